@@ -1,0 +1,36 @@
+"""What every test gets: repeatable random numbers, the right Python for Spark's workers."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+os.environ["PYSPARK_PYTHON"] = sys.executable
+os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+
+# No deadline: a timing never decides a test. A failure prints the blob that repeats it.
+settings.register_profile(
+    "paimonlab",
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("paimonlab")
+
+
+@pytest.fixture
+def seed() -> int:
+    """Return the seed of this run; a failing test shows it, ``PAIMONLAB_SEED`` sets it."""
+    chosen = int(os.environ.get("PAIMONLAB_SEED", "0")) or int.from_bytes(os.urandom(4))
+    print(f"PAIMONLAB_SEED={chosen}")  # noqa: T201 - pytest shows it when the test fails
+    return chosen
+
+
+@pytest.fixture
+def rng(seed: int) -> np.random.Generator:
+    """Return a random generator whose seed a failing test shows."""
+    return np.random.default_rng(seed)
