@@ -1,0 +1,1 @@
+"""Apache Paimon tables in Python, on Spark, in notebooks."""

@@ -1,0 +1,306 @@
+"""Every error paimonlab raises on purpose.
+
+PaimonError
+├── NotFoundError                   a named thing is missing            (also LookupError)
+│   ├── DatabaseNotFoundError
+│   ├── TableNotFoundError
+│   ├── ColumnNotFoundError
+│   ├── SchemaNotFoundError
+│   ├── SnapshotNotFoundError
+│   │   └── SnapshotExpiredError    it was there, expiry removed it
+│   └── TagNotFoundError
+├── AlreadyExistsError              a name is taken
+├── SchemaError                     a definition that the format does not allow
+├── DataError                       rows that the table does not accept
+├── UnsupportedError                the format allows it, paimonlab does not (also NotImplementedError)
+├── CorruptMetadataError            a metadata file exists but does not follow the format
+├── CorruptDataError                a data file is damaged, cut, missing or not what metadata says
+├── PostCommitError                 the commit landed, later work failed
+└── CommitError                     a commit did not happen; the table is as it was
+    ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
+    ├── FilesConflictError          our inputs were changed meanwhile: start over
+    ├── CommitOutcomeUnknownError   it may have happened: look before doing it again
+    └── CommitHistoryExpiredError   whether it happened can no longer be told
+
+A wrong argument is a plain ``ValueError`` or ``TypeError``; an impossible state is an
+``AssertionError``. Neither is caught anywhere in paimonlab.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+def close_matches(name: str, known: Iterable[str]) -> str:
+    """Say which known names look like ``name``: `` Did you mean 'a' or 'b'?``, or nothing."""
+    candidates = {candidate.lower(): candidate for candidate in known}
+    found = difflib.get_close_matches(name.lower(), list(candidates), n=3, cutoff=0.6)
+    if not found:
+        return ""
+    return " Did you mean " + " or ".join(repr(candidates[match]) for match in found) + "?"
+
+
+class PaimonError(Exception):
+    """Base of all errors that a caller may want to handle."""
+
+
+class NotFoundError(PaimonError, LookupError):
+    """A thing that was asked for by name is not there."""
+
+
+class DatabaseNotFoundError(NotFoundError):
+    """The catalog has no such database."""
+
+    def __init__(self, database: str, known: Sequence[str] = ()) -> None:
+        self.database = database
+        self.known = tuple(known)
+        super().__init__(database, self.known)
+
+    def __str__(self) -> str:
+        return f"database {self.database} not found.{close_matches(self.database, self.known)}"
+
+
+class TableNotFoundError(NotFoundError):
+    """The catalog has no such table."""
+
+    def __init__(self, table: str, known: Sequence[str] = ()) -> None:
+        self.table = table
+        self.known = tuple(known)
+        super().__init__(table, self.known)
+
+    def __str__(self) -> str:
+        return f"table {self.table} not found.{close_matches(self.table, self.known)}"
+
+
+class ColumnNotFoundError(NotFoundError):
+    """The table has no such column."""
+
+    def __init__(self, column: str, table: str, known: Sequence[str] = ()) -> None:
+        self.column = column
+        self.table = table
+        self.known = tuple(known)
+        super().__init__(column, table, self.known)
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.known[:20]) + (", …" if len(self.known) > 20 else "")
+        return (
+            f"{self.table} has no column {self.column!r}; it has {shown}."
+            f"{close_matches(self.column, self.known)}"
+        )
+
+
+class SchemaNotFoundError(NotFoundError):
+    """The table has no schema of that id."""
+
+    def __init__(self, table: str, schema_id: int) -> None:
+        self.table = table
+        self.schema_id = schema_id
+        super().__init__(table, schema_id)
+
+    def __str__(self) -> str:
+        return f"{self.table}: schema {self.schema_id} not found"
+
+
+class SnapshotNotFoundError(NotFoundError):
+    """The table has no snapshot that answers the question."""
+
+    def __init__(self, table: str, asked: str, hint: str = "") -> None:
+        self.table = table
+        self.asked = asked
+        self.hint = hint
+        super().__init__(table, asked, hint)
+
+    def __str__(self) -> str:
+        return f"{self.table}: no snapshot {self.asked}." + (f" {self.hint}" if self.hint else "")
+
+
+class SnapshotExpiredError(SnapshotNotFoundError):
+    """The snapshot was there once; expiry has removed it or its files."""
+
+
+class TagNotFoundError(NotFoundError):
+    """The table has no such tag."""
+
+    def __init__(self, table: str, tag: str, known: Sequence[str] = ()) -> None:
+        self.table = table
+        self.tag = tag
+        self.known = tuple(known)
+        super().__init__(table, tag, self.known)
+
+    def __str__(self) -> str:
+        return f"{self.table}: no tag {self.tag!r}.{close_matches(self.tag, self.known)}"
+
+
+class AlreadyExistsError(PaimonError):
+    """A name is already taken."""
+
+    def __init__(self, what: str, name: str) -> None:
+        self.what = what
+        self.name = name
+        super().__init__(what, name)
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.name} already exists"
+
+
+class SchemaError(PaimonError):
+    """A table definition or a schema change that the format does not allow."""
+
+
+class DataError(PaimonError):
+    """Rows that the table does not accept; nothing of them became visible."""
+
+
+class UnsupportedError(PaimonError, NotImplementedError):
+    """The format allows it, paimonlab does not (yet).
+
+    Parameters
+    ----------
+    feature
+        What is missing, an option as ``key = 'value'``.
+    reason
+        What that means and what can be done instead.
+    """
+
+    def __init__(self, feature: str, reason: str = "") -> None:
+        self.feature = feature
+        self.reason = reason
+        super().__init__(feature, reason)
+
+    def __str__(self) -> str:
+        return f"{self.feature} is not supported" + (f": {self.reason}" if self.reason else "")
+
+
+class CorruptMetadataError(PaimonError):
+    """A metadata file could not be read as the format says it must be."""
+
+    def __init__(self, path: str, problem: str, referrer: str = "") -> None:
+        self.path = path
+        self.problem = problem
+        self.referrer = referrer
+        super().__init__(path, problem, referrer)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}" + (
+            f" (referred to by {self.referrer})" if self.referrer else ""
+        )
+
+
+class CorruptDataError(PaimonError):
+    """A data file is missing, cut, damaged or not what metadata says of it."""
+
+    def __init__(self, path: str, problem: str, referrer: str = "") -> None:
+        self.path = path
+        self.problem = problem
+        self.referrer = referrer
+        super().__init__(path, problem, referrer)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}" + (
+            f" (referred to by {self.referrer})" if self.referrer else ""
+        )
+
+
+class PostCommitError(PaimonError):
+    """The commit landed as ``snapshot_id``; work that follows a commit failed."""
+
+    def __init__(self, table: str, snapshot_id: int, problem: str) -> None:
+        self.table = table
+        self.snapshot_id = snapshot_id
+        self.problem = problem
+        super().__init__(table, snapshot_id, problem)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table}: snapshot {self.snapshot_id} is committed, do not repeat the write; "
+            f"afterwards this failed: {self.problem}"
+        )
+
+
+class CommitError(PaimonError):
+    """A commit did not happen; the table is as it was."""
+
+
+class SnapshotConflictError(CommitError):
+    """Other writers took every snapshot id this commit tried."""
+
+    def __init__(self, table: str, snapshot_id: int, attempts: int) -> None:
+        self.table = table
+        self.snapshot_id = snapshot_id
+        self.attempts = attempts
+        super().__init__(table, snapshot_id, attempts)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table}: gave up after {self.attempts} attempts, the last for snapshot "
+            f"{self.snapshot_id}: other writers were faster each time. Commit the same messages "
+            "again, or raise 'commit.max-retries'."
+        )
+
+
+class FilesConflictError(CommitError):
+    """Files this commit builds on are no longer as it read them.
+
+    Retrying the same commit can never succeed: read the table again and redo the work.
+
+    Source: Paimon docs, "Concurrency Control", files conflict.
+    """
+
+    def __init__(
+        self, table: str, snapshot_id: int, missing: Sequence[str], problem: str = ""
+    ) -> None:
+        self.table = table
+        self.snapshot_id = snapshot_id
+        self.missing = tuple(missing)
+        self.problem = problem
+        super().__init__(table, snapshot_id, self.missing, problem)  # rebuilds it when unpickled
+
+    def __str__(self) -> str:
+        if self.problem:
+            return f"{self.table}, snapshot {self.snapshot_id}: {self.problem}"
+        shown = ", ".join(self.missing[:3])
+        more = f" and {len(self.missing) - 3} more" if len(self.missing) > 3 else ""
+        return (
+            f"{self.table}: {shown}{more} not in snapshot {self.snapshot_id}, deleted by "
+            "another commit. Read the table again and redo this write; if it keeps "
+            "happening, set 'write-only' = 'true' here and compact in one dedicated job."
+        )
+
+
+class CommitOutcomeUnknownError(CommitError):
+    """The commit may have happened. Nothing was deleted."""
+
+    def __init__(
+        self, table: str, user: str, identifier: int, snapshot_id: int, problem: str
+    ) -> None:
+        self.table = table
+        self.user = user
+        self.identifier = identifier
+        self.snapshot_id = snapshot_id
+        self.problem = problem
+        super().__init__(table, user, identifier, snapshot_id, problem)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table}: whether snapshot {self.snapshot_id} was published is unknown "
+            f"({self.problem}). Commit the same messages again with user {self.user!r} and "
+            f"identifier {self.identifier}: they land at most once."
+        )
+
+
+class CommitHistoryExpiredError(CommitError):
+    """Snapshots that would tell whether this commit already happened have expired."""
+
+    def __init__(self, table: str, user: str, identifier: int) -> None:
+        self.table = table
+        self.user = user
+        self.identifier = identifier
+        super().__init__(table, user, identifier)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table}: the snapshots that would tell whether ({self.user!r}, "
+            f"{self.identifier}) was already committed have expired. Look at the data, then "
+            "commit with a new user."
+        )

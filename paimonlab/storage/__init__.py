@@ -1,0 +1,12 @@
+"""Bytes: read, write, list, delete, publish-if-absent, for each store.
+
+Knows no Paimon names.
+"""
+
+from __future__ import annotations
+
+from paimonlab.storage.file_io import FileIO, FileStatus
+from paimonlab.storage.local import LocalFileIO
+from paimonlab.storage.paths import join, safe_join
+
+__all__ = ["FileIO", "FileStatus", "LocalFileIO", "join", "safe_join"]

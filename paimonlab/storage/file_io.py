@@ -1,0 +1,99 @@
+"""What every store can do.
+
+Paths are absolute, as text, with ``/``; local paths carry no ``file:``. All methods raise
+``FileNotFoundError`` when a file that must be there is missing and ``OSError`` when the
+store fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatus:
+    """One file or folder in a listing."""
+
+    path: str
+    """Absolute."""
+    size_bytes: int
+    """0 for a folder."""
+    is_directory: bool
+    modified_millis: int
+    """Epoch milliseconds by the store's clock."""
+
+
+class FileIO(Protocol):
+    """A store of files. Picklable: executors get a copy."""
+
+    def read(self, path: str) -> bytes:
+        """Return the whole file."""
+        ...
+
+    def open_input(self, path: str) -> pa.NativeFile:
+        """Open a file for random reads (memory-mapped or buffered, as the store likes)."""
+        ...
+
+    def open_output(self, path: str) -> pa.NativeFile:
+        """Create a new file for writing, parent folders included.
+
+        The file is complete and durable only after `sync_files` (or ``close`` on stores whose
+        close is durable). Raises ``FileExistsError`` if the path exists.
+        """
+        ...
+
+    def write(self, path: str, data: bytes) -> None:
+        """Create a new, durable file (metadata with names of our own making)."""
+        ...
+
+    def sync_files(self, paths: Sequence[str]) -> None:
+        """Make files written through `open_output` and their folders durable."""
+        ...
+
+    def publish(self, path: str, data: bytes) -> bool:
+        """Create ``path`` with ``data`` if nothing is there, atomically and durably.
+
+        Returns False when another writer was first. Any exception means the outcome is
+        unknown until the file is read back.
+        """
+        ...
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Write ``path`` atomically, whether or not it exists (hints)."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or folder is there."""
+        ...
+
+    def size_bytes(self, path: str) -> int:
+        """Size of a file."""
+        ...
+
+    def list(self, path: str) -> list[FileStatus]:
+        """Files and folders directly in a folder; [] when the folder does not exist."""
+        ...
+
+    def list_names(self, path: str) -> list[str]:
+        """Names directly in a folder, without sizes and times; [] when it does not exist."""
+        ...
+
+    def make_directory(self, path: str) -> None:
+        """Create a folder and its parents; fine when it exists."""
+        ...
+
+    def rename(self, source: str, target: str) -> None:
+        """Move a file or folder. Raises ``FileExistsError`` if the target exists."""
+        ...
+
+    def delete(self, path: str) -> None:
+        """Delete a file; fine when it does not exist."""
+        ...
+
+    def delete_directory(self, path: str) -> None:
+        """Delete a folder with all in it; fine when it does not exist."""
+        ...

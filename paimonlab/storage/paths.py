@@ -1,0 +1,52 @@
+"""Joining paths, and joining names that came out of a file.
+
+Metadata may come from strangers: a name in it must never lead out of the table's folder.
+"""
+
+from __future__ import annotations
+
+from paimonlab.errors import CorruptMetadataError
+
+
+def join(root: str, *names: str) -> str:
+    """Join names of our own making to a folder."""
+    return "/".join((root.rstrip("/"), *(name.strip("/") for name in names if name)))
+
+
+def safe_join(root: str, *names: str, referrer: str = "") -> str:
+    """Join names that were read from metadata to a folder, never leaving it.
+
+    Parameters
+    ----------
+    root
+        The folder that the result stays under.
+    *names
+        Names or relative paths with ``/``.
+    referrer
+        The file the names come from, for the message.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If a name is empty, absolute, has a ``.`` or ``..`` part, a backslash or a control
+        character.
+
+    Examples
+    --------
+    >>> safe_join("/w/db.db/t", "dt=2026-01-01/bucket-0", "data-1.parquet")
+    '/w/db.db/t/dt=2026-01-01/bucket-0/data-1.parquet'
+    """
+    for name in names:
+        if not _is_safe(name):
+            raise CorruptMetadataError(
+                referrer or root, f"the name {name!r} leads out of the table's folder {root}"
+            )
+    return join(root, *names)
+
+
+def _is_safe(name: str) -> bool:
+    if not name or name.startswith("/") or "\\" in name:
+        return False
+    if any(ord(character) < 0x20 or ord(character) == 0x7F for character in name):
+        return False
+    return all(part not in {"", ".", ".."} for part in name.rstrip("/").split("/"))

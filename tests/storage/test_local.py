@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+
+from paimonlab.errors import CorruptMetadataError
+from paimonlab.storage import LocalFileIO, safe_join
+
+
+@pytest.fixture
+def file_io() -> LocalFileIO:
+    return LocalFileIO()
+
+
+def test_publish_creates_only_if_absent(file_io: LocalFileIO, tmp_path: Path) -> None:
+    path = str(tmp_path / "snapshot" / "snapshot-1")
+
+    assert file_io.publish(path, b"first")
+    assert not file_io.publish(path, b"second")
+
+    assert file_io.read(path) == b"first"
+    assert file_io.list_names(str(tmp_path / "snapshot")) == ["snapshot-1"]
+
+
+def _race(folder: str, number: int, wins: multiprocessing.queues.Queue[tuple[int, int]]) -> None:
+    for round_ in range(50):
+        if LocalFileIO("none").publish(f"{folder}/{round_}", str(number).encode()):
+            wins.put((round_, number))
+
+
+def test_of_racing_processes_exactly_one_publishes(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    wins: multiprocessing.queues.Queue[tuple[int, int]] = context.Queue()
+    racers = [context.Process(target=_race, args=(str(tmp_path), n, wins)) for n in range(4)]
+
+    for racer in racers:
+        racer.start()
+    winners = dict(wins.get(timeout=60) for _ in range(50))
+    for racer in racers:
+        racer.join()
+
+    assert wins.empty()
+    assert winners == {r: int((tmp_path / str(r)).read_text()) for r in range(50)}
+
+
+def test_replace_leaves_no_temporary_file(file_io: LocalFileIO, tmp_path: Path) -> None:
+    path = str(tmp_path / "LATEST")
+
+    file_io.replace(path, b"1")
+    file_io.replace(path, b"2")
+
+    assert file_io.read(path) == b"2"
+    assert file_io.list_names(str(tmp_path)) == ["LATEST"]
+
+
+def test_write_and_open_output_never_overwrite(file_io: LocalFileIO, tmp_path: Path) -> None:
+    path = str(tmp_path / "a" / "b")
+    file_io.write(path, b"x")
+
+    with pytest.raises(FileExistsError):
+        file_io.write(path, b"y")
+    with pytest.raises(FileExistsError):
+        file_io.open_output(path)
+
+    assert file_io.read(path) == b"x"
+
+
+def test_open_output_then_sync_and_read_back(file_io: LocalFileIO, tmp_path: Path) -> None:
+    path = str(tmp_path / "new" / "folder" / "file")
+
+    with file_io.open_output(path) as sink:
+        sink.write(b"hello")
+    file_io.sync_files([path])
+
+    with file_io.open_input(path) as source:
+        assert source.read() == b"hello"
+    assert file_io.size_bytes(path) == 5
+
+
+def test_rename_never_overwrites(file_io: LocalFileIO, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        file_io.write(str(tmp_path / name), name.encode())
+
+    with pytest.raises(FileExistsError):
+        file_io.rename(str(tmp_path / "a"), str(tmp_path / "b"))
+
+    file_io.rename(str(tmp_path / "a"), str(tmp_path / "c"))
+    assert sorted(file_io.list_names(str(tmp_path))) == ["b", "c"]
+
+
+def test_listing_and_deleting_what_is_not_there_is_fine(
+    file_io: LocalFileIO, tmp_path: Path
+) -> None:
+    missing = str(tmp_path / "missing")
+
+    assert file_io.list(missing) == []
+    assert file_io.list_names(missing) == []
+    file_io.delete(missing)
+    file_io.delete_directory(missing)
+
+
+def test_deleting_a_link_leaves_what_it_points_to(file_io: LocalFileIO, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "precious").write_text("keep")
+    os.symlink(tmp_path / "outside", tmp_path / "link")
+
+    file_io.delete_directory(str(tmp_path / "link"))
+
+    assert (tmp_path / "outside" / "precious").read_text() == "keep"
+
+
+def test_list_tells_sizes_and_folders(file_io: LocalFileIO, tmp_path: Path) -> None:
+    file_io.write(str(tmp_path / "file"), b"12345")
+    (tmp_path / "folder").mkdir()
+
+    found = {Path(s.path).name: (s.size_bytes, s.is_directory) for s in file_io.list(str(tmp_path))}
+
+    assert found == {"file": (5, False), "folder": (0, True)}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "..", "../x", "a/../../x", "/etc/passwd", "a//b", "a/./b", "a\\..\\b", "a\nb", "a\0b"],
+)
+def test_names_that_leave_the_folder_are_refused(name: str) -> None:
+    with pytest.raises(CorruptMetadataError, match="manifest-1: the name"):
+        safe_join("/w/t", name, referrer="manifest-1")
+
+
+@pytest.mark.parametrize("name", ["x", "dt=a%2Fb/bucket-0/x.parquet", "...", "..x", "ü/日本"])
+def test_ordinary_names_are_joined(name: str) -> None:
+    assert safe_join("/w/t", name) == f"/w/t/{name}"
