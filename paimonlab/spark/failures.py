@@ -1,0 +1,89 @@
+"""Errors on their way through the JVM: raised in a callback, seen again in ``spark.sql(…)``.
+
+Spark calls our Python objects from Java. What they raise has to become a Java exception, and
+Spark may wrap that one in others. `remember` keeps the Python error beside the Java exception it
+became; the hook that `install` puts into PySpark looks whether one of the causes of a Java
+exception is a remembered one, and if so raises the Python error itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.errors.exceptions import captured
+
+from paimonlab.errors import PaimonError
+
+_KEPT = 16
+"""Errors that are remembered; older ones surface as what PySpark makes of the Java exception."""
+_MAX_CAUSES = 20
+
+_remembered: OrderedDict[int, tuple[Any, BaseException]] = OrderedDict()
+_last: list[BaseException] = []
+
+
+def remember(jvm: Any, java_exception: Any, error: BaseException) -> None:
+    """Keep ``error`` for when ``java_exception`` comes back to Python.
+
+    The traceback of a `PaimonError` is let go (it would keep tables alive), that of a bug stays.
+    """
+    if isinstance(error, PaimonError):
+        error.__traceback__ = None
+    _remembered[_identity(jvm, java_exception)] = (java_exception, error)
+    while len(_remembered) > _KEPT:
+        _remembered.popitem(last=False)
+    _last[:] = [error]
+
+
+def last_error() -> BaseException | None:
+    """Return the error that a callback raised last, for a session without the hook."""
+    return _last[0] if _last else None
+
+
+def original(jvm: Any, java_exception: Any) -> BaseException | None:
+    """Return the Python error behind ``java_exception``; None if it was not born in Python."""
+    for cause in _causes(java_exception):
+        kept = _remembered.get(_identity(jvm, cause))
+        if kept is not None and kept[0].equals(cause):
+            return kept[1]
+    return None
+
+
+def install() -> None:
+    """Make PySpark raise the Python error itself; a second call changes nothing."""
+    convert = captured.convert_exception
+    if getattr(convert, "_raises_originals", False):
+        return
+
+    @functools.wraps(convert)
+    def convert_exception(java_exception: Any) -> BaseException:
+        from pyspark import SparkContext
+
+        error = original(SparkContext._jvm, java_exception) if _remembered else None
+        return convert(java_exception) if error is None else error
+
+    convert_exception._raises_originals = True  # type: ignore[attr-defined]
+    captured.convert_exception = convert_exception  # type: ignore[assignment]
+    logging.getLogger("py4j.clientserver").addFilter(_is_no_callback_failure)
+
+
+def _is_no_callback_failure(record: logging.LogRecord) -> bool:
+    """Drop py4j's log of an error that the caller is about to get anyway."""
+    return "Python Proxy" not in str(record.msg)
+
+
+def _causes(java_exception: Any) -> Iterator[Any]:
+    cause = java_exception
+    for _ in range(_MAX_CAUSES):
+        if cause is None:
+            return
+        yield cause
+        cause = cause.getCause()
+
+
+def _identity(jvm: Any, java_object: Any) -> int:
+    return int(jvm.java.lang.System.identityHashCode(java_object))
