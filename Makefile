@@ -1,0 +1,76 @@
+# One entry point. Needs Python 3.11-3.13 with venv, make, and network to the package indexes.
+# `make PYTHON=/path/to/python3.12 demo` chooses the interpreter; everything lands in .venv and build.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+BIN := .venv/bin
+INSTALLED := .venv/installed
+UV := build/uv/bin/uv
+
+export PYTHON
+export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
+export JUPYTER_PREFER_ENV_PATH := 1
+
+$(INSTALLED): requirements.lock pyproject.toml tools/environment.sh
+	@tools/environment.sh
+
+.PHONY: help
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: java ## run the quickstart notebook on real data, leave it and an HTML page in build/
+	@$(BIN)/python tools/run_notebook.py notebooks/00_quickstart.ipynb --to build
+	@echo "Go on: 'make lab' opens JupyterLab on it, 'make test' runs the test suite."
+
+.PHONY: test
+test: java ## the whole test suite: unit, golden, interop where Java is found, doctests, notebooks
+	$(BIN)/python -m pytest
+	PAIMONLAB_DETERMINISTIC=1 $(BIN)/python -m pytest -p tools.nbval_rules --nbval --nbval-current-env --nbval-cell-timeout=300 notebooks
+
+.PHONY: lab
+lab: java ## open JupyterLab on the notebooks
+	$(BIN)/jupyter lab --ip=127.0.0.1 --ServerApp.root_dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/00_quickstart.ipynb
+
+.PHONY: lint
+lint: $(INSTALLED) ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+
+.PHONY: bench
+bench: java ## compare with pypaimon, Java Paimon, deltalake and pyiceberg; BENCH='--help' passes arguments
+	$(BIN)/python benchmarks/run.py $(BENCH)
+
+.PHONY: interop
+interop: java ## live tests against Java Paimon; fails without JDK and Maven
+	PAIMONLAB_INTEROP=require $(BIN)/python -m pytest tests/interop
+
+.PHONY: lock
+lock: $(UV) ## resolve both lock files anew
+	$(UV) pip compile pyproject.toml --output-file requirements.lock --constraints tools/lock-constraints.txt \
+	  --extra spark --extra notebook --extra tutorials --extra dev \
+	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade --quiet \
+	  --custom-compile-command 'make lock'
+	$(UV) pip compile tools/java.in --output-file requirements-java.lock \
+	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade --quiet \
+	  --custom-compile-command 'make lock'
+
+$(UV): | $(INSTALLED)
+	$(BIN)/python -m venv build/uv
+	build/uv/bin/pip install --disable-pip-version-check --quiet 'uv>=0.8'
+
+.PHONY: java
+java: $(INSTALLED)
+	@tools/java.sh
+
+.PHONY: clean
+clean: ## remove build/ and caches; .venv stays
+	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: distclean
+distclean: clean ## remove .venv, too
+	rm -rf .venv
