@@ -42,7 +42,7 @@ if ! { [ -x .venv/bin/python ] && is_supported .venv/bin/python; }; then
   "$python" -m venv .venv
 fi
 
-say "Installing what requirements.lock names (the first time about 850 MB to download, 456 MB of it PySpark)"
+say "Installing what requirements.lock names (the first time about 720 MB to download, 456 MB of it PySpark)"
 mkdir -p build
 if ! .venv/bin/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock >build/pip.log 2> >(tee -a build/pip.log >&2); then
   tail -n 15 build/pip.log >&2

@@ -1,0 +1,19 @@
+"""What nbval must not compare; `make test` loads this plug-in when it checks the notebooks.
+
+nbval compares every MIME type of an output but pictures. Outputs kept as data beside their
+text (``text/plain`` and ``text/html`` are compared) and what a kernel writes to standard
+error (Spark's log) are no results.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+_NOT_COMPARED = ("application/vnd.paimonlab.view.v1+json", "image/svg+xml", "stderr")
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Extend what a notebook's collector skips."""
+    skipped = getattr(collector, "skip_compare", None)
+    if skipped is not None:
+        collector.skip_compare = (*skipped, *_NOT_COMPARED)  # type: ignore[attr-defined]
