@@ -1,0 +1,127 @@
+"""What every schema of a table must hold to, whether new or changed.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.schema.SchemaValidation``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from paimonlab.errors import SchemaError, close_matches
+from paimonlab.spec.fields import KEY_PREFIX, SYSTEM_FIELDS
+from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.type_text import format_type
+from paimonlab.spec.types import (
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    MultisetType,
+    RowType,
+    TypeRoot,
+)
+
+_NO_KEY = (TypeRoot.VARIANT, TypeRoot.BLOB)
+
+
+def check_schema(schema: TableSchema) -> None:
+    """Check names, keys and buckets.
+
+    Raises
+    ------
+    SchemaError
+        If a rule is broken; the message names the column or the option.
+    """
+    _check_fields(schema.fields)
+    types = {field.name: field.type for field in schema.fields}
+    _check_keys("primary key", schema.primary_keys, types)
+    _check_keys("partition key", schema.partition_keys, types)
+    if schema.primary_keys and not schema.trimmed_primary_keys:
+        raise SchemaError(
+            f"primary key {', '.join(schema.primary_keys)} has only partition keys: every "
+            "partition could hold one row; add a column to the primary key"
+        )
+    _check_bucket_keys(schema, types)
+    _check_sequence_fields(schema, types)
+
+
+def _check_fields(fields: Sequence[DataField]) -> None:
+    if not fields:
+        raise SchemaError("a table needs at least one column")
+    for field in fields:
+        if field.name in SYSTEM_FIELDS or field.name.startswith(KEY_PREFIX):
+            raise SchemaError(f"column name {field.name!r} is reserved for Paimon itself")
+    _check_names("column", fields)
+
+
+def _check_names(what: str, fields: Sequence[DataField]) -> None:
+    for field in fields:
+        if not field.name.strip():
+            raise SchemaError(f"{what} name {field.name!r} is blank")
+        _check_nested(f"{what} {field.name!r}: field", field.type)
+    if repeated := _repeated(field.name for field in fields):
+        raise SchemaError(f"{what} {repeated!r} is defined twice")
+
+
+def _check_nested(what: str, data_type: DataType) -> None:
+    match data_type:
+        case RowType(fields):
+            if not fields:
+                raise SchemaError(f"{what.rpartition(':')[0]}: a ROW needs at least one field")
+            _check_names(what, fields)
+        case ArrayType(element) | MultisetType(element):
+            _check_nested(what, element)
+        case MapType(key, value):
+            _check_nested(what, key)
+            _check_nested(what, value)
+
+
+def _repeated(names: Iterable[str]) -> str | None:
+    return next((name for name, times in Counter(names).items() if times > 1), None)
+
+
+def _check_keys(what: str, keys: Sequence[str], types: Mapping[str, DataType]) -> None:
+    if repeated := _repeated(keys):
+        raise SchemaError(f"{what} names {repeated!r} twice")
+    for name in keys:
+        if name not in types:
+            raise SchemaError(f"{what} {name!r} is not a column.{close_matches(name, types)}")
+        data_type = types[name]
+        if not isinstance(data_type, AtomicType) or data_type.root in _NO_KEY:
+            raise SchemaError(f"{what} {name!r} must not be of type {format_type(data_type)}")
+
+
+def _check_bucket_keys(schema: TableSchema, types: Mapping[str, DataType]) -> None:
+    bucket = schema.options.get("bucket", "-1")
+    if not schema.options.get("bucket-key"):
+        if not schema.primary_keys and bucket not in ("-1", "-2"):
+            raise SchemaError(
+                f"bucket = {bucket!r}: an append table with buckets needs the option 'bucket-key'"
+            )
+        return
+    if bucket == "-1":
+        raise SchemaError(
+            "option 'bucket-key' needs a number of buckets: set 'bucket', or remove 'bucket-key'"
+        )
+    _check_keys("bucket-key", schema.bucket_keys, types)
+    for name in schema.bucket_keys:
+        if name in schema.partition_keys:
+            raise SchemaError(f"bucket-key {name!r} must not be a partition key")
+        if schema.primary_keys and name not in schema.primary_keys:
+            raise SchemaError(f"bucket-key {name!r} must be part of the primary key")
+
+
+def _check_sequence_fields(schema: TableSchema, types: Mapping[str, DataType]) -> None:
+    text = schema.options.get("sequence.field")
+    if text is None:
+        return
+    names = tuple(name.strip() for name in text.split(","))
+    if not schema.primary_keys:
+        raise SchemaError("option 'sequence.field' needs a primary key")
+    _check_keys("sequence.field", names, types)
+    if not set(schema.partition_keys) <= set(schema.primary_keys):
+        raise SchemaError(
+            "option 'sequence.field' needs a primary key that contains all partition keys"
+        )
