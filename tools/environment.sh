@@ -44,11 +44,14 @@ fi
 
 say "Installing what requirements.lock names (the first time about 720 MB to download, 456 MB of it PySpark)"
 mkdir -p build
-if ! .venv/bin/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock >build/pip.log 2> >(tee -a build/pip.log >&2); then
+pip_install() { .venv/bin/python -m pip --disable-pip-version-check install "$@"; }
+large_downloads='s/^ *\(Downloading .*([0-9]\{2,\}\(\.[0-9]\)\{0,1\} MB)\).*/    \1/p'
+if ! pip_install --progress-bar off --require-hashes -r requirements.lock 2>&1 |
+  tee build/pip.log | sed -un -e "$large_downloads" -e 's/^Installing collected packages.*/    Installing/p'; then
   tail -n 15 build/pip.log >&2
   fail "pip could not install requirements.lock; all of its output is in build/pip.log"
 fi
 
 say "Installing paimonlab itself, editable"
-.venv/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+pip_install --quiet --no-deps --no-build-isolation -e .
 touch .venv/installed
