@@ -1,0 +1,161 @@
+"""Merging sorted runs piece by piece, so that memory does not grow with the runs.
+
+Every run is a stream of key batches. As much as all runs can tell is decided, then more is
+read: rows up to the smallest of the runs' last buffered keys cannot meet a key that is still
+unread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.merge.deduplicate import winners
+from paimonlab.merge.order import Keys, sort_keys
+from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyColumns:
+    """How to read batches of keys."""
+
+    keys: tuple[str, ...]
+    """Columns of the trimmed primary key, at least one."""
+    sequence_fields: tuple[str, ...] = ()
+    """Columns that decide before the sequence number."""
+    is_descending: bool = False
+    """Whether the smallest sequence field wins."""
+    is_position_enough: bool = False
+    """Whether a later run is newer in all its rows, so that nothing else needs to be read."""
+    has_deletes: bool = True
+    """Whether rows may be of another kind than ``+I`` and ``+U``."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that batches must have."""
+        sequence = () if self.is_position_enough else (*self.sequence_fields, SEQUENCE_NUMBER)
+        return (*self.keys, *sequence, *((VALUE_KIND,) if self.has_deletes else ()))
+
+
+class KeyBatch(NamedTuple):
+    """Some rows of a run."""
+
+    rows: pa.RecordBatch
+    """n >= 0 rows with the columns of `KeyColumns.names`."""
+    is_last: bool
+    """Whether the run ends here."""
+
+
+def winners_of_runs(
+    runs: Sequence[Iterator[KeyBatch]], columns: KeyColumns, *, piece_rows: int
+) -> Iterator[list[npt.NDArray[np.bool_]]]:
+    """Decide which rows of sorted runs a reader sees, in bounded memory.
+
+    Parameters
+    ----------
+    runs
+        r >= 1 streams of batches, oldest run first; each sorted by key, every key at most
+        once in a run.
+    columns
+        What the columns mean.
+    piece_rows
+        How many rows to hold at a time, over all runs; what the batches bring beyond it is
+        held, too.
+
+    Yields
+    ------
+    list of r (k,) bool
+        For every run the mask of its next k >= 0 rows. All masks of a run, one behind the
+        other, cover the run.
+    """
+    streams = [_Stream(run) for run in runs]
+    while True:
+        for stream in streams:
+            stream.fill(max(1, piece_rows // len(streams)))
+        if not any(stream.row_count for stream in streams):
+            return
+        yield _decide(streams, columns)
+
+
+class _Stream:
+    """A run with the rows read from it and not decided yet."""
+
+    __slots__ = ("_batches", "buffer", "is_exhausted")
+
+    def __init__(self, batches: Iterator[KeyBatch]) -> None:
+        self._batches = batches
+        self.buffer: list[pa.RecordBatch] = []
+        self.is_exhausted = False
+
+    @property
+    def row_count(self) -> int:
+        return sum(batch.num_rows for batch in self.buffer)
+
+    def fill(self, row_count: int) -> None:
+        """Read until ``row_count`` rows are there or the run ends."""
+        while not self.is_exhausted and self.row_count < row_count:
+            rows, self.is_exhausted = next(self._batches)
+            if rows.num_rows:
+                self.buffer.append(rows)
+
+    def take(self, count: int) -> list[pa.RecordBatch]:
+        """Remove the first ``count`` rows and return them."""
+        taken, kept = [], []
+        for batch in self.buffer:
+            if count > 0:
+                taken.append(batch.slice(0, count))
+            if count < batch.num_rows:
+                kept.append(batch.slice(max(0, count)))
+            count -= batch.num_rows
+        self.buffer = kept
+        return taken
+
+
+def _decide(streams: Sequence[_Stream], columns: KeyColumns) -> list[npt.NDArray[np.bool_]]:
+    """Decide all rows up to the smallest last key of the runs that go on."""
+    buffered = pa.Table.from_batches([batch for stream in streams for batch in stream.buffer])
+    ends = np.cumsum([stream.row_count for stream in streams])
+    keys = np.split(sort_keys([buffered[name] for name in columns.keys]), ends[:-1])
+    counts = _decidable(streams, keys)
+    rows = pa.Table.from_batches(
+        [
+            batch
+            for stream, count in zip(streams, counts, strict=True)
+            for batch in stream.take(count)
+        ],
+        buffered.schema,
+    )
+    mask = winners(
+        np.concatenate([run[:count] for run, count in zip(keys, counts, strict=True)]),
+        sequences=_sequences(rows, columns),
+        kinds=_kinds(rows, columns),
+    )
+    return np.split(mask, np.cumsum(counts)[:-1])
+
+
+def _decidable(streams: Sequence[_Stream], keys: Sequence[Keys]) -> list[int]:
+    """Count the rows at the head of each buffer that no unread row can contest."""
+    last = [run[-1] for stream, run in zip(streams, keys, strict=True) if not stream.is_exhausted]
+    if not last:
+        return [len(run) for run in keys]
+    cut = min(last)
+    return [int(np.searchsorted(run, cut, side="right")) for run in keys]
+
+
+def _sequences(rows: pa.Table, columns: KeyColumns) -> list[Keys]:
+    if columns.is_position_enough:
+        return []
+    sequences: list[Keys] = [rows[SEQUENCE_NUMBER].to_numpy()]
+    if columns.sequence_fields:
+        fields = [rows[name] for name in columns.sequence_fields]
+        sequences.insert(0, sort_keys(fields, is_descending=columns.is_descending))
+    return sequences
+
+
+def _kinds(rows: pa.Table, columns: KeyColumns) -> npt.NDArray[np.int8] | None:
+    return rows[VALUE_KIND].to_numpy() if columns.has_deletes else None
