@@ -4,39 +4,41 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+readonly CANDIDATES=(python3 python3.13 python3.12 python3.11 python)
+
 say() { printf '==> %s\n' "$*"; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
+pip_install() { .venv/bin/python -m pip --disable-pip-version-check install "$@"; }
 
 is_supported() {
   "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null
 }
 
-find_python() {
-  local candidate
+has_venv() { # Debian and Ubuntu split it off
+  "$1" -c 'import venv; from ensurepip import version' 2>/dev/null
+}
+
+choose_python() {
+  local candidate version without_venv=
   if [ -n "${PYTHON:-}" ]; then
     is_supported "$PYTHON" || fail "PYTHON=$PYTHON is not a Python 3.11, 3.12 or 3.13"
-    printf '%s' "$PYTHON"
-    return
   fi
-  for candidate in python3 python3.13 python3.12 python3.11 python; do
-    if is_supported "$candidate"; then
+  for candidate in "${PYTHON:-${CANDIDATES[@]}}"; do
+    is_supported "$candidate" || continue
+    if has_venv "$candidate"; then
       printf '%s' "$candidate"
       return
     fi
+    without_venv=${without_venv:-$candidate}
   done
-  fail "no Python 3.11, 3.12 or 3.13 on PATH; install one, or name it: make PYTHON=/path/to/python3.12"
+  [ -n "$without_venv" ] ||
+    fail "no Python 3.11, 3.12 or 3.13 on PATH; install one, or name it: make PYTHON=/path/to/python3.12"
+  version=$("$without_venv" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  fail "$without_venv (Python $version) has no venv module; on Debian and Ubuntu: apt install python$version-venv"
 }
 
-check_venv_module() { # Debian and Ubuntu split it off
-  local version
-  "$1" -c 'import ensurepip, venv' 2>/dev/null && return
-  version=$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-  fail "$1 has no venv module. On Debian or Ubuntu: sudo apt install python$version-venv"
-}
-
-if ! { [ -x .venv/bin/python ] && is_supported .venv/bin/python; }; then
-  python=$(find_python)
-  check_venv_module "$python"
+if ! { is_supported .venv/bin/python && .venv/bin/python -m pip --version >/dev/null 2>&1; }; then
+  python=$(choose_python)
   say "Creating .venv with $("$python" --version) ($python)"
   rm -rf .venv
   "$python" -m venv .venv
@@ -44,7 +46,6 @@ fi
 
 say "Installing what requirements.lock names (the first time about 720 MB to download, 456 MB of it PySpark)"
 mkdir -p build
-pip_install() { .venv/bin/python -m pip --disable-pip-version-check install "$@"; }
 large_downloads='s/^ *\(Downloading .*([0-9]\{2,\}\(\.[0-9]\)\{0,1\} MB)\).*/    \1/p'
 if ! pip_install --progress-bar off --require-hashes -r requirements.lock 2>&1 |
   tee build/pip.log | sed -un -e "$large_downloads" -e 's/^Installing collected packages.*/    Installing/p'; then
