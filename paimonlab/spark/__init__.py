@@ -16,7 +16,7 @@ __all__ = ["connect"]
 def __getattr__(name: str) -> Any:
     """Import `connect` when it is asked for: `paimonlab.spark.java` runs without pyspark."""
     if name == "connect":
-        from paimonlab.spark.session import connect
+        from paimonlab.spark.session import connect  # noqa: PLC0415
 
         return connect
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

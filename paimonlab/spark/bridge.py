@@ -142,6 +142,12 @@ class Bridge:
         """Turn a PySpark schema into Spark's own."""
         return self.java_type(schema)
 
+    def columns(self, schema: StructType) -> Any:
+        """Make the connector's ``Column[]`` of a schema; defaults stand in the metadata."""
+        definition = self.java_class(CONNECTOR + "catalog.TableInfo$Builder")()
+        definition.withSchema(self.java_schema(schema))
+        return definition.build().columns()
+
     def python_type(self, java_type: Any) -> DataType:
         """Turn Spark's own type into a PySpark type."""
         return _parse_datatype_json_string(java_type.json())
@@ -235,7 +241,7 @@ def _reporting(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, *arguments)
         except Py4JJavaError:
             raise
-        except BaseException as error:  # noqa: BLE001 - a bug, too, must reach the caller
+        except BaseException as error:
             bridge = self._bridge
             raise Py4JJavaError("", bridge.java_exception(error)) from error
 

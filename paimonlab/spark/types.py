@@ -79,9 +79,7 @@ def spark_schema(fields: Iterable[DataField], *, plain: bool = False) -> st.Stru
     UnsupportedError
         If Spark has no type for a column; names it.
     """
-    return st.StructType(
-        [_spark_field(field, plain=plain, column=field.name) for field in fields]
-    )
+    return st.StructType([_spark_field(field, plain=plain, column=field.name) for field in fields])
 
 
 def to_spark(data_type: DataType, *, column: str, plain: bool = False) -> st.DataType:
@@ -170,7 +168,8 @@ def from_spark(spark_type: st.DataType, *, column: str) -> DataType:
             key = from_spark(spark_type.keyType, column=f"{column}.key")
             value = from_spark(spark_type.valueType, column=f"{column}.value")
             return MapType(
-                with_nullable(key, False), with_nullable(value, spark_type.valueContainsNull)
+                with_nullable(key, nullable=False),
+                with_nullable(value, spark_type.valueContainsNull),
             )
         case st.StructType():
             return RowType(
