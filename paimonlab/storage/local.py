@@ -22,8 +22,6 @@ import pyarrow as pa
 
 from paimonlab.storage.file_io import FileStatus
 
-_BUFFER_BYTES = 1 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class LocalFileIO:
@@ -45,8 +43,8 @@ class LocalFileIO:
     def open_output(self, path: str) -> pa.NativeFile:
         """Create a new file for writing, parent folders included."""
         self.make_directory(str(Path(path).parent))
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        return pa.PythonFile(os.fdopen(descriptor, "wb", buffering=_BUFFER_BYTES), mode="w")
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+        return pa.OSFile(path, "wb")  # writes without the GIL
 
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file."""

@@ -1,0 +1,60 @@
+"""Which columns a data file holds.
+
+A file of an append table holds the table's columns. A file of a primary-key table holds the
+key copies, the sequence number, the row kind, then the table's columns.
+
+Source: https://paimon.apache.org/docs/master/concepts/spec/datafile/ (the order here is that of
+the files, not of that page).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paimonlab.spec.fields import (
+    KEY_FIELD_ID_START,
+    SEQUENCE_NUMBER,
+    SEQUENCE_NUMBER_ID,
+    VALUE_KIND,
+    VALUE_KIND_ID,
+    key_column,
+)
+from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.types import AtomicType, DataField, TypeRoot, with_nullable
+
+SEQUENCE_FIELD = DataField(
+    SEQUENCE_NUMBER_ID, SEQUENCE_NUMBER, AtomicType(TypeRoot.BIGINT, nullable=False)
+)
+KIND_FIELD = DataField(VALUE_KIND_ID, VALUE_KIND, AtomicType(TypeRoot.TINYINT, nullable=False))
+
+
+@dataclass(frozen=True, slots=True)
+class FileColumns:
+    """Columns of one kind of data file, in file order."""
+
+    keys: tuple[DataField, ...]
+    """``_KEY_…`` columns; () in append tables."""
+    values: tuple[DataField, ...]
+    """The table's columns."""
+
+    @property
+    def physical(self) -> tuple[DataField, ...]:
+        """All columns of the file."""
+        if not self.keys:
+            return self.values
+        return (*self.keys, SEQUENCE_FIELD, KIND_FIELD, *self.values)
+
+
+def file_columns(schema: TableSchema) -> FileColumns:
+    """Columns of the files that are written under ``schema``."""
+    keys = tuple(key_field(schema.field(name)) for name in schema.trimmed_primary_keys)
+    return FileColumns(keys, tuple(schema.fields))
+
+
+def key_field(field: DataField) -> DataField:
+    """Describe the key copy of a column."""
+    return DataField(
+        KEY_FIELD_ID_START + field.id,
+        key_column(field.name),
+        with_nullable(field.type, nullable=False),
+    )

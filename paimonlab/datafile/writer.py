@@ -1,0 +1,220 @@
+"""Rows -> data files of about the target size, with their statistics."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.datafile.layout import FileColumns
+from paimonlab.formats.parquet import ParquetOptions, ParquetWriter
+from paimonlab.spec.binary_row import encode
+from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta, FileSource
+from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
+from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.stats import StatsCollector, StatsMode, StatsOptions
+from paimonlab.storage import FileIO, join
+
+KEY_STATS_MODE = "truncate(128)"
+"""How statistics of system columns are kept, whatever the table's options say."""
+
+
+@dataclass(slots=True)
+class FileNames:
+    """Names of the data files of one writer and bucket: one random id and a counter."""
+
+    prefix: str = "data-"
+    extension: str = "parquet"
+    _id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    _next: int = 0
+
+    def new(self) -> str:
+        """Return a name that was never given before."""
+        name = f"{self.prefix}{self._id}-{self._next}.{self.extension}"
+        self._next += 1
+        return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileTarget:
+    """Where and how files are written: one bucket of one writer."""
+
+    folder: str
+    """Absolute."""
+    schema_id: int
+    columns: FileColumns
+    stats: StatsOptions
+    parquet: ParquetOptions
+    target_file_size_bytes: int
+    names: FileNames = field(default_factory=FileNames)
+
+
+class DataFileWriter:
+    """Writes rows to files of one bucket, beginning a new one at the target size.
+
+    Rows of a primary-key table come sorted by key, one row a key; then all files together
+    are one sorted run.
+    """
+
+    def __init__(self, file_io: FileIO, target: FileTarget) -> None:
+        self._file_io = file_io
+        self._target = target
+        self._open: _OpenFile | None = None
+        self._files: list[DataFileMeta] = []
+
+    def write(self, rows: pa.RecordBatch | pa.Table, first_sequence_number: int = 0) -> None:
+        """Append rows.
+
+        Parameters
+        ----------
+        rows
+            The physical columns of the file.
+        first_sequence_number
+            Of the first row, in append tables; primary-key rows carry theirs.
+        """
+        for start in range(0, rows.num_rows, self._target.parquet.row_group_rows):
+            if self._open is None:
+                self._open = _OpenFile(self._file_io, self._target)
+            piece = rows.slice(start, self._target.parquet.row_group_rows)
+            self._open.write(piece, first_sequence_number + start)
+            if self._open.bytes_written >= self._target.target_file_size_bytes:
+                self._finish()
+
+    def close(self) -> list[DataFileMeta]:
+        """Finish the last file and describe all of them, durable on disk, in writing order."""
+        if self._open is not None:
+            self._finish()
+        self._file_io.sync_files(self.paths)
+        return self._files
+
+    @property
+    def paths(self) -> list[str]:
+        """Absolute paths of the finished files."""
+        return [join(self._target.folder, file.file_name) for file in self._files]
+
+    def abort(self) -> None:
+        """Delete everything written."""
+        if self._open is not None:
+            self._open.abort()
+            self._open = None
+        for path in self.paths:
+            self._file_io.delete(path)
+        self._files.clear()
+
+    def _finish(self) -> None:
+        assert self._open is not None, "no open file"
+        self._files.append(self._open.close())
+        self._open = None
+
+
+class _OpenFile:
+    """One file that is being written, and what is known of its rows so far."""
+
+    def __init__(self, file_io: FileIO, target: FileTarget) -> None:
+        self._target = target
+        self._name = target.names.new()
+        self._path = join(target.folder, self._name)
+        self._file_io = file_io
+        physical = target.columns.physical
+        self._writer = ParquetWriter(file_io, self._path, physical, target.parquet)
+        self._values = StatsCollector(target.columns.values, target.stats.modes)
+        key_modes = [StatsMode.parse(KEY_STATS_MODE)] * len(target.columns.keys)
+        self._keys = StatsCollector(target.columns.keys, key_modes)
+        self._rows = _RowFacts(target.columns)
+
+    @property
+    def bytes_written(self) -> int:
+        return self._writer.bytes_written
+
+    def write(self, rows: pa.RecordBatch | pa.Table, first_sequence_number: int) -> None:
+        self._writer.write(rows)
+        self._values.add(rows)
+        if self._target.columns.keys:
+            self._keys.add(rows)
+        self._rows.add(rows, first_sequence_number)
+
+    def close(self) -> DataFileMeta:
+        size = self._writer.close()
+        value_stats, value_stats_cols = self._values.finish(dense=self._target.stats.dense)
+        key_stats, _ = self._keys.finish(dense=False)
+        return DataFileMeta(
+            file_name=self._name,
+            file_size_bytes=size,
+            row_count=self._rows.count,
+            min_key=self._rows.min_key,
+            max_key=self._rows.max_key,
+            key_stats=key_stats,
+            value_stats=value_stats,
+            value_stats_cols=value_stats_cols,
+            min_sequence_number=self._rows.min_sequence_number,
+            max_sequence_number=self._rows.max_sequence_number,
+            schema_id=self._target.schema_id,
+            level=0,
+            creation_time_millis=local_time_millis(),
+            delete_row_count=self._rows.deleted,
+            file_source=int(FileSource.APPEND),
+        )
+
+    def abort(self) -> None:
+        self._writer.abort()
+        self._file_io.delete(self._path)
+
+
+class _RowFacts:
+    """What metadata says of the rows of a file besides statistics."""
+
+    def __init__(self, columns: FileColumns) -> None:
+        self._columns = columns
+        self._serialise: Callable[[pa.RecordBatch | pa.Table], bytes] = self._key_of
+        self.count = 0
+        self.deleted = 0
+        self.min_sequence_number = 2**63 - 1
+        self.max_sequence_number = -(2**63)
+        self.min_key = self.max_key = EMPTY_ROW
+
+    def add(self, rows: pa.RecordBatch | pa.Table, first_sequence_number: int) -> None:
+        if self._columns.keys:
+            sequence = _numbers(rows, SEQUENCE_NUMBER)
+            low, high = int(sequence.min()), int(sequence.max())
+            self.deleted += _retract_count(rows)
+            if self.count == 0:
+                self.min_key = self._serialise(rows.slice(0, 1))
+            self.max_key = self._serialise(rows.slice(rows.num_rows - 1, 1))
+        else:
+            low, high = first_sequence_number, first_sequence_number + rows.num_rows - 1
+        self.min_sequence_number = min(self.min_sequence_number, low)
+        self.max_sequence_number = max(self.max_sequence_number, high)
+        self.count += rows.num_rows
+
+    def _key_of(self, row: pa.RecordBatch | pa.Table) -> bytes:
+        keys = self._columns.keys
+        columns = [row.column(key.name) for key in keys]
+        key: bytes = encode(columns, [key.type for key in keys])[0].as_py()
+        return key
+
+
+def _numbers(rows: pa.RecordBatch | pa.Table, column: str) -> npt.NDArray[np.int64]:
+    numbers: npt.NDArray[np.int64] = rows.column(column).to_numpy()
+    return numbers
+
+
+def _retract_count(rows: pa.RecordBatch | pa.Table) -> int:
+    kinds = rows.column(VALUE_KIND)
+    retracts = pa.array([RowKind.UPDATE_BEFORE, RowKind.DELETE], pa.int8())
+    count: int = pc.sum(pc.is_in(kinds, retracts)).as_py() or 0
+    return count
+
+
+def local_time_millis() -> int:
+    """Local wall clock in milliseconds, counted as if it were UTC, as manifests have it."""
+    now = time.time()
+    offset = datetime.fromtimestamp(now).astimezone().utcoffset()
+    assert offset is not None, "an aware datetime has an offset"
+    return int((now + offset.total_seconds()) * 1000)

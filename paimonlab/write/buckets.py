@@ -1,0 +1,113 @@
+"""Which rows of a batch go where: groups of one partition and one bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.spec.binary_row import encode
+from paimonlab.spec.bucket import bucket_ids
+from paimonlab.spec.data_file import EMPTY_ROW
+from paimonlab.spec.schema import TableSchema
+
+UNAWARE_BUCKET = 0
+"""Bucket of all rows of an append table without buckets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows of one partition and bucket."""
+
+    partition: bytes
+    """Serialised BinaryRow."""
+    bucket: int
+    rows: npt.NDArray[np.int64] | None
+    """(m,) positions in the batch, ascending; None: all of them."""
+
+
+def groups(rows: pa.RecordBatch | pa.Table, schema: TableSchema, buckets: int) -> Iterator[Group]:
+    """Split rows by partition and bucket.
+
+    Parameters
+    ----------
+    rows
+        n rows with the columns of the table.
+    schema
+        Of the table.
+    buckets
+        The option ``bucket``: at least 1, or -1 for an append table without buckets.
+
+    Yields
+    ------
+    Group
+        In order of first appearance of the partition, then of the bucket id. The positions
+        of all groups together are 0..n-1, each once.
+    """
+    partition_of, partitions = partition_codes(rows, schema)
+    if buckets < 1:
+        codes, per_partition = partition_of, 1
+    else:
+        bucket_of = bucket_ids(rows, [schema.field(key) for key in schema.bucket_keys], buckets)
+        codes, per_partition = partition_of * buckets + bucket_of, buckets
+    for code, positions in _by_code(codes, len(partitions) * per_partition):
+        partition, bucket = divmod(code, per_partition)
+        yield Group(partitions[partition], bucket, positions)
+
+
+def partition_codes(
+    rows: pa.RecordBatch | pa.Table, schema: TableSchema
+) -> tuple[npt.NDArray[np.int64], list[bytes]]:
+    """Number the partitions of rows.
+
+    Returns
+    -------
+    codes : (n,) int64
+        Index into the partitions of each row.
+    partitions : list of bytes
+        Serialised BinaryRows in order of first appearance.
+    """
+    if not schema.partition_keys:
+        return np.zeros(rows.num_rows, np.int64), [EMPTY_ROW]
+    fields = [schema.field(key) for key in schema.partition_keys]
+    columns = [rows.column(field.name) for field in fields]
+    # Encoding is per distinct combination of values, not per row.
+    codes, firsts = _distinct(columns)
+    values = [column.take(pa.array(firsts)) for column in columns]
+    encoded = encode(values, [field.type for field in fields])
+    return codes, encoded.to_pylist()
+
+
+def _distinct(
+    columns: Sequence[pa.Array | pa.ChunkedArray],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    codes = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        one = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        encoded = pc.dictionary_encode(one, null_encoding="encode")
+        indices = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        combined = codes * max(len(encoded.dictionary), 1) + indices
+        codes = pc.dictionary_encode(pa.array(combined)).indices.to_numpy().astype(np.int64)
+    _, firsts = np.unique(codes, return_index=True)
+    return codes, firsts.astype(np.int64)
+
+
+def _by_code(
+    codes: npt.NDArray[np.int64], count: int
+) -> Iterator[tuple[int, npt.NDArray[np.int64] | None]]:
+    if count == 1:
+        if len(codes):
+            yield 0, None
+        return
+    # Small integers are radix sorted, in linear time.
+    small = codes.astype(np.uint16) if count <= 1 << 16 else codes
+    order = np.argsort(small, kind="stable")
+    ordered = codes[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(codes) else []
+    ends = [*starts[1:], len(codes)]
+    for start, end in zip(starts, ends, strict=True):
+        yield int(ordered[start]), order[start:end]

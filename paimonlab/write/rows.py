@@ -1,0 +1,168 @@
+"""Rows as users hand them in -> rows of the table.
+
+Columns are found by name in any order, a missing nullable column is null or its default,
+an unknown one is an error. What comes out has the table's columns in schema order and,
+behind them, the row kind.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import ColumnNotFoundError, DataError, UnsupportedError
+from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.fields import VALUE_KIND
+from paimonlab.spec.row_kind import SYMBOLS, RowKind
+from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.type_text import format_type
+from paimonlab.spec.types import DataField
+from paimonlab.write.conversion import convert
+
+KIND_FIELD = pa.field(VALUE_KIND, pa.int8(), nullable=False)
+
+
+def batches_of(data: Any) -> pa.RecordBatchReader:  # noqa: ANN401
+    """Open anything that speaks Arrow as a stream of batches.
+
+    Parameters
+    ----------
+    data
+        An object with ``__arrow_c_stream__`` or ``__arrow_c_array__``: an Arrow table, batch
+        or reader, a pandas or polars frame, a DuckDB relation.
+
+    Raises
+    ------
+    TypeError
+        If ``data`` does not speak Arrow.
+    """
+    if isinstance(data, pa.RecordBatchReader):
+        return data
+    if isinstance(data, pa.Table):
+        return data.to_reader()
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(data)
+    if hasattr(data, "__arrow_c_array__"):
+        batch = pa.record_batch(data)
+        return pa.RecordBatchReader.from_batches(batch.schema, [batch])
+    raise TypeError(
+        f"cannot write a {type(data).__name__}: give an Arrow table, a pandas or polars frame, or "
+        "anything else with __arrow_c_stream__"
+    )
+
+
+def align(
+    batch: pa.RecordBatch, schema: TableSchema, *, table: str, row_kinds: str | None = None
+) -> pa.RecordBatch:
+    """Make a batch of the table's rows out of a batch of a user's.
+
+    Parameters
+    ----------
+    batch
+        n rows with columns by name.
+    schema
+        The schema of the table.
+    table
+        Its name, for messages.
+    row_kinds
+        The column of ``batch`` with ``+I -U +U -D`` (text) or 0..3 (integers), which is not
+        stored; None: all rows are ``+I``.
+
+    Returns
+    -------
+    pyarrow.RecordBatch
+        n rows: the columns of the table in order, then ``_VALUE_KIND`` (int8).
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If ``batch`` has a column that the table has not, or lacks ``row_kinds``.
+    DataError
+        If a column comes twice, a value does not fit its type, or a NOT NULL column has nulls
+        or is missing.
+    """
+    names = [name for name in batch.schema.names if name != row_kinds]
+    _check_names(names, schema, table)
+    arrays = [_column(batch, field, schema, table) for field in schema.fields]
+    kinds = _kinds(batch, row_kinds, schema, table)
+    fields = [*schema.arrow_schema, KIND_FIELD]
+    return pa.RecordBatch.from_arrays([*arrays, kinds], schema=pa.schema(fields))
+
+
+def _check_names(names: list[str], schema: TableSchema, table: str) -> None:
+    known = schema.field_names
+    for name in names:
+        if name not in known:
+            raise ColumnNotFoundError(name, table, known)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{table}: the data has column {twice!r} twice")
+
+
+def _column(batch: pa.RecordBatch, field: DataField, schema: TableSchema, table: str) -> pa.Array:
+    if batch.schema.get_field_index(field.name) >= 0:
+        return _convert(batch.column(field.name), field, schema, table)
+    if field.default_value is not None:
+        return _default(field, batch.num_rows, table)
+    if not field.type.nullable:
+        raise DataError(
+            f"{table}: the data has no column {field.name!r}, which is {format_type(field.type)}"
+        )
+    return pa.nulls(batch.num_rows, to_arrow(field.type))
+
+
+def _convert(array: pa.Array, field: DataField, schema: TableSchema, table: str) -> pa.Array:
+    if array.null_count and field.name in schema.primary_keys:
+        raise DataError(
+            f"{table}: key column {field.name!r} has {array.null_count} null values; a primary "
+            "key is never null"
+        )
+    try:
+        return convert(array, field.type, field.name)
+    except DataError as error:
+        raise DataError(f"{table}: {error}") from error
+
+
+def _default(field: DataField, rows: int, table: str) -> pa.Array:
+    text = pa.scalar(field.default_value)
+    try:
+        value = pc.cast(text, to_arrow(field.type))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise UnsupportedError(
+            f"default value {field.default_value!r} of column {field.name!r} of {table}",
+            f"give the column a value instead ({error})",
+        ) from error
+    return pa.repeat(value, rows)
+
+
+def _kinds(
+    batch: pa.RecordBatch, row_kinds: str | None, schema: TableSchema, table: str
+) -> pa.Array:
+    if row_kinds is None:
+        return pa.array(np.zeros(batch.num_rows, np.int8))
+    if batch.schema.get_field_index(row_kinds) < 0:
+        raise ColumnNotFoundError(row_kinds, table, batch.schema.names)
+    kinds = _kind_numbers(batch.column(row_kinds), row_kinds, table)
+    if not schema.primary_keys and pc.any(pc.not_equal(kinds, int(RowKind.INSERT))).as_py():
+        raise DataError(f"{table} has no primary key, so it takes only rows of kind +I")
+    return kinds
+
+
+def _kind_numbers(array: pa.Array, column: str, table: str) -> pa.Array:
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_integer(array.type):
+        low, high = pc.min_max(array).values()
+        if array.null_count == 0 and (len(array) == 0 or (low.as_py() >= 0 and high.as_py() <= 3)):
+            return pc.cast(array, pa.int8())
+    elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        numbers = pc.index_in(array, pa.array(SYMBOLS, array.type))
+        if numbers.null_count == 0:
+            return pc.cast(numbers, pa.int8())
+    raise DataError(
+        f"{table}: column {column!r} is the row kind, so it holds '+I', '-U', '+U', '-D' or 0..3 "
+        "and no nulls"
+    )

@@ -1,0 +1,71 @@
+"""Rows of one bucket of a primary-key table -> one sorted run.
+
+A run has its rows sorted by key and one row a key: the merge engine has already decided
+between the rows that came together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.merge.deduplicate import newest
+from paimonlab.merge.order import sort_keys
+from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
+from paimonlab.write.write_plan import WritePlan
+
+
+def sorted_run(
+    rows: pa.Table, positions: npt.NDArray[np.int64] | None, first_sequence: int, plan: WritePlan
+) -> pa.Table:
+    """Make the physical rows of a level-0 run.
+
+    Parameters
+    ----------
+    rows
+        n rows: the table's columns and ``_VALUE_KIND``, in order of arrival.
+    positions
+        (m,) ascending: the rows of the bucket; None: all of them.
+    first_sequence
+        Sequence number of the first of them.
+    plan
+        Of the write.
+
+    Returns
+    -------
+    pyarrow.Table
+        k <= m rows in file layout, sorted by key, one a key.
+    """
+    schema = plan.schema
+    keys = [_pick(rows, name, positions) for name in schema.trimmed_primary_keys]
+    fields = [_pick(rows, name, positions) for name in plan.options.sequence_fields]
+    sequences = (
+        [sort_keys(fields, is_descending=plan.options.sequence_descending)] if fields else []
+    )
+    order = newest(sort_keys(keys), sequences)
+    source = order if positions is None else positions[order]
+    picked = rows.take(pa.array(source))
+    numbers = pa.array(order + np.int64(first_sequence), pa.int64())
+    return _physical(picked, numbers, schema.trimmed_primary_keys, schema.field_names)
+
+
+def _pick(
+    rows: pa.Table, name: str, positions: npt.NDArray[np.int64] | None
+) -> pa.ChunkedArray | pa.Array:
+    column = rows.column(name)
+    return column if positions is None else column.take(pa.array(positions))
+
+
+def _physical(
+    rows: pa.Table, numbers: pa.Array, keys: Sequence[str], names: Sequence[str]
+) -> pa.Table:
+    columns = [
+        *((key_column(key), rows.column(key)) for key in keys),
+        (SEQUENCE_NUMBER, numbers),
+        (VALUE_KIND, rows.column(VALUE_KIND)),
+        *((name, rows.column(name)) for name in names),
+    ]
+    return pa.table([column for _, column in columns], names=[name for name, _ in columns])

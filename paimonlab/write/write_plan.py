@@ -1,0 +1,61 @@
+"""All a writer has to know of a table, as one picklable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paimonlab.formats.parquet import ParquetOptions
+from paimonlab.spec.options import option_field
+from paimonlab.spec.partition import PartitionOptions
+from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.stats import StatsOptions
+
+_TARGET_WITH_KEY_BYTES = 128 << 20
+_TARGET_WITHOUT_KEY_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteOptions:
+    """The table options that steer writing."""
+
+    bucket: int = option_field("bucket", "int", -1)
+    """``bucket``: at least 1, or -1: append tables without buckets."""
+    target_file_size_bytes: int | None = option_field("target-file-size", "memory", None)
+    """``target-file-size``; None: 128 MB with a primary key, 256 MB without."""
+    write_buffer_size_bytes: int = option_field("write-buffer-size", "memory", 256 << 20)
+    """``write-buffer-size``: Arrow bytes a writer holds before it writes files."""
+    file_prefix: str = option_field("data-file.prefix", "string", "data-")
+    """``data-file.prefix``"""
+    sequence_fields: tuple[str, ...] = option_field("sequence.field", "list", ())
+    """``sequence.field``: columns that order rows of a key before the sequence number."""
+    sequence_descending: bool = option_field(
+        "sequence.field.sort-order", "enum", default=False, parse="descending".__eq__
+    )
+    """``sequence.field.sort-order``: whether the smallest value wins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritePlan:
+    """What a writer needs, on the driver or on an executor."""
+
+    table_path: str
+    table_name: str
+    """``database.table``, for messages."""
+    schema: TableSchema
+    options: WriteOptions
+    partition: PartitionOptions
+    parquet: ParquetOptions
+    stats: StatsOptions
+
+    @property
+    def target_file_size_bytes(self) -> int:
+        """Size at which a new file is begun."""
+        if self.options.target_file_size_bytes is not None:
+            return self.options.target_file_size_bytes
+        has_key = bool(self.schema.primary_keys)
+        return _TARGET_WITH_KEY_BYTES if has_key else _TARGET_WITHOUT_KEY_BYTES
+
+    @property
+    def buckets(self) -> int:
+        """Buckets a partition has; -1: the table has none."""
+        return self.options.bucket

@@ -1,0 +1,252 @@
+"""Rows -> data files -> commit messages.
+
+Rows are gathered up to ``write-buffer-size`` bytes. A primary-key table then writes one
+sorted run a bucket; when the buffer is full the largest buckets go first, so that small
+ones do not end up in small files. An append table writes its rows as they came.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.datafile.layout import file_columns
+from paimonlab.datafile.writer import DataFileWriter, FileNames, FileTarget
+from paimonlab.errors import DataError
+from paimonlab.spec.binary_row import decode
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.fields import VALUE_KIND
+from paimonlab.spec.partition import bucket_path, partition_path, partition_texts
+from paimonlab.storage import FileIO, safe_join
+from paimonlab.write.buckets import Group, groups
+from paimonlab.write.rows import align, batches_of
+from paimonlab.write.runs import sorted_run
+from paimonlab.write.sequences import SequenceNumbers
+from paimonlab.write.write_plan import WritePlan
+
+_Bucket = tuple[bytes, int]
+
+
+class TableWriter:
+    """Writes batches of rows; what it wrote becomes visible only by a commit.
+
+    Parameters
+    ----------
+    plan
+        Of the table.
+    file_io
+        The table's store.
+    sequence_numbers
+        See `SequenceNumbers`.
+
+    Examples
+    --------
+    Write, then hand the messages to a commit::
+
+        with TableWriter(plan, file_io, sequence_numbers) as writer:
+            writer.write(batch)
+            messages = writer.prepare_commit()
+    """
+
+    def __init__(
+        self, plan: WritePlan, file_io: FileIO, sequence_numbers: pa.Table | None = None
+    ) -> None:
+        self._plan = plan
+        self._file_io = file_io
+        self._columns = file_columns(plan.schema)
+        self._sequences = SequenceNumbers(sequence_numbers)
+        self._buffer: list[pa.RecordBatch] = []
+        self._buffered_bytes = 0
+        self._targets: dict[_Bucket, FileTarget] = {}
+        self._open: dict[_Bucket, DataFileWriter] = {}
+        self._files: defaultdict[_Bucket, list[DataFileMeta]] = defaultdict(list)
+        self._handed_over = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None or not self._handed_over:
+            self.abort()
+
+    def write(self, data: Any, *, row_kinds: str | None = None) -> None:  # noqa: ANN401
+        """Take rows: anything that speaks Arrow.
+
+        Parameters
+        ----------
+        data
+            Rows with the table's columns by name.
+        row_kinds
+            Name of a column of ``data`` with the kind of each row; see `rows.align`.
+
+        Raises
+        ------
+        DataError
+            If the rows do not fit the table. Nothing of this writer becomes visible then.
+        """
+        for batch in batches_of(data):
+            if batch.num_rows:
+                plan = self._plan
+                rows = align(batch, plan.schema, table=plan.table_name, row_kinds=row_kinds)
+                self._buffer.append(rows)
+                self._buffered_bytes += rows.nbytes
+                self._handed_over = False
+            if self._buffered_bytes >= self._plan.options.write_buffer_size_bytes:
+                self._flush(everything=False)
+
+    def prepare_commit(self) -> list[CommitMessage]:
+        """Write what is gathered and describe all files since the last call.
+
+        Returns
+        -------
+        list of CommitMessage
+            One a bucket that has new files; [] when nothing was written.
+        """
+        self._flush(everything=True)
+        for bucket, writer in self._open.items():
+            self._files[bucket] += writer.close()
+        self._open.clear()
+        messages = [
+            CommitMessage(
+                partition=partition,
+                bucket=bucket,
+                total_buckets=self._plan.buckets,
+                new_files=tuple(files),
+            )
+            for (partition, bucket), files in self._files.items()
+        ]
+        self._files.clear()
+        self._handed_over = True
+        return messages
+
+    def abort(self) -> None:
+        """Throw away what was gathered and delete the files not yet handed over."""
+        self._buffer.clear()
+        self._buffered_bytes = 0
+        for writer in self._open.values():
+            writer.abort()
+        self._open.clear()
+        for bucket, files in self._files.items():
+            folder = self._targets[bucket].folder
+            for file in files:
+                self._file_io.delete(safe_join(folder, file.file_name))
+        self._files.clear()
+
+    def _flush(self, *, everything: bool) -> None:
+        if not self._buffer:
+            return
+        rows = pa.Table.from_batches(self._buffer)
+        self._buffer.clear()
+        self._buffered_bytes = 0
+        found = list(groups(rows, self._plan.schema, self._plan.buckets))
+        if self._plan.schema.primary_keys:
+            now, later = (found, []) if everything else _largest(found, rows.num_rows)
+            self._write_runs(rows, now)
+            self._keep(rows, later)
+        else:
+            self._append(rows, found)
+
+    def _write_runs(self, rows: pa.Table, found: list[Group]) -> None:
+        jobs = []
+        for group in found:
+            count = rows.num_rows if group.rows is None else len(group.rows)
+            first = self._sequences.take(group.partition, group.bucket, count)
+            jobs.append((group, first, self._target(group)))
+
+        def run(job: tuple[Group, int, FileTarget]) -> list[DataFileMeta]:
+            group, first, target = job
+            writer = DataFileWriter(self._file_io, target)
+            try:
+                writer.write(sorted_run(rows, group.rows, first, self._plan))
+                return writer.close()
+            except BaseException:
+                writer.abort()
+                raise
+
+        for (group, _, _), files in zip(jobs, _in_threads(run, jobs), strict=True):
+            self._files[group.partition, group.bucket] += files
+
+    def _keep(self, rows: pa.Table, found: list[Group]) -> None:
+        """Put rows of buckets that are too small to write now back into the buffer."""
+        positions = [group.rows for group in found if group.rows is not None]
+        if positions:
+            # In order of arrival: that is what sequence numbers will say.
+            kept = rows.take(pa.array(np.sort(np.concatenate(positions))))
+            self._buffer = kept.combine_chunks().to_batches()
+            self._buffered_bytes = sum(batch.nbytes for batch in self._buffer)
+
+    def _append(self, rows: pa.Table, found: list[Group]) -> None:
+        rows = rows.drop_columns([VALUE_KIND])
+
+        def run(group: Group) -> None:
+            picked = rows if group.rows is None else rows.take(pa.array(group.rows))
+            writer = self._open[group.partition, group.bucket]
+            writer.write(picked, firsts[group.partition, group.bucket])
+
+        firsts = {}
+        for group in found:
+            bucket = (group.partition, group.bucket)
+            count = rows.num_rows if group.rows is None else len(group.rows)
+            firsts[bucket] = self._sequences.take(*bucket, count)
+            if bucket not in self._open:
+                self._open[bucket] = DataFileWriter(self._file_io, self._target(group))
+        list(_in_threads(run, found))
+
+    def _target(self, group: Group) -> FileTarget:
+        bucket = (group.partition, group.bucket)
+        if bucket not in self._targets:
+            self._targets[bucket] = FileTarget(
+                folder=self._folder(group.partition, group.bucket),
+                schema_id=self._plan.schema.id,
+                columns=self._columns,
+                stats=self._plan.stats,
+                parquet=self._plan.parquet,
+                target_file_size_bytes=self._plan.target_file_size_bytes,
+                names=FileNames(self._plan.options.file_prefix),
+            )
+        return self._targets[bucket]
+
+    def _folder(self, partition: bytes, bucket: int) -> str:
+        plan = self._plan
+        types = [plan.schema.field(key).type for key in plan.schema.partition_keys]
+        values = decode(pa.array([partition], pa.large_binary()), types)
+        texts = partition_texts(values, types, plan.partition)
+        path = partition_path(plan.schema.partition_keys, [text[0] for text in texts])
+        return safe_join(plan.table_path, bucket_path(path, bucket))
+
+
+def _largest(found: list[Group], total: int) -> tuple[list[Group], list[Group]]:
+    """Split groups: the largest ones that together hold at least half of the rows, the rest."""
+    if any(group.rows is None for group in found):
+        return found, []
+    by_size = sorted(found, key=lambda group: -_count(group))
+    taken = 0
+    for number, group in enumerate(by_size, start=1):
+        taken += _count(group)
+        if 2 * taken >= total:
+            return by_size[:number], by_size[number:]
+    raise DataError("groups do not hold all rows")  # unreachable: together they hold them all
+
+
+def _count(group: Group) -> int:
+    assert group.rows is not None, "a group of many has positions"
+    return len(group.rows)
+
+
+def _in_threads(run: Any, jobs: list[Any]) -> Any:  # noqa: ANN401
+    if len(jobs) < 2:
+        return map(run, jobs)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(run, jobs))
