@@ -52,15 +52,15 @@ interop: java ## live tests against Java Paimon; fails without JDK and Maven
 lock: $(UV) ## resolve both lock files anew
 	$(UV) pip compile pyproject.toml --output-file requirements.lock --constraints tools/lock-constraints.txt \
 	  --extra spark --extra notebook --extra tutorials --extra dev \
-	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade --quiet \
+	  --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade --quiet \
 	  --custom-compile-command 'make lock'
 	$(UV) pip compile tools/java.in --output-file requirements-java.lock \
-	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade --quiet \
+	  --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade --quiet \
 	  --custom-compile-command 'make lock'
 
 $(UV): | $(INSTALLED)
 	$(BIN)/python -m venv build/uv
-	build/uv/bin/pip install --disable-pip-version-check --quiet 'uv>=0.8'
+	build/uv/bin/pip install --disable-pip-version-check --quiet 'uv>=0.13'
 
 .PHONY: java
 java: $(INSTALLED)
