@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import io
+import pickle
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paimonlab.errors import ColumnNotFoundError, SchemaError
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.predicate import (
+    AlwaysTrue,
+    ColumnStats,
+    Predicate,
+    bind,
+    col,
+    columns,
+    evaluate,
+    may_match_stats,
+    rename_columns,
+    split_and,
+    to_arrow_filter,
+)
+from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types import DataField
+from tests.spec.predicate_model import FIELDS, SCHEMA, TYPES, predicates, rows, to_table, truth
+
+
+def decide(predicate: Predicate, type_text: str, values: list[Any]) -> list[bool | None]:
+    """Bind to one column ``x`` and evaluate."""
+    field = DataField(0, "x", parse_type(type_text))
+    table = pa.table([pa.array(values, arrow_schema([field]).field(0).type)], names=["x"])
+    return evaluate(bind(predicate, [field], "db.t"), table).to_pylist()
+
+
+@given(predicates, rows)
+def test_evaluation_agrees_with_the_row_wise_model(
+    predicate: Predicate, rows: list[dict[str, Any]]
+) -> None:
+    bound = bind(predicate, FIELDS, "db.t")
+
+    assert evaluate(bound, to_table(rows)).to_pylist() == [truth(predicate, row) for row in rows]
+
+
+@given(predicates, rows)
+def test_a_negated_predicate_is_the_negated_truth(
+    predicate: Predicate, rows: list[dict[str, Any]]
+) -> None:
+    table = to_table(rows)
+
+    negated = evaluate(bind(~predicate, FIELDS, "db.t"), table)
+
+    assert negated.equals(pc.invert(evaluate(bind(predicate, FIELDS, "db.t"), table)))
+
+
+@given(predicates, rows)
+def test_binding_twice_and_pickling_change_nothing(
+    predicate: Predicate, rows: list[dict[str, Any]]
+) -> None:
+    bound = bind(predicate, FIELDS, "db.t")
+
+    assert bind(bound, FIELDS, "db.t") == bound
+    assert pickle.loads(pickle.dumps(bound)) == bound
+    assert hash(bound) == hash(bind(predicate, FIELDS, "db.t"))
+
+
+@given(predicates, rows)
+def test_an_arrow_filter_keeps_every_matching_row(
+    predicate: Predicate, rows: list[dict[str, Any]]
+) -> None:
+    bound, table = bind(predicate, FIELDS, "db.t"), to_table(rows)
+
+    expression = to_arrow_filter(bound, SCHEMA)
+
+    numbered = table.append_column("row", pa.array(range(len(rows)), pa.int64()))
+    wanted = numbered.filter(evaluate(bound, table))["row"].to_pylist()
+    kept = numbered if expression is None else numbered.filter(expression)
+    assert set(wanted) <= set(kept["row"].to_pylist())
+
+
+@given(predicates, rows)
+def test_an_arrow_filter_skips_no_row_group_with_a_matching_row(
+    predicate: Predicate, rows: list[dict[str, Any]]
+) -> None:
+    bound, table = bind(predicate, FIELDS, "db.t"), to_table(rows)
+    expression = to_arrow_filter(bound, SCHEMA)
+    if expression is None or not rows:
+        return
+    data = io.BytesIO()
+    pq.write_table(table, data, row_group_size=2)
+
+    fragment = ds.ParquetFileFormat().make_fragment(pa.BufferReader(data.getvalue()))
+    read = {
+        group.row_groups[0].id
+        for group in fragment.split_by_row_group(filter=expression, schema=SCHEMA)
+    }
+
+    matching = [row for row, hit in enumerate(evaluate(bound, table).to_pylist()) if hit]
+    assert {row // 2 for row in matching} <= read
+
+
+@given(predicates, st.lists(rows, min_size=1, max_size=4), st.data())
+def test_statistics_never_rule_out_a_file_with_a_matching_row(
+    predicate: Predicate, files: list[list[dict[str, Any]]], data: st.DataObject
+) -> None:
+    bound = bind(predicate, FIELDS, "db.t")
+    known = data.draw(st.sets(st.sampled_from(list(TYPES))))
+    cut = data.draw(st.booleans())
+    stats = {name: file_stats(name, files, cut_texts=cut) for name in known}
+
+    mask = may_match_stats(bound, stats, count=len(files))
+
+    matching = [pc.any(evaluate(bound, to_table(rows))).as_py() or False for rows in files]
+    assert not (np.array(matching) & ~mask).any()
+
+
+def file_stats(name: str, files: list[list[dict[str, Any]]], *, cut_texts: bool) -> ColumnStats:
+    """Collect what a writer would: bounds without NaN, texts cut to one character."""
+    arrays = [to_table(rows)[name].combine_chunks() for rows in files]
+    ends = [pc.min_max(array) for array in arrays]
+    low = [end["min"] for end in ends]
+    high = [end["max"] for end in ends]
+    if name == "text" and cut_texts:
+        low = [end.as_py() and end.as_py()[:1] for end in low]
+        high = [end.as_py() and end.as_py()[:1] + "\U0010ffff" for end in high]
+    arrow_type = SCHEMA.field(name).type
+    return ColumnStats(
+        pa.array(low, arrow_type),
+        pa.array(high, arrow_type),
+        pa.array([array.null_count for array in arrays], pa.int64()),
+        pa.array([len(array) for array in arrays], pa.int64()),
+    )
+
+
+def test_statistics_do_rule_files_out() -> None:
+    field = DataField(0, "x", parse_type("STRING"))
+    stats = {
+        "x": ColumnStats(
+            pa.array(["a", "m", None]),
+            pa.array(["f", "z", None]),
+            pa.array([0, 1, 9], pa.int64()),
+            pa.array([9, 9, 9], pa.int64()),
+        )
+    }
+
+    def mask(predicate: Predicate) -> list[bool]:
+        return may_match_stats(bind(predicate, [field], "t"), stats).tolist()
+
+    assert mask(col("x") == "b") == [True, False, False]
+    assert mask(col("x") > "f") == [False, True, False]
+    assert mask(col("x") <= "a") == [True, False, False]
+    assert mask(col("x").is_null()) == [False, True, True]
+    assert mask(col("x").is_not_null()) == [True, True, False]
+    assert mask(col("x").is_in(["b", "g"])) == [True, False, False]
+    assert mask(col("x").is_in(["g", "h"])) == [False, False, False]
+    assert mask(col("x").starts_with("n")) == [False, True, False]
+    assert mask(~col("x").starts_with("n")) == [True, True, False]
+    assert mask((col("x") == "b") | (col("x") == "n")) == [True, True, False]
+
+
+def test_many_values_of_an_in_are_judged_by_their_range() -> None:
+    field = DataField(0, "x", parse_type("INT"))
+    count = pa.array([5, 5], pa.int64())
+    stats = {
+        "x": ColumnStats(
+            pa.array([0, 500], pa.int32()),
+            pa.array([99, 600], pa.int32()),
+            pa.array([0, 0], pa.int64()),
+            count,
+        )
+    }
+
+    mask = may_match_stats(bind(col("x").is_in(range(1000, 1100)), [field], "t"), stats)
+    hit = may_match_stats(bind(col("x").is_in(range(90, 300)), [field], "t"), stats)
+
+    assert mask.tolist() == [False, False]
+    assert hit.tolist() == [True, False]
+
+
+def test_nothing_known_rules_nothing_out() -> None:
+    bound = bind(col("x") == 1, [DataField(0, "x", parse_type("INT"))], "t")
+
+    assert may_match_stats(bound, {}, count=2).tolist() == [True, True]
+    with pytest.raises(ValueError, match="count of files"):
+        may_match_stats(bound, {})
+
+
+def test_an_unknown_column_is_an_error_with_close_matches() -> None:
+    with pytest.raises(ColumnNotFoundError, match=r"db\.t has no column 'txt'.*'text'"):
+        bind((col("big") > 1) & (col("txt") == "a"), FIELDS, "db.t")
+
+
+@pytest.mark.parametrize(
+    ("column", "literal"),
+    [
+        ("big", "x"),
+        ("big", True),
+        ("text", 1),
+        ("day", 5),
+        ("day", "yesterday"),
+        ("flag", 1),
+        ("bytes", "a"),
+        ("ts3", "2024-01-01 00:00:00+01:00"),
+        ("clock", "25:00"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error_that_names_both(column: str, literal: object) -> None:
+    with pytest.raises(SchemaError, match=f"db.t, column '{column}': .*cannot be compared with"):
+        bind(col(column) == literal, FIELDS, "db.t")
+
+
+def test_a_pattern_needs_a_text() -> None:
+    with pytest.raises(SchemaError, match="column 'big': BIGINT is no text"):
+        bind(col("big").starts_with("1"), FIELDS, "db.t")
+    with pytest.raises(SchemaError, match="backslash"):
+        bind(col("text").like("a\\"), FIELDS, "db.t")
+
+
+def test_text_stands_for_dates_and_numbers() -> None:
+    assert decide(col("x") >= "2024-02-29", "DATE", [19781, 19782]) == [False, True]
+    prices = [Decimal("1.50"), Decimal("1.51"), None]
+    assert decide(col("x") == " 1.5 ", "DECIMAL(4, 2)", prices) == [True, False, None]
+    assert decide(col("x") == "12", "INT", [12, 13]) == [True, False]
+    instant = 1_704_063_600_000_000
+    assert decide(
+        col("x") == "2024-01-01 00:00:00+01:00", "TIMESTAMP_LTZ(6)", [instant, instant + 1]
+    ) == [True, False]
+
+
+def test_nothing_equals_none() -> None:
+    with pytest.raises(TypeError, match="is_null"):
+        _ = col("x") == None  # noqa: E711
+
+
+def test_python_words_cannot_join_predicates() -> None:
+    with pytest.raises(TypeError, match="& | ~"):
+        _ = (col("x") == 1) and (col("x") == 2)
+
+
+def test_two_columns_cannot_be_compared() -> None:
+    with pytest.raises(TypeError, match="two columns"):
+        _ = col("x") == col("y")
+
+
+def test_a_tree_tells_its_columns_and_conjuncts() -> None:
+    predicate = (col("a") > 1) & ((col("b") == 2) | col("c").is_null()) & ~col("d").like("x")
+
+    assert columns(predicate) == {"a", "b", "c", "d"}
+    assert [str(part) for part in split_and(predicate)] == [
+        "a > 1",
+        "(b = 2 OR c IS NULL)",
+        "NOT d LIKE 'x'",
+    ]
+    assert split_and(AlwaysTrue()) == ()
+    assert columns(rename_columns(predicate, {"a": "z", "d": "y"})) == {"z", "b", "c", "y"}
+
+
+def test_a_predicate_without_columns_covers_rows_without_columns() -> None:
+    batch = pa.RecordBatch.from_struct_array(pa.array([{}, {}], pa.struct([])))
+
+    assert evaluate(AlwaysTrue(), batch).to_pylist() == [True, True]
