@@ -99,15 +99,16 @@ def _distinct(
 def _by_code(
     codes: npt.NDArray[np.int64], count: int
 ) -> Iterator[tuple[int, npt.NDArray[np.int64] | None]]:
+    if not len(codes):
+        return
     if count == 1:
-        if len(codes):
-            yield 0, None
+        yield 0, None
         return
     # Small integers are radix sorted, in linear time.
     small = codes.astype(np.uint16) if count <= 1 << 16 else codes
     order = np.argsort(small, kind="stable")
     ordered = codes[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(codes) else []
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
     ends = [*starts[1:], len(codes)]
     for start, end in zip(starts, ends, strict=True):
         yield int(ordered[start]), order[start:end]

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from paimonlab.spec.data_file import EMPTY_ROW
+from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
+from paimonlab.write.buckets import groups
+
+
+def schema_of(buckets: int, *, partitioned: bool = True) -> TableSchema:
+    definition = Schema(
+        {"dt": "STRING", "h": "INT", "id": "BIGINT"},
+        partition_keys=("dt", "h") if partitioned else (),
+        options={"bucket": str(buckets)} | ({"bucket-key": "id"} if buckets > 0 else {}),
+    )
+    return new_table_schema(definition, time_millis=0)
+
+
+def table_of(count: int, seed: int) -> pa.Table:
+    random = np.random.default_rng(seed)
+    days = random.choice(["a", "b", None], count).tolist()
+    hours = random.choice([1, 2, None], count).tolist()
+    return pa.table(
+        {"dt": pa.array(days, pa.string()), "h": pa.array(hours, pa.int32()), "id": range(count)}
+    )
+
+
+@pytest.mark.parametrize("buckets", [-1, 1, 4])
+def test_every_row_is_in_exactly_one_group(buckets: int) -> None:
+    seed = 7
+    rows = table_of(1000, seed)
+
+    found = list(groups(rows, schema_of(buckets), buckets))
+
+    positions = np.concatenate([group.rows for group in found if group.rows is not None])
+    assert sorted(positions) == list(range(1000)), f"seed {seed}"
+    assert len({(group.partition, group.bucket) for group in found}) == len(found)
+    assert {group.bucket for group in found} == set(range(max(buckets, 1)))
+
+
+def test_rows_of_a_group_share_the_partition_and_keep_their_order() -> None:
+    seed = 8
+    rows = table_of(500, seed)
+
+    for group in groups(rows, schema_of(2), 2):
+        assert group.rows is not None
+        picked = rows.take(pa.array(group.rows))
+        values = set(zip(*(picked.column(name).to_pylist() for name in ("dt", "h")), strict=True))
+        assert len(values) == 1, f"seed {seed}"
+        assert (np.diff(group.rows) > 0).all()
+
+
+def test_a_table_without_partitions_and_buckets_is_one_group() -> None:
+    (group,) = groups(table_of(3, 1), schema_of(-1, partitioned=False), -1)
+
+    assert (group.partition, group.bucket, group.rows) == (EMPTY_ROW, 0, None)
+
+
+def test_no_rows_make_no_group() -> None:
+    assert list(groups(table_of(0, 1), schema_of(2), 2)) == []
+    assert list(groups(table_of(0, 1), schema_of(-1, partitioned=False), -1)) == []
