@@ -15,13 +15,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.spec import binary_layout
+from paimonlab.errors import CorruptMetadataError
+from paimonlab.spec import binary_decode, binary_layout
+from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.binary_slots import slots
-from paimonlab.spec.buffers import byte_array
+from paimonlab.spec.buffers import byte_array, byte_pieces, null_mask, one_array
 from paimonlab.spec.murmur import hash_ragged, hash_words
-from paimonlab.spec.pieces import offsets_of
+from paimonlab.spec.pieces import Pieces, offsets_of, words_at
 from paimonlab.spec.types import DataType
 
+_ARITY_BYTES = 4
 _HASH_CHUNK_ROWS = 1 << 15  # keeps the working set of a hash inside the processor's cache
 
 
@@ -66,7 +69,7 @@ def encode(
     """
     row_count = len(columns[0]) if columns else 1
     fields = [slots(column, type_) for column, type_ in zip(columns, types, strict=True)]
-    arity = len(types).to_bytes(4, "big") if prefix else b""
+    arity = len(types).to_bytes(_ARITY_BYTES, "big") if prefix else b""
     pieces = binary_layout.rows(fields, row_count, prefix=arity)
     offsets = offsets_of(pieces.lengths)
     return byte_array(pa.large_binary(), pieces.data[: offsets[-1]], offsets, None)
@@ -80,6 +83,63 @@ def encode_one(values: Sequence[pa.Scalar], types: Sequence[DataType]) -> bytes:
     """
     columns = [pa.array([value], value.type) for value in values]
     return encode(columns, types)[0].as_py()
+
+
+def decode(
+    rows: pa.LargeBinaryArray | pa.BinaryArray | pa.ChunkedArray,
+    types: Sequence[DataType],
+    *,
+    path: str = "BinaryRow",
+) -> list[pa.Array]:
+    """Decode n serialised rows.
+
+    Parameters
+    ----------
+    rows
+        With the number of fields in front; a null gives a row of nulls.
+    types
+        Types of the fields.
+    path
+        The file the rows come from, only for messages.
+
+    Returns
+    -------
+    list of pyarrow.Array
+        One per field, of the Arrow type of the field.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If a row has another number of fields, is cut or points outside itself.
+
+    Examples
+    --------
+    >>> from paimonlab.spec.types import AtomicType, TypeRoot
+    >>> int_type = AtomicType(TypeRoot.INT)
+    >>> decode(encode([pa.array([1, None], pa.int32())], [int_type]), [int_type])[0].to_pylist()
+    [1, None]
+    """
+    array = one_array(rows)
+    pieces, mask = byte_pieces(array), null_mask(array)
+    is_null = np.zeros(len(array), np.bool_) if mask is None else mask
+    if len(array) == 0:
+        return [pa.nulls(0, to_arrow(data_type)) for data_type in types]
+    try:
+        body = _without_arity(pieces, len(types), is_null)
+        return binary_decode.rows(body, types, is_null)
+    except binary_decode.DamagedRowError as error:
+        raise CorruptMetadataError(path, f"damaged row: {error}") from error
+
+
+def _without_arity(pieces: Pieces, expected: int, is_null: npt.NDArray[np.bool_]) -> Pieces:
+    if (pieces.lengths[~is_null] < _ARITY_BYTES).any():
+        raise binary_decode.DamagedRowError("a row is too short for the number of its fields")
+    arity = words_at(pieces.data, np.where(is_null, 0, pieces.starts), ">u4").astype(np.int64)
+    others = arity[~is_null & (arity != expected)]
+    if len(others):
+        raise binary_decode.DamagedRowError(f"it has {others[0]} fields, expected {expected}")
+    lengths = np.where(is_null, 0, pieces.lengths - _ARITY_BYTES)
+    return Pieces(pieces.data, pieces.starts + _ARITY_BYTES, lengths)
 
 
 def hash_codes(

@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec import binary_layout
@@ -227,8 +226,18 @@ def _arrays(array: pa.Array, element: DataType) -> Pieces:
 
 def _maps(array: pa.Array, key: DataType, value: DataType) -> Pieces:
     counts = _counts(array)
-    keys, values = array.flatten().flatten()
+    keys, values = _as_lists(array).flatten().flatten()
     return binary_layout.maps(_array_of(keys, key, counts), _array_of(values, value, counts))
+
+
+def _as_lists(maps: pa.MapArray) -> pa.ListArray:
+    """View maps as lists of structs, which can be flattened."""
+    entries = pa.StructArray.from_arrays([maps.keys, maps.items], names=["key", "value"])
+    buffers = maps.buffers()[:2]
+    list_type = pa.list_(entries.type)
+    return pa.Array.from_buffers(
+        list_type, len(maps), buffers, offset=maps.offset, children=[entries]
+    )
 
 
 def _array_of(flat: pa.Array, element: DataType, counts: npt.NDArray[np.int64]) -> Pieces:
@@ -245,7 +254,9 @@ def _zeroed_nulls(elements: Slots) -> Slots:
 
 
 def _counts(array: pa.Array) -> npt.NDArray[np.int64]:
-    return pc.list_value_length(array).fill_null(0).to_numpy().astype(np.int64)
+    counts = np.diff(array.offsets.to_numpy().astype(np.int64)) if len(array) else np.zeros(0, int)
+    is_null = null_mask(array)
+    return counts if is_null is None else np.where(is_null, 0, counts)
 
 
 def _variants(array: pa.Array) -> Pieces:

@@ -7,10 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from paimonlab.errors import CorruptMetadataError
 from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.binary_row import encode, encode_one, hash_codes
+from paimonlab.spec.binary_row import decode, encode, encode_one, hash_codes
 from paimonlab.spec.bucket import default_bucket
 from paimonlab.spec.type_text import parse_type
+from tests.spec.random_columns import random_column
 
 HEADER = "0000000000000000"
 NULL_HEADER = "0001000000000000"
@@ -187,3 +189,84 @@ def test_columns_of_castable_arrow_types_give_the_same_rows() -> None:
 def test_a_value_that_does_not_fit_its_type_is_refused() -> None:
     with pytest.raises(pa.ArrowInvalid, match="not in range"):
         encode([pa.array([2**40])], [parse_type("INT")])
+
+
+ALL_TYPES = [
+    *("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"),
+    *("DECIMAL(9, 2)", "DECIMAL(18, 18)", "DECIMAL(19, 0)", "DECIMAL(38, 10)"),
+    *("CHAR(3)", "STRING", "BINARY(2)", "BYTES", "DATE", "TIME(3)"),
+    *("TIMESTAMP(0)", "TIMESTAMP(3)", "TIMESTAMP(6)", "TIMESTAMP(9)"),
+    *("TIMESTAMP(3) WITH LOCAL TIME ZONE", "TIMESTAMP(6) WITH LOCAL TIME ZONE"),
+    "TIMESTAMP(9) WITH LOCAL TIME ZONE",
+]
+NESTED_TYPES = [
+    *("ARRAY<BOOLEAN>", "ARRAY<SMALLINT>", "ARRAY<STRING>", "ARRAY<DECIMAL(30, 2)>"),
+    *("ARRAY<TIMESTAMP(6)>", "ARRAY<ARRAY<INT>>", "MAP<STRING, INT>", "MAP<INT, ARRAY<STRING>>"),
+    *("MULTISET<STRING>", "ROW<a INT, b STRING>", "ROW<r ROW<x ARRAY<BYTES>>, d DECIMAL(20, 1)>"),
+    "MAP<STRING, ROW<t TIMESTAMP(9), f FLOAT>>",
+]
+
+
+@pytest.mark.parametrize("text", ALL_TYPES + NESTED_TYPES)
+def test_values_of_every_type_come_back(text: str, rng: np.random.Generator) -> None:
+    data_type = parse_type(text)
+    column = random_column(data_type, 200, rng)
+    no_nulls = column.drop_null()
+
+    assert decode(encode([column], [data_type]), [data_type])[0].equals(column)
+    assert decode(encode([no_nulls], [data_type]), [data_type])[0].equals(no_nulls)
+
+
+def test_rows_of_all_types_come_back(rng: np.random.Generator) -> None:
+    types = [parse_type(text) for text in ALL_TYPES * 3 + NESTED_TYPES]
+    columns = [random_column(type_, 50, rng) for type_ in types]
+
+    decoded = decode(encode(columns, types), types)
+
+    assert len(decoded) > 64  # more null bits than one word has
+    for expected, actual in zip(columns, decoded, strict=True):
+        actual.validate(full=True)
+        assert actual.equals(expected)
+
+
+def test_slices_are_encoded_as_what_they_show(rng: np.random.Generator) -> None:
+    types = [parse_type(text) for text in ALL_TYPES + NESTED_TYPES]
+    columns = [random_column(type_, 40, rng) for type_ in types]
+
+    whole = encode(columns, types).to_pylist()
+
+    assert encode([c.slice(13, 9) for c in columns], types).to_pylist() == whole[13:22]
+
+
+def test_a_null_row_is_a_row_of_nulls() -> None:
+    types = [parse_type(text) for text in ("INT", "STRING", "MAP<INT, INT>", "ROW<a INT>")]
+    row = encode([pa.nulls(1, to_arrow(type_)) for type_ in types], types)[0]
+
+    columns = decode(pa.array([None, row.as_py(), None], pa.large_binary()), types)
+
+    assert all(column.to_pylist() == [None] * 3 for column in columns)
+    only_null = decode(pa.array([None], pa.binary()), types)
+    assert all(column.to_pylist() == [None] for column in only_null)
+
+
+def test_another_number_of_fields_is_an_error_that_names_the_file() -> None:
+    row = encode([pa.array([1], pa.int32())], [parse_type("INT")])
+
+    with pytest.raises(CorruptMetadataError, match=r"some/manifest: .* has 1 fields, expected 2"):
+        decode(row, [parse_type("INT")] * 2, path="some/manifest")
+
+
+@pytest.mark.parametrize("text", ALL_TYPES + NESTED_TYPES)
+def test_damaged_rows_give_values_or_a_typed_error(text: str, rng: np.random.Generator) -> None:
+    data_type = parse_type(text)
+    rows = encode([random_column(data_type, 30, rng)], [data_type]).to_pylist()
+
+    for row in rows:
+        damaged = bytearray(row[: rng.integers(0, len(row)) if rng.random() < 0.2 else None])
+        for position in rng.integers(0, 8 * len(damaged), 3) if damaged else ():
+            damaged[position // 8] ^= 1 << position % 8
+        try:
+            decoded = decode(pa.array([bytes(damaged)]), [data_type])[0]
+        except CorruptMetadataError:
+            continue
+        decoded.validate()
