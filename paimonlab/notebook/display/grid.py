@@ -1,0 +1,42 @@
+"""A table ready to be drawn: what HTML, text and Markdown have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from paimonlab.notebook.display.cells import Cell
+
+
+class Align(Enum):
+    """Where the text of a column stands; the values are CSS."""
+
+    LEFT = "left"
+    RIGHT = "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column."""
+
+    name: str
+    type_text: str = ""
+    """Shown under the name; empty when it goes without saying."""
+    align: Align = Align.LEFT
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of texts, with a line above and a line below."""
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Sequence[Cell]]
+    """As many cells in each row as there are columns."""
+    caption: str = ""
+    footer: str = ""
+
+
+def texts(values: Sequence[object]) -> tuple[Cell, ...]:
+    """Make a row of plain texts; None is an empty cell."""
+    return tuple(Cell("" if value is None else str(value)) for value in values)

@@ -1,0 +1,71 @@
+"""A grid as aligned text and as Markdown, the same from run to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from paimonlab.notebook.display.cells import Cell
+from paimonlab.notebook.display.characters import cut, text_width, visible
+from paimonlab.notebook.display.grid import Align, Column, Grid
+
+_GAP = "  "
+
+
+def text(grid: Grid, *, cell_columns: int | None = None) -> str:
+    """Draw a grid with spaces and one rule under the head.
+
+    Parameters
+    ----------
+    grid
+        What to draw.
+    cell_columns
+        Columns of the terminal that a cell takes at most; None: as many as it needs.
+    """
+    return "\n".join(_text_lines(grid, cell_columns or 2**31))
+
+
+def _text_lines(grid: Grid, cell_columns: int) -> Iterator[str]:
+    if grid.caption:
+        yield visible(grid.caption)
+    heads = [[Cell(visible(column.name)) for column in grid.columns]]
+    if any(column.type_text for column in grid.columns):
+        heads.append([Cell(visible(column.type_text)) for column in grid.columns])
+    lines = [[cut(cell.text, cell_columns) for cell in row] for row in (*heads, *grid.rows)]
+    widths = [max(map(text_width, texts)) for texts in zip(*lines, strict=True)]
+    for number, line in enumerate(lines):
+        yield _GAP.join(map(_pad, line, widths, grid.columns)).rstrip()
+        if number == len(heads) - 1:
+            yield _GAP.join("─" * width for width in widths)
+    if grid.footer:
+        yield visible(grid.footer)
+
+
+def _pad(cell: str, width: int, column: Column) -> str:
+    blank = " " * (width - text_width(cell))
+    return blank + cell if column.align is Align.RIGHT else cell + blank
+
+
+def markdown(grid: Grid) -> str:
+    """Draw a grid as a Markdown table; cells are never cut."""
+    return "\n".join(_markdown_lines(grid)) + "\n"
+
+
+def _markdown_lines(grid: Grid) -> Iterator[str]:
+    if grid.caption:
+        yield f"**{_markdown_text(grid.caption)}**\n"
+    yield _markdown_row([column.name for column in grid.columns])
+    rules = ["---:" if column.align is Align.RIGHT else "---" for column in grid.columns]
+    yield "| " + " | ".join(rules) + " |"
+    for row in grid.rows:
+        yield _markdown_row([cell.text for cell in row])
+    if grid.footer:
+        yield f"\n{_markdown_text(grid.footer)}"
+
+
+def _markdown_row(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_markdown_text, texts)) + " |"
+
+
+def _markdown_text(value: str) -> str:
+    escaped = "".join("\\" + mark if mark in "\\|*_`<>[]" else mark for mark in visible(value))
+    return escaped.replace("&", "&amp;")

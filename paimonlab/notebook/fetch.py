@@ -1,0 +1,109 @@
+"""Rows of a Spark DataFrame as Arrow, without losing a value on the way.
+
+pandas is never involved: it turns integers with a null into floats and cannot tell NULL from
+NaN. Where PySpark has no Arrow form for a column, that column alone travels as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.errors import PySparkTypeError
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StructField,
+    StructType,
+    VariantType,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Rows, and what is known of those that stayed behind."""
+
+    table: pa.Table
+    """Two columns may have the same name."""
+    types: tuple[str, ...]
+    """Spark's name of each column's type."""
+    has_more_rows: bool
+    """Whether there are more rows than were fetched."""
+
+
+def fetch(frame: DataFrame, *, limit: int | None) -> Fetched:
+    """Run a DataFrame and bring at most ``limit`` rows here; None: all of them.
+
+    One row more is asked for, so that it is known without counting whether there are more.
+    """
+    table = _to_arrow(frame if limit is None else frame.limit(limit + 1))
+    has_more_rows = limit is not None and table.num_rows > limit
+    types = tuple(field.dataType.simpleString() for field in frame.schema.fields)
+    return Fetched(table.slice(0, limit) if has_more_rows else table, types, has_more_rows)
+
+
+def _to_arrow(frame: DataFrame) -> pa.Table:
+    if not frame.columns:
+        return pa.table({})
+    return _collect(frame, [_transport(field.dataType) for field in frame.schema.fields])
+
+
+Change = Callable[[Column], Column]
+
+
+def _collect(frame: DataFrame, changes: Sequence[Change | None]) -> pa.Table:
+    """Fetch all rows with some columns changed; names are put back by position."""
+    names = frame.columns
+    if not any(changes) and len(set(names)) == len(names):
+        return frame.toArrow()
+    places = [f"c{number}" for number in range(len(names))]
+    columns = [
+        change(sf.col(place)).alias(place) if change else sf.col(place)
+        for place, change in zip(places, changes, strict=True)
+    ]
+    return frame.toDF(*places).select(*columns).toArrow().rename_columns(names)
+
+
+def _transport(kind: DataType) -> Change | None:
+    """Choose how a column of this type travels; None: as it is."""
+    if isinstance(kind, VariantType):
+        return sf.to_json
+    if not _has_arrow_form(kind):
+        return _text
+    nullable = _nullable(kind)
+    return None if nullable == kind else lambda column: column.cast(nullable)
+
+
+def _text(column: Column) -> Column:
+    return column.cast("string")
+
+
+def _has_arrow_form(kind: DataType) -> bool:
+    try:
+        to_arrow_type(kind, timezone="UTC")
+    except PySparkTypeError:
+        return False
+    return True
+
+
+def _nullable(kind: DataType) -> DataType:
+    """Return the type with nulls allowed everywhere inside.
+
+    PySpark refuses a null struct whose fields are declared as never null, which a union with
+    NULL makes.
+    """
+    match kind:
+        case StructType():
+            fields = [StructField(one.name, _nullable(one.dataType)) for one in kind.fields]
+            return StructType(fields)
+        case ArrayType():
+            return ArrayType(_nullable(kind.elementType))
+        case MapType():
+            return MapType(_nullable(kind.keyType), _nullable(kind.valueType))
+        case _:
+            return kind

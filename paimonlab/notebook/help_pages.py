@@ -1,0 +1,78 @@
+"""The texts of ``%paimon_help``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from paimonlab.errors import NotFoundError, close_matches
+from paimonlab.notebook.views import HelpEntry, HelpPage
+
+FIRST_TOPIC = "magics"
+
+TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
+    "magics": (
+        ("%paimon_connect PATH", "connect to a warehouse; --catalog NAME names it in SQL (paimon)"),
+        ("%paimon SELECT …", "run one line of Spark SQL; x = %paimon SELECT … keeps the result"),
+        ("%%paimon", "run the cell as Spark SQL, see the topic sql"),
+        ("%paimon_tables [DATABASE]", "list tables with their keys and latest snapshot"),
+        ("%paimon_timeline DB.TABLE", "draw the newest snapshots; -n N for how many (20)"),
+        ("%paimon_trace", "show all of the last SQL error"),
+        ("%paimon_help [TOPIC]", "this page, or another topic"),
+    ),
+    "sql": (
+        ("%%paimon name <<", "keep the last result in the variable name, show nothing"),
+        ("%%paimon name = <<", "keep the last result and show it; the same as -o name"),
+        ("--limit N", "fetch N rows of a query (100); 0 is all; writes and CALL have no limit"),
+        ("--no-progress", "no line of progress while Spark works"),
+        ("SELECT …; SELECT …", "statements run in order; the first that fails ends the cell"),
+        ("_paimon", "the last result"),
+        ("paimonlab.sql(text, args={…})", "the same from Python"),
+    ),
+    "parameters": (
+        ("WHERE dt = :day", "the value of the variable day, with its type, never as text"),
+        ("WHERE id IN (SELECT explode(:ids))", "a list becomes an array"),
+        ("FROM IDENTIFIER(:name)", "a table or column whose name is in a variable"),
+    ),
+    "results": (
+        ("result.to_arrow()", "the fetched rows as a pyarrow.Table"),
+        ("result.to_pandas(), .to_polars()", "as pandas (integers keep their nulls) or polars"),
+        ("result.to_markdown(), .to_html()", "what is shown, as text to paste elsewhere"),
+        ("result.spark", "the lazy Spark DataFrame, without a limit"),
+        ("result.sql, result.stats", "the statement and what it cost"),
+    ),
+    "time travel": (
+        ("SELECT … FROM db.t VERSION AS OF 3", "the table as of snapshot 3"),
+        ("SELECT … FROM db.t VERSION AS OF 'tag'", "the table as of a tag"),
+        ("SELECT … FROM db.t TIMESTAMP AS OF '2026-01-31 12:00:00'", "as of a moment"),
+        ("SELECT … FROM db.t$snapshots", "which snapshots there are"),
+    ),
+    "system tables": (
+        ("db.t$snapshots", "one row a commit"),
+        ("db.t$schemas", "one row a version of the schema"),
+        ("db.t$files", "data files of the latest snapshot"),
+        ("db.t$manifests", "manifest files of the latest snapshot"),
+        ("db.t$partitions, db.t$buckets", "rows, bytes and files of each"),
+        ("db.t$tags, db.t$options", "tags; options"),
+    ),
+    "environment": (
+        ("PAIMONLAB_DETERMINISTIC=1", "hide times and sizes in views and footers; no progress"),
+        ("PAIMONLAB_PROGRESS=0", "no line of progress while Spark works"),
+    ),
+}
+
+
+def page(topic: str) -> HelpPage:
+    """Return a topic's page.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such topic.
+    """
+    wanted = topic.strip().lower()
+    if wanted not in TOPICS:
+        close = close_matches(wanted, TOPICS) or f" There are {', '.join(TOPICS)}."
+        raise NotFoundError(f"no help on {topic!r}.{close}")
+    entries = tuple(HelpEntry(syntax=syntax, meaning=text) for syntax, text in TOPICS[wanted])
+    others = tuple(name for name in TOPICS if name != wanted)
+    return HelpPage(topic=wanted, entries=entries, other_topics=others)

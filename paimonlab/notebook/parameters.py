@@ -1,0 +1,88 @@
+"""Typed ``:name`` parameters: which names occur in a statement, and their values.
+
+Values travel beside the SQL text (``spark.sql(text, args=…)``), never in it, so no value can
+change what a statement means.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from paimonlab.errors import close_matches
+from paimonlab.notebook.query_error import QueryError, Span
+from paimonlab.notebook.sql_text import Token, TokenKind
+from paimonlab.notebook.statements import Statement
+
+_LITERALS = (str, int, float, Decimal, bytes, bytearray, dt.date, dt.time, dt.timedelta)
+
+
+def parameters(tokens: Sequence[Token]) -> Iterator[tuple[str, Token]]:
+    """Yield the name and the token of each ``:name``.
+
+    Not a parameter: ``a::int``, ``v:field``, ``a[1:2]``, ``STRUCT<a :INT>``, and whatever
+    stands in a string or a comment.
+    """
+    depth = 0
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1] if index else None
+        after = tokens[index + 1] if index + 1 < len(tokens) else None
+        depth = _type_depth(depth, before, token)
+        if token.text != ":" or token.kind is not TokenKind.SYMBOL or depth:
+            continue
+        is_glued = before is not None and before.end == token.start and _ends_operand(before)
+        if after is not None and not is_glued and _is_name(after) and after.start == token.end:
+            yield after.text, after
+
+
+def _type_depth(depth: int, before: Token | None, token: Token) -> int:
+    """Count the ``STRUCT<``, ``ARRAY<`` and ``MAP<`` that are open behind ``token``."""
+    if token.text == "<" and before is not None:
+        opens = depth or before.text.upper() in ("STRUCT", "ARRAY", "MAP")
+        return depth + 1 if opens else 0
+    return depth - 1 if token.text == ">" and depth else depth
+
+
+def _is_name(token: Token) -> bool:
+    return token.kind is TokenKind.WORD and not token.text[0].isdigit()
+
+
+def _ends_operand(token: Token) -> bool:
+    return token.kind is not TokenKind.SYMBOL or token.text in ")]}"
+
+
+def bind(statement: Statement, namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """Look up the values of the names that occur in a statement.
+
+    Raises
+    ------
+    QueryError
+        If a name has no value, or a value is of a type that Spark has no literal for.
+    """
+    values = {}
+    for name, token in parameters(statement.tokens):
+        span = Span(token.start - 1, token.end)
+        if name not in namespace:
+            known = [known for known in namespace if not known.startswith("_")]
+            message = f"There is no variable {name!r} for the parameter :{name}."
+            hint = close_matches(name, known).strip() or f"Set it before: {name} = …"
+            raise QueryError(message, statement=statement, span=span, hint=hint)
+        values[name] = _literal(name, namespace[name], statement, span)
+    return values
+
+
+def _literal(name: str, value: Any, statement: Statement, span: Span) -> Any:
+    """Turn numpy and pandas scalars and sequences into what Spark has literals for."""
+    if hasattr(value, "to_pydatetime"):
+        return value.to_pydatetime()
+    if hasattr(value, "tolist") and type(value).__module__.partition(".")[0] == "numpy":
+        return value.tolist()
+    if isinstance(value, tuple | list):
+        return [_literal(name, item, statement, span) for item in value]
+    if value is not None and not isinstance(value, _LITERALS):
+        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        message = f"The variable {name!r} is a {kind}; a parameter is a plain value or a list."
+        raise QueryError(message, statement=statement, span=span)
+    return value

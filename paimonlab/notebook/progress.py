@@ -1,0 +1,78 @@
+"""How far the running Spark jobs of a statement are, as one line on standard error."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paimonlab.notebook.determinism import is_deterministic, is_on
+
+if TYPE_CHECKING:
+    from pyspark import StatusTracker
+
+VARIABLE = "PAIMONLAB_PROGRESS"
+DELAY_SECONDS = 0.5
+"""What is faster shows nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Tasks of the jobs of one statement that Spark still knows of."""
+
+    done_task_count: int
+    task_count: int
+
+    def __str__(self) -> str:
+        return f"{self.done_task_count}/{self.task_count} tasks"
+
+
+def read_progress(tracker: StatusTracker, group: str) -> Progress:
+    """Add up the tasks of all stages that belong to a job group."""
+    jobs = [tracker.getJobInfo(job_id) for job_id in tracker.getJobIdsForGroup(group)]
+    stage_ids = {stage_id for job in jobs if job is not None for stage_id in job.stageIds}
+    stages = [tracker.getStageInfo(stage_id) for stage_id in stage_ids]
+    known = [stage for stage in stages if stage is not None]
+    done = sum(stage.numCompletedTasks for stage in known)
+    return Progress(done, sum(stage.numTasks for stage in known))
+
+
+def is_wanted() -> bool:
+    """Tell whether anybody would see a line that is written over again and again.
+
+    Only a kernel's standard error is shown live; deterministic mode keeps it out of what is
+    stored.
+    """
+    is_kernel = type(sys.stderr).__module__.startswith("ipykernel")
+    return is_kernel and not is_deterministic() and is_on(VARIABLE, default="1")
+
+
+class ProgressLine:
+    """One line that is written over until it is cleared.
+
+    Parameters
+    ----------
+    is_shown
+        False: nothing is ever written.
+    """
+
+    def __init__(self, *, is_shown: bool) -> None:
+        self._is_shown = is_shown
+        self._width = 0
+
+    def show(self, progress: Progress | None, elapsed_seconds: float) -> None:
+        """Write how far it is, once it has taken long enough to be worth it."""
+        is_slow = elapsed_seconds >= DELAY_SECONDS
+        if self._is_shown and is_slow and progress is not None and progress.task_count:
+            self._write(f"Spark: {progress}, {elapsed_seconds:.1f} s")
+
+    def clear(self) -> None:
+        """Leave an empty line behind, if there was one."""
+        if self._width:
+            self._write("")
+            sys.stderr.write("\r")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write("\r" + text.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(text)

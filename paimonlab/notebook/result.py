@@ -1,0 +1,174 @@
+"""The rows of one SQL statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from paimonlab.notebook.determinism import is_deterministic
+from paimonlab.notebook.display import html, plain
+from paimonlab.notebook.display.cells import cells
+from paimonlab.notebook.display.grid import Align, Column, Grid
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from pyspark.sql import DataFrame
+
+CELLS_SHOWN = 20_000
+"""A larger result is shown cut; all of its rows can still be had as Arrow."""
+TEXT_CELL_COLUMNS = 48
+"""As text, a cell takes at most this many columns of the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a statement cost."""
+
+    row_count: int
+    """Rows fetched."""
+    has_more_rows: bool
+    """Whether there are more rows than were fetched; a limit stopped it."""
+    fetched_bytes: int
+    """Bytes of the rows in Arrow."""
+    duration_seconds: float
+
+
+class Result:
+    """What one SQL statement returned: Arrow inside, a table to look at.
+
+    Anything that reads Arrow takes it as it is (``polars.DataFrame(result)``,
+    ``pyarrow.table(result)``, ``duckdb.sql("FROM result")``).
+
+    Parameters
+    ----------
+    table
+        The fetched rows.
+    types
+        Spark's name of each column's type.
+    sql
+        The statement as it was written.
+    title
+        Its first words, shown when it returned no columns.
+    stats
+        What it cost.
+    spark
+        The lazy DataFrame, without a limit.
+    """
+
+    def __init__(
+        self,
+        table: pa.Table,
+        *,
+        types: Sequence[str],
+        sql: str,
+        title: str,
+        stats: Stats,
+        spark: DataFrame,
+    ) -> None:
+        self._table = table
+        self._types = tuple(types)
+        self._title = title
+        self.sql = sql
+        self.stats = stats
+        self.spark = spark
+
+    def to_arrow(self) -> pa.Table:
+        """Return the fetched rows."""
+        return self._table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the fetched rows as pandas.
+
+        Integers and booleans keep their nulls and their digits (``Int64``, ``boolean``);
+        NULL and NaN of a floating-point column become one, as pandas has it.
+        """
+        return self._table.to_pandas(types_mapper=_pandas_types().get)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the fetched rows as polars."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        return pl.DataFrame(self._table)
+
+    def to_markdown(self) -> str:
+        """Return the rows that are shown as a Markdown table."""
+        return plain.markdown(self._grid) if self._types else f"{self._done}\n"
+
+    def to_html(self) -> str:
+        """Return the rows that are shown as an HTML table."""
+        return html.table(self._grid) if self._types else html.paragraph(self._done)
+
+    def to_text(self) -> str:
+        """Return the rows that are shown as aligned text."""
+        if not self._types:
+            return self._done
+        return plain.text(self._grid, cell_columns=TEXT_CELL_COLUMNS)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand the rows to any reader of Arrow, without a copy."""
+        return self._table.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return self._table.num_rows
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, str]:
+        return {"text/html": self.to_html(), "text/plain": self.to_text()}
+
+    @cached_property
+    def _shown(self) -> pa.Table:
+        return self._table.slice(0, max(CELLS_SHOWN // max(self._table.num_columns, 1), 1))
+
+    @property
+    def _grid(self) -> Grid:
+        columns = [
+            Column(field.name, type_text, _align(field.type))
+            for field, type_text in zip(self._table.schema, self._types, strict=True)
+        ]
+        rows = list(zip(*map(cells, self._shown.columns), strict=True))
+        return Grid(tuple(columns), rows, footer=self._footer)
+
+    @property
+    def _footer(self) -> str:
+        count, shown = self.stats.row_count, self._shown.num_rows
+        parts = [f"{count:,} row" if count == 1 else f"{count:,} rows"]
+        if self.stats.has_more_rows:
+            parts = [f"showing {shown:,} of >{count:,} rows", "--limit 0 for all"]
+        elif shown < count:
+            parts = [f"showing {shown:,} of {count:,} rows", "to_arrow() has all"]
+        if not is_deterministic():
+            parts.append(_seconds(self.stats.duration_seconds))
+        return "; ".join(parts)
+
+    @property
+    def _done(self) -> str:
+        took = "" if is_deterministic() else f" in {_seconds(self.stats.duration_seconds)}"
+        return f"{self._title}: done{took}"
+
+
+def _seconds(duration: float) -> str:
+    return f"{duration:.1f} s" if duration < 100 else f"{duration:,.0f} s"
+
+
+def _align(kind: pa.DataType) -> Align:
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return Align.RIGHT if is_number else Align.LEFT
+
+
+def _pandas_types() -> dict[pa.DataType, Any]:
+    import pandas as pd  # noqa: PLC0415 - optional
+
+    return {
+        pa.bool_(): pd.BooleanDtype(),
+        pa.int8(): pd.Int8Dtype(),
+        pa.int16(): pd.Int16Dtype(),
+        pa.int32(): pd.Int32Dtype(),
+        pa.int64(): pd.Int64Dtype(),
+    }

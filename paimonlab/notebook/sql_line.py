@@ -1,0 +1,113 @@
+"""The first line of ``%%paimon`` and the line of ``%paimon``: options first, then SQL as it is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+
+from IPython.core.error import UsageError
+
+from paimonlab.errors import close_matches
+from paimonlab.notebook.commands import DEFAULT_LIMIT
+
+_TARGET = re.compile(r"\s*([^\W\d]\w*)\s*(=?)\s*<<(?=\s|$)")
+_WORD = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)""")
+OPTIONS = {"-o": "name", "--limit": "limit", "--no-progress": "", "--help": ""}
+"""Each option and what its value is; empty: it takes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlLine:
+    """What the options of a line say."""
+
+    target: str | None = None
+    """Variable that gets the result."""
+    is_silent: bool = False
+    """Nothing is shown."""
+    limit: int = DEFAULT_LIMIT
+    """Rows fetched of a query; 0: all."""
+    progress: bool = True
+    wants_help: bool = False
+    sql: str = ""
+    """What follows the options, untouched."""
+
+
+def parse(line: str) -> SqlLine:
+    """Read options until the first word that is none; ``--`` ends them.
+
+    Raises
+    ------
+    UsageError
+        If an option is not known, lacks its value or has a wrong one.
+
+    Examples
+    --------
+    >>> parse("--limit 5 SELECT -1 --limit 3").sql
+    'SELECT -1 --limit 3'
+    """
+    parsed = SqlLine()
+    while True:
+        if match := _TARGET.match(line):
+            parsed = replace(parsed, target=match[1], is_silent=not match[2])
+            line = line[match.end() :]
+            continue
+        match = _WORD.match(line)
+        word = match[1] if match else ""
+        if match is None or not word.startswith("-"):
+            return replace(parsed, sql=line.lstrip())
+        line = line[match.end() :]
+        if word == "--":
+            return replace(parsed, sql=line.lstrip())
+        parsed, line = _option(parsed, word, line)
+
+
+def parse_first(line: str) -> SqlLine:
+    """Read the first line of a cell, which holds options only.
+
+    Raises
+    ------
+    UsageError
+        If it holds anything else.
+    """
+    parsed = parse(line)
+    if parsed.sql:
+        word = parsed.sql.split()[0]
+        raise UsageError(
+            f"{word!r} is not an option of %%paimon; SQL begins on the second line."
+            f"{close_matches(word, OPTIONS)}"
+        )
+    return parsed
+
+
+def _option(parsed: SqlLine, word: str, line: str) -> tuple[SqlLine, str]:
+    name, has_value, value = word.partition("=")
+    if name not in OPTIONS:
+        raise UsageError(
+            f"unknown option {name}.{close_matches(name, OPTIONS)} "
+            f"%paimon has {', '.join(OPTIONS)}; -- ends the options."
+        )
+    if not OPTIONS[name]:
+        if has_value:
+            raise UsageError(f"{name} takes no value")
+        return _with_flag(parsed, name), line
+    if not has_value:
+        match = _WORD.match(line)
+        if match is None:
+            raise UsageError(f"{name} needs a value: {name} {OPTIONS[name].upper()}")
+        value, line = match[1], line[match.end() :]
+    return _with_value(parsed, name, "".join(shlex.split(value))), line
+
+
+def _with_flag(parsed: SqlLine, name: str) -> SqlLine:
+    return replace(parsed, wants_help=True) if name == "--help" else replace(parsed, progress=False)
+
+
+def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
+    if name == "-o":
+        if not value.isidentifier():
+            raise UsageError(f"-o needs the name of a variable, got {value!r}")
+        return replace(parsed, target=value)
+    if not value.isdecimal():
+        raise UsageError(f"--limit needs a number of rows, 0 for all, got {value!r}")
+    return replace(parsed, limit=int(value))

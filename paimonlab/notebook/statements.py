@@ -1,0 +1,162 @@
+"""The statements of a cell: where each begins, and what is sent to Spark for it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from paimonlab.notebook.sql_text import Token, TokenKind, line_and_column, tokenize
+
+QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("})
+"""First words of what returns rows without changing anything, so that a limit may apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of a cell, without the ``;`` that ends it."""
+
+    cell: str
+    """The whole text it was found in: errors show the user's own lines."""
+    tokens: tuple[Token, ...]
+    """At least one; offsets count from the begin of the cell."""
+    number: int = 1
+    """Counted from 1."""
+    count: int = 1
+    """How many statements the cell has."""
+
+    @property
+    def start(self) -> int:
+        """Offset of the first token in the cell."""
+        return self.tokens[0].start
+
+    @property
+    def text(self) -> str:
+        """The statement as the user wrote it."""
+        return self.cell[self.start : self.tokens[-1].end]
+
+    @property
+    def is_query(self) -> bool:
+        """Whether it only reads, so that fewer rows may be fetched than there are."""
+        return self.tokens[0].text.upper() in QUERY_WORDS
+
+    @property
+    def title(self) -> str:
+        """The first words, as in ``CREATE TABLE``."""
+        words = [token.text.upper() for token in self.tokens[:2] if token.kind is TokenKind.WORD]
+        return " ".join(words)
+
+    @property
+    def place(self) -> str:
+        """Say which statement of the cell this is: ``statement 3 of 5, lines 7-9``."""
+        first, _ = line_and_column(self.cell, self.start)
+        last, _ = line_and_column(self.cell, self.tokens[-1].end)
+        lines = f"line {first}" if first == last else f"lines {first}-{last}"
+        return f"statement {self.number} of {self.count}, {lines}"
+
+
+def split(cell: str) -> list[Statement]:
+    """Split a cell at each ``;`` that is not part of a string, a comment or a script.
+
+    A ``BEGIN … END`` script is one statement and takes the rest of the cell: Spark runs it
+    itself. Empty statements are left out.
+    """
+    pieces = [piece for piece in _pieces(tokenize(cell)) if piece]
+    return [
+        Statement(cell, tuple(piece), number, len(pieces))
+        for number, piece in enumerate(pieces, start=1)
+    ]
+
+
+def _pieces(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    start = 0
+    for index, token in enumerate(tokens):
+        if index == start and _begins_script(tokens[index:]):
+            break
+        if token.kind is TokenKind.SYMBOL and token.text == ";":
+            yield tokens[start:index]
+            start = index + 1
+    rest = tokens[start:]
+    while rest and rest[-1].text == ";" and not _begins_script(rest):
+        rest = rest[:-1]
+    yield rest
+
+
+def _begins_script(tokens: Sequence[Token]) -> bool:
+    words = [token.text.upper() for token in tokens[:2]]
+    return words[:1] == ["BEGIN"] and words[1:] not in ([], ["TRANSACTION"], ["WORK"], [";"])
+
+
+@dataclass(frozen=True, slots=True)
+class SentText:
+    """What Spark gets for a statement, and where each of its characters came from."""
+
+    text: str
+    _pieces: tuple[tuple[int, int], ...]
+    """(offset in the sent text, offset in the cell) of each piece, rising."""
+
+    def cell_offset(self, offset: int) -> int:
+        """Return the offset in the cell of a character that Spark points at."""
+        piece = bisect_right(self._pieces, (offset, 2**62)) - 1
+        sent, cell = self._pieces[max(piece, 0)]
+        return cell + offset - sent
+
+
+def quote_system_tables(statement: Statement) -> SentText:
+    """Put ``t$snapshots`` into back-quotes, which Spark's grammar wants.
+
+    Only names outside of strings and comments whose parts touch each other; ``${…}`` and
+    names that have back-quotes around all of it stay as they are.
+
+    Examples
+    --------
+    >>> quote_system_tables(split("SELECT 'a$b' FROM db.t$files;")[0]).text
+    "SELECT 'a$b' FROM db.`t$files`"
+    """
+    cell, end = statement.cell, statement.tokens[-1].end
+    parts: list[tuple[str, int]] = []
+    position = statement.start
+    for first, last in _dollar_names(statement.tokens):
+        parts += [
+            (cell[position : first.start] + "`", position),
+            (_unquoted(cell[first.start : last.end]), first.start),
+            ("`", last.end),
+        ]
+        position = last.end
+    parts.append((cell[position:end], position))
+    offsets, sent = [], 0
+    for text, origin in parts:
+        offsets.append((sent, origin))
+        sent += len(text)
+    return SentText("".join(text for text, _ in parts), tuple(offsets))
+
+
+def _unquoted(name: str) -> str:
+    return name.replace("`", "")
+
+
+def _dollar_names(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
+    """Yield the first and the last token of each ``name$name…``."""
+    index = 0
+    while index < len(tokens):
+        last = index
+        while _continues(tokens, last):
+            last += 2
+        if last > index:
+            yield tokens[index], tokens[last]
+        index = last + 1
+
+
+def _continues(tokens: Sequence[Token], index: int) -> bool:
+    """Tell whether ``$name`` follows the name at ``index`` without a space."""
+    if index + 2 >= len(tokens):
+        return False
+    name, dollar, after = tokens[index : index + 3]
+    names = (TokenKind.WORD, TokenKind.QUOTED)
+    return (
+        name.kind in names
+        and dollar.text == "$"
+        and after.kind in names
+        and name.end == dollar.start
+        and dollar.end == after.start
+    )

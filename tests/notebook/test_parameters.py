@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from paimonlab.notebook.parameters import bind, parameters
+from paimonlab.notebook.query_error import QueryError
+from paimonlab.notebook.statements import split
+
+
+@pytest.mark.parametrize(
+    ("sql", "names"),
+    [
+        ("SELECT :a, :b_2 FROM t WHERE x=:c LIMIT :d", ["a", "b_2", "c", "d"]),
+        ("SELECT ':a', \":b\", `:c` -- :d\n/* :e */", []),
+        ("SELECT a::int, b ::date, (c)::string", []),
+        ("SELECT v:field, v[0]:x, f(x):y", []),
+        ("SELECT a[1:2], '12:30'", []),
+        ("SELECT CAST(NULL AS STRUCT<a :INT, b: ARRAY<STRUCT<c:INT>>>), :d", ["d"]),
+        ("SELECT 1 WHERE a < :x AND b > :y", ["x", "y"]),
+        ("SELECT : a", []),
+        ("SELECT :1", []),
+    ],
+)
+def test_parameters_are_found_where_a_value_can_stand(sql: str, names: list[str]) -> None:
+    assert [name for name, _ in parameters(split(sql)[0].tokens)] == names
+
+
+def test_only_names_that_occur_are_bound() -> None:
+    assert bind(split("SELECT :a")[0], {"a": 1, "b": object()}) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("value", "bound"),
+    [
+        (None, None),
+        ("x' OR 1=1 --", "x' OR 1=1 --"),
+        (Decimal("1.50"), Decimal("1.50")),
+        (dt.date(2013, 1, 1), dt.date(2013, 1, 1)),
+        (np.int64(7), 7),
+        (np.array([1, 2]), [1, 2]),
+        ((1, "b"), [1, "b"]),
+        (pd.Timestamp("2013-01-01 05:00"), dt.datetime(2013, 1, 1, 5)),  # noqa: DTZ001
+    ],
+)
+def test_values_keep_their_type(value: Any, bound: Any) -> None:
+    assert bind(split("SELECT :a")[0], {"a": value}) == {"a": bound}
+
+
+def test_a_missing_name_is_pointed_at() -> None:
+    statement = split("SELECT 1;\nSELECT *\nFROM t WHERE d = :dai")[1]
+
+    with pytest.raises(QueryError) as caught:
+        bind(statement, {"day": 1, "_dai": 2})
+
+    assert str(caught.value).splitlines() == [
+        "There is no variable 'dai' for the parameter :dai.",
+        "statement 2 of 2, lines 2-3",
+        "   3 | FROM t WHERE d = :dai",
+        "     |                  ^^^^",
+        "Did you mean 'day'?",
+    ]
+
+
+@pytest.mark.parametrize("value", [object(), print, pd.DataFrame()])
+def test_what_is_no_plain_value_is_refused(value: Any) -> None:
+    with pytest.raises(QueryError, match="a parameter is a plain value or a list"):
+        bind(split("SELECT :a")[0], {"a": value})
