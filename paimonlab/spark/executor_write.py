@@ -1,0 +1,93 @@
+"""What a writing task does on an executor: batches of rows -> files and their messages.
+
+A task hands back one value: what it wrote, or the error it met. An error of paimonlab is not
+raised in the task, so that it reaches the user as itself, is not tried again in vain, and the
+files of the other tasks are known and can be deleted.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.errors import PaimonError
+from paimonlab.spec.bucket import bucket_ids
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.storage import FileIO
+from paimonlab.write.write_plan import WritePlan
+from paimonlab.write.writer import TableWriter
+
+BUCKET_COLUMN = "__paimon_bucket"
+"""Column by which Spark shuffled the rows; it is not written."""
+MESSAGE_COLUMN = "message"
+_RESULT = pa.schema([(MESSAGE_COLUMN, pa.binary())])
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTask:
+    """All that a writing task needs, picklable."""
+
+    plan: WritePlan
+    file_io: FileIO
+    sequence_numbers: pa.Table | None
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Write the rows of one task; yields one row with the pickled `TaskOutcome`."""
+        yield pa.RecordBatch.from_pydict(
+            {MESSAGE_COLUMN: [pickle.dumps(self._outcome(batches))]}, schema=_RESULT
+        )
+
+    def _outcome(self, batches: Iterator[pa.RecordBatch]) -> TaskOutcome:
+        try:
+            with TableWriter(self.plan, self.file_io, self.sequence_numbers) as writer:
+                for batch in batches:
+                    writer.write(self._rows(batch))
+                messages = tuple(message.to_bytes() for message in writer.prepare_commit())
+        except PaimonError as error:
+            for _ in batches:  # Spark's side must be read to its end
+                pass
+            return TaskOutcome(error=pickle.dumps(error))
+        return TaskOutcome(messages=messages)
+
+    def _rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        position = batch.schema.get_field_index(BUCKET_COLUMN)
+        if position < 0:
+            return batch
+        schema = self.plan.schema
+        keys = [schema.field(name) for name in schema.bucket_keys]
+        buckets = bucket_ids(batch, keys, self.plan.buckets)
+        assert np.array_equal(batch.column(position).to_numpy(), buckets), (
+            f"{self.plan.table_name}: rows were shuffled by other buckets than they belong to"
+        )
+        return batch.drop_columns([BUCKET_COLUMN])
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOutcome:
+    """What became of one writing task."""
+
+    messages: tuple[bytes, ...] = ()
+    error: bytes | None = None
+    """A pickled `PaimonError`: nothing of this task is left then."""
+
+
+def add_buckets(plan: WritePlan, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Add the bucket of each row, for keys that Spark has no expression for."""
+    keys = [plan.schema.field(name) for name in plan.schema.bucket_keys]
+    for batch in batches:
+        buckets = pa.array(bucket_ids(batch, keys, plan.buckets))
+        yield batch.append_column(BUCKET_COLUMN, buckets)
+
+
+def messages_of(pickled: list[bytes]) -> tuple[list[CommitMessage], PaimonError | None]:
+    """Gather what tasks handed back: all messages, and the first error."""
+    outcomes = [pickle.loads(value) for value in pickled]  # noqa: S301 - our own tasks made it
+    messages = [
+        CommitMessage.from_bytes(message) for outcome in outcomes for message in outcome.messages
+    ]
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    return messages, pickle.loads(errors[0]) if errors else None  # noqa: S301 - as above

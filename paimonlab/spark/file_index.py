@@ -1,0 +1,176 @@
+"""Spark's `FileIndex` in Python: which files a native Parquet scan reads, and their masks."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from paimonlab.scan.split import DataSplit
+from paimonlab.spark.bridge import Bridge, Proxy
+from paimonlab.spark.file_shape import FileShape
+from paimonlab.spark.filters import source_filters, to_predicate
+from paimonlab.spark.mask_source import SplitMasks, masks_of
+from paimonlab.spark.masks import MASK_SCHEMA, FileMask
+from paimonlab.spark.scan import SnapshotScan
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.predicate import Predicate
+
+_DATASOURCES = "org.apache.spark.sql.execution.datasources."
+_CATALYST = "org.apache.spark.sql.catalyst."
+_FILE_STATUS = "org.apache.hadoop.fs.FileStatus"
+_BLOCK_BYTES = 128 << 20
+_KEPT_LISTINGS = 2
+
+
+class SnapshotFileIndex(Proxy):
+    """The files of one shape at one snapshot.
+
+    Spark never tests partition filters on rows again, so the only partition column is the mask;
+    the table's own partition columns are read from the files like all others. Filters on data
+    columns are tested again: here they only prune.
+    """
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [_DATASOURCES + "FileIndex"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, snapshot: SnapshotScan, shape: FileShape) -> None:
+        super().__init__(bridge)
+        self._snapshot = snapshot
+        self._shape = shape
+        self._masked = snapshot.needs_masks(shape)
+        self._names = {
+            column.file_name: column.name for column in shape if column.is_compared_alike
+        }
+        self._listings: OrderedDict[Predicate, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def rootPaths(self) -> Any:
+        """Return the table's folder."""
+        path = self._bridge.jvm.org.apache.hadoop.fs.Path
+        return self._bridge.seq([path(_uri(self._snapshot.scan.parts.layout.table_path))])
+
+    def partitionSchema(self) -> Any:
+        """Return the mask as the only partition column, if there are masks."""
+        schema = MASK_SCHEMA if self._masked else type(MASK_SCHEMA)()
+        return self._bridge.java_schema(schema)
+
+    def listFiles(self, partition_filters: Any, data_filters: Any) -> Any:
+        """Return the files that may hold rows for the filters, as ``Seq[PartitionDirectory]``."""
+        del partition_filters  # none can be made: the mask is no column of the query
+        predicate = to_predicate(source_filters(self._bridge, data_filters), self._names)
+        with self._lock:
+            if predicate in self._listings:
+                self._listings.move_to_end(predicate)
+                return self._listings[predicate]
+        listing = self._list(predicate)
+        with self._lock:
+            self._listings[predicate] = listing
+            while len(self._listings) > _KEPT_LISTINGS:
+                self._listings.popitem(last=False)
+        return listing
+
+    def inputFiles(self) -> Any:
+        """Return the paths of all files."""
+        return self._bridge.strings([_uri(path) for path in self._paths()])
+
+    def refresh(self) -> None:
+        """Do nothing: a snapshot does not change."""
+
+    def sizeInBytes(self) -> int:
+        """Return the size of all files."""
+        return self._snapshot.size_bytes
+
+    def isTimeTravel(self) -> bool:
+        """Return False: what is read is chosen by the table that made this index."""
+        return False
+
+    def metadataOpsTimeNs(self) -> Any:
+        """Return nothing: the time to plan is not counted."""
+        return self._bridge.none()
+
+    def toString(self) -> str:
+        """Say what is read, for plans."""
+        scan = self._snapshot.scan
+        number = "no snapshot" if scan.snapshot is None else f"snapshot {scan.snapshot.id}"
+        return f"Paimon({scan.parts.name}, {number})"
+
+    def _paths(self) -> list[str]:
+        snapshot = self._snapshot
+        return [
+            snapshot.path(split, file)
+            for split in snapshot.plan.splits
+            for file in split.files
+            if snapshot.has_shape(file, self._shape)
+        ]
+
+    def _list(self, predicate: Predicate) -> Any:
+        splits = self._snapshot.native_splits(self._shape, predicate)
+        whole = [split for split in splits if split.raw_convertible]
+        plain = [(split, file) for split in whole for file in self._own(split)]
+        masked: list[tuple[DataSplit, DataFileMeta, FileMask]] = []
+        for split, masks in self._with_masks(splits):
+            for file, mask in zip(split.files, masks, strict=True):
+                if mask.is_empty or not self._snapshot.has_shape(file, self._shape):
+                    continue
+                if mask.bits is None:
+                    plain.append((split, file))
+                else:
+                    masked.append((split, file, mask))
+        return self._directories(plain, masked)
+
+    def _own(self, split: DataSplit) -> list[DataFileMeta]:
+        return [file for file in split.files if self._snapshot.has_shape(file, self._shape)]
+
+    def _with_masks(self, splits: Sequence[DataSplit]) -> list[tuple[DataSplit, SplitMasks]]:
+        overlapping = [split for split in splits if not split.raw_convertible]
+        if not overlapping:
+            return []
+        file_io = self._snapshot.scan.parts.file_io
+        masks = masks_of(self._bridge.spark, overlapping, self._snapshot.mask_plan, file_io)
+        return list(zip(overlapping, masks, strict=True))
+
+    def _directories(
+        self,
+        plain: Sequence[tuple[DataSplit, DataFileMeta]],
+        masked: Sequence[tuple[DataSplit, DataFileMeta, FileMask]],
+    ) -> Any:
+        bridge = self._bridge
+        directory = bridge.java_class(_DATASOURCES + "PartitionDirectory")
+        directories = []
+        if plain:
+            directories.append(directory.apply(self._values(None), self._statuses(plain)))
+        found = self._statuses([(split, file) for split, file, _ in masked])
+        for index, (_, _, mask) in enumerate(masked):
+            files = bridge.array(_FILE_STATUS, [found[index]])
+            directories.append(directory.apply(self._values(mask.bits), files))
+        return bridge.seq(directories)
+
+    def _values(self, bits: bytes | None) -> Any:
+        """Make the row of partition values of a file."""
+        bridge = self._bridge
+        values = bridge.array("java.lang.Object", [bits] if self._masked else [])
+        row = bridge.java_class(_CATALYST + "expressions.GenericInternalRow")
+        return row(values)
+
+    def _statuses(self, files: Sequence[tuple[DataSplit, DataFileMeta]]) -> Any:
+        """Make a ``FileStatus[]`` in one call to the JVM."""
+        described = [
+            {
+                "path": _uri(self._snapshot.path(split, file)),
+                "length": file.file_size_bytes,
+                "blocksize": _BLOCK_BYTES,
+                "block_replication": 1,
+                "modification_time": file.creation_time_millis or 0,
+            }
+            for split, file in files
+        ]
+        return self._bridge.from_json(f"[L{_FILE_STATUS};", json.dumps(described))
+
+
+def _uri(path: str) -> str:
+    return path if "://" in path else "file:" + path

@@ -1,0 +1,199 @@
+"""INSERT INTO and INSERT OVERWRITE: Spark's executors write files, the driver commits them.
+
+Spark hands over the rows as a DataFrame (`V1Write`): they are shuffled so that one task has all
+rows of a bucket, and each task writes its buckets with our writer. Only the overwrite of just
+those partitions that the rows have (``partitionOverwriteMode=dynamic``) has no such way in
+Spark; it is `paimonlab.spark.dynamic_overwrite`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame, functions
+
+from paimonlab.commit.scope import OverwriteScope
+from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.bucket_expression import bucket_of, has_expression
+from paimonlab.spark.commits import commit_rows, commit_scope
+from paimonlab.spark.dynamic_overwrite import DynamicOverwrite
+from paimonlab.spark.executor_write import (
+    BUCKET_COLUMN,
+    MESSAGE_COLUMN,
+    WriteTask,
+    add_buckets,
+    messages_of,
+)
+from paimonlab.spark.filters import equal_values
+from paimonlab.spark.shipping import ship
+from paimonlab.spec.options import check_supported
+from paimonlab.table.overwriting import partition_values
+
+if TYPE_CHECKING:
+    from paimonlab.table.table import Table
+    from paimonlab.write.write_plan import WritePlan
+
+CAPABILITIES = (
+    "BATCH_WRITE",
+    "OVERWRITE_BY_FILTER",
+    "OVERWRITE_DYNAMIC",
+    "TRUNCATE",
+    "V1_BATCH_WRITE",
+)
+"""What a table says it can do when it is written to."""
+
+_PREDICATE_UTILS = "org.apache.spark.sql.internal.connector.PredicateUtils"
+
+
+class WriteBuilder(Proxy):
+    """Learns from Spark what kind of write a statement is."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [  # noqa: RUF012
+            CONNECTOR + "write.SupportsOverwriteV2",
+            CONNECTOR + "write.SupportsDynamicOverwrite",
+        ]
+
+    def __init__(self, bridge: Bridge, table: Table, definition: Any) -> None:
+        super().__init__(bridge)
+        parts = table.parts
+        check_supported(parts.options, parts.schema, "write")
+        self._table = table
+        self._schema = definition.schema()
+        self._scope: OverwriteScope | None = None
+        self._is_dynamic = False
+
+    def truncate(self) -> Proxy:
+        """Replace all rows of the table."""
+        self._scope = OverwriteScope.whole_table()
+        return self
+
+    def canOverwrite(self, predicates: Sequence[Any]) -> bool:
+        """Say whether predicates choose whole partitions by values of partition columns."""
+        return self._values(predicates) is not None
+
+    def overwrite(self, predicates: Sequence[Any]) -> Proxy:
+        """Replace the partitions that predicates choose."""
+        values = self._values(predicates)
+        assert values is not None, "Spark asks canOverwrite first"
+        self._scope = OverwriteScope.partitions_with([partition_values(values, self._table.parts)])
+        return self
+
+    def overwriteDynamicPartitions(self) -> Proxy:
+        """Replace just the partitions that the rows have."""
+        if self._table.partition_keys:
+            self._is_dynamic = True
+            return self
+        return self.truncate()
+
+    def build(self) -> Proxy:
+        """Finish."""
+        if self._is_dynamic:
+            return DynamicOverwrite(self._bridge, self._table, self._schema)
+        return RowsWrite(self._bridge, self._table, self._scope)
+
+    def _values(self, predicates: Sequence[Any]) -> dict[str, Any] | None:
+        utilities = self._bridge.module(_PREDICATE_UTILS)
+        translated = [utilities.toV1(predicate) for predicate in predicates]
+        if not all(found.isDefined() for found in translated):
+            return None
+        return equal_values([found.get() for found in translated], self._table.partition_keys)
+
+
+class RowsWrite(Proxy):
+    """A write that gets its rows as a DataFrame."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [CONNECTOR + "write.V1Write"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, table: Table, scope: OverwriteScope | None) -> None:
+        super().__init__(bridge)
+        self._table = table
+        self._scope = scope
+
+    def description(self) -> str:
+        """Say what is written, for plans."""
+        return f"Paimon({self._table.name})"
+
+    def supportedCustomMetrics(self) -> Any:
+        """Return none."""
+        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
+
+    def reportDriverMetrics(self) -> Any:
+        """Return none."""
+        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
+
+    def toInsertableRelation(self) -> Proxy:
+        """Return what takes the rows."""
+        return RowsInsert(self._bridge, self._table, self._scope)
+
+
+class RowsInsert(Proxy):
+    """Takes the rows, writes and commits them."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = ["org.apache.spark.sql.sources.InsertableRelation"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, table: Table, scope: OverwriteScope | None) -> None:
+        super().__init__(bridge)
+        self._table = table
+        self._scope = scope
+
+    def insert(self, rows: Any, overwrite: bool) -> None:  # noqa: FBT001 - Spark's signature
+        """Write rows; whether they replace others was said before."""
+        del overwrite
+        ship(self._bridge.spark.sparkContext)
+        frame = shuffled(self._bridge, DataFrame(rows, self._bridge.spark), self._table)
+        task = write_task(self._table, keeps_rows=self._scope is None)
+        pickled = frame.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
+        messages, error = messages_of([row[MESSAGE_COLUMN] for row in pickled])
+        if error is not None:
+            self._table.parts.committer.abort(messages)
+            raise error
+        if self._scope is None:
+            commit_rows(self._table, messages)
+        else:
+            commit_scope(self._table, messages, self._scope)
+
+
+def write_task(table: Table, *, keeps_rows: bool) -> WriteTask:
+    """Make what the tasks run; ``keeps_rows``: sequence numbers go on from the rows there are."""
+    plan = table.parts.write_plan()
+    # Nothing orders the files of a table without buckets.
+    numbers = table.sequence_numbers() if keeps_rows and plan.buckets > 0 else None
+    return WriteTask(plan, table.parts.file_io, numbers)
+
+
+def shuffled(bridge: Bridge, rows: DataFrame, table: Table) -> DataFrame:
+    """Bring all rows of a bucket of a partition into one task; add the column of the bucket.
+
+    The rows of a table without buckets stay where they are.
+    """
+    plan = table.parts.write_plan()
+    if plan.buckets < 1:
+        return rows
+    rows = _with_bucket(bridge, rows, plan)
+    bucket = functions.col(BUCKET_COLUMN)
+    if not table.partition_keys:
+        return rows.repartitionById(plan.buckets, bucket)
+    return rows.repartition(*map(functions.col, map(_quoted, table.partition_keys)), bucket)
+
+
+def _with_bucket(bridge: Bridge, rows: DataFrame, plan: WritePlan) -> DataFrame:
+    keys = [plan.schema.field(name) for name in plan.schema.bucket_keys]
+    if has_expression(keys):
+        return rows.withColumn(BUCKET_COLUMN, bucket_of(bridge, keys, plan.buckets))
+    schema = rows.schema.add(BUCKET_COLUMN, "int")
+    return rows.mapInArrow(partial(add_buckets, plan), schema)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
