@@ -1,0 +1,494 @@
+"""The table of all options that Paimon documents, and what paimonlab does with them.
+
+A line is: key, kind, default (``-``: none), for an enumeration its values. ``*`` in a key stands
+for a name. Of the implemented enumerations the values marked ``*`` are built.
+
+Source: the generated option tables of the documentation of apache/paimon@5dacde5, and
+``org.apache.paimon.CoreOptions`` for those the documentation leaves out.
+"""
+
+from __future__ import annotations
+
+IMPLEMENTED = """
+add-column-before-partition  boolean  false
+alter-column-null-to-not-null.disabled  boolean  true
+bucket  int  -1
+bucket-key  string  -
+commit.max-retries  int  10
+commit.max-retry-wait  duration  10 s
+commit.min-retry-wait  duration  10 ms
+commit.timeout  duration  -
+commit.user-prefix  string  -
+data-file.prefix  string  data-
+disable-explicit-type-casting  boolean  false
+dynamic-partition-overwrite  boolean  true
+fields.*.stats-mode  string  -
+file.block-size  memory  -
+file.compression  enum  zstd  zstd*|none*|snappy*|gzip*|lz4*|uncompressed|null|lz4_raw|lzo|brotli|zlib|deflate|bzip2|xz|zstandard
+file.compression.zstd-level  int  1
+file.format  enum  parquet  parquet*|orc|avro|csv|json|text|lance|vortex|mosaic|row|blob
+manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
+manifest.full-compaction-threshold-size  memory  16 mb
+manifest.merge-min-count  int  30
+manifest.target-file-size  memory  8 mb
+merge-engine  enum  deduplicate  deduplicate*|partial-update|aggregation|first-row
+metadata.stats-dense-store  boolean  true
+metadata.stats-keep-first-n-columns  int  -1
+metadata.stats-mode  string  truncate(16)
+parquet.enable.dictionary  int  -
+partition  string  -
+partition.default-name  string  __DEFAULT_PARTITION__
+partition.legacy-name  boolean  true
+primary-key  string  -
+read.batch-size  int  1024
+scan.snapshot-id  long  -
+scan.tag-name  string  -
+scan.timestamp  string  -
+scan.timestamp-millis  long  -
+scan.version  string  -
+scan.watermark  long  -
+sequence.field  string  -
+sequence.field.sort-order  enum  ascending  ascending*|descending*
+snapshot.ignore-empty-commit  boolean  -
+source.split.open-file-cost  memory  4 mb
+source.split.target-size  memory  128 mb
+target-file-size  memory  -
+write-buffer-size  memory  256 mb
+write-only  boolean  false
+"""  # noqa: E501
+"""Read and obeyed."""
+
+UNSUPPORTED = """
+aggregation.remove-record-on-delete  boolean  false
+blob-as-descriptor  boolean  false
+blob-compaction.enabled  boolean  false
+blob-descriptor-field  string  -
+blob-descriptor.source-table  string  -
+blob-field  string  -
+blob-view-field  string  -
+blob-view.resolve.enabled  boolean  true
+blob-write-null-on-fetch-failure  boolean  false
+blob-write-null-on-missing-file  boolean  false
+blob.copy-buffer-size  memory  4 kb
+blob.split-by-file-size  boolean  -
+blob.target-file-size  memory  -
+branch  string  main
+bucket-function.type  enum  default  default|mod|hive
+chain-table.chain-partition-keys  string  -
+chain-table.enabled  boolean  false
+data-evolution.enabled  boolean  false
+data-file.external-paths  string  -
+data-file.external-paths.specific-fs  string  -
+data-file.external-paths.strategy  enum  none  none|specific-fs|round-robin|entropy-inject|weight-robin
+data-file.external-paths.weights  string  -
+data-file.path-directory  string  -
+data-file.thin-mode  boolean  false
+deletion-vectors.bitmap64  boolean  false
+deletion-vectors.enabled  boolean  false
+deletion-vectors.merge-on-read  boolean  false
+fields.*.default-value  string  -
+fields.*.map.shared-shredding.column-placement-policy  string  -
+fields.*.map.shared-shredding.max-columns  int  -
+fields.*.map.storage-layout  string  -
+fields.*.pk-bitmap.index.options  string  -
+fields.*.pk-btree.index.options  string  -
+fields.*.pk-full-text.index.options  string  -
+fields.*.pk-vector.distance.metric  string  -
+fields.*.pk-vector.index.options  string  -
+fields.*.pk-vector.index.type  string  -
+fields.default-aggregate-function  string  -
+file.format.per.level  map  -
+ignore-delete  boolean  false
+key-value.sequence_number.enabled  boolean  false
+manifest.format  enum  avro  avro|orc|parquet
+partial-update.remove-record-on-delete  boolean  false
+partial-update.remove-record-on-sequence-group  string  -
+path  string  -
+pk-bitmap.index.columns  string  -
+pk-btree.index.columns  string  -
+pk-clustering-override  boolean  false
+pk-full-text.index.columns  string  -
+pk-multivalue.index.columns  string  -
+pk-vector.index.columns  string  -
+primary-key.nullable  boolean  false
+query-auth.enabled  boolean  false
+scan.fallback-branch  string  -
+scan.fallback-branch.read-fail-fast  boolean  false
+scan.fallback-delta-branch  string  -
+scan.fallback-snapshot-branch  string  -
+scan.primary-branch  string  -
+sequence.snapshot-ordering  boolean  false
+table-read.sequence-number.enabled  boolean  false
+type  enum  table  table|format-table|materialized-table|object-table|lance-table|iceberg-table
+upsert-key  string  -
+vector-field  string  -
+vector.file.format  string  -
+vector.target-file-size  memory  -
+"""  # noqa: E501
+"""Other values than the default change what is read and what has to be written."""
+
+UNSUPPORTED_FOR_READING = """
+batch-scan-mode  enum  none  none|compact-bucket-table
+consumer-id  string  -
+consumer.changelog-only  boolean  false
+incremental-between  string  -
+incremental-between-scan-mode  enum  auto  auto|delta|changelog|diff
+incremental-between-tag-to-snapshot  boolean  false
+incremental-between-timestamp  string  -
+incremental-to-auto-tag  string  -
+lookup.blob-as-descriptor  boolean  false
+read.allow.fullScan  boolean  true
+read.changelog  boolean  false
+scan.bounded.watermark  long  -
+scan.bucket  int  -
+scan.creation-time-millis  long  -
+scan.file-creation-time-millis  long  -
+scan.ignore-corrupt-files  boolean  false
+scan.ignore-lost-files  boolean  false
+scan.mode  enum  default  default|from-timestamp|from-snapshot|latest-full|full|latest|latest-delta|compacted-full|from-creation-timestamp|from-file-creation-time|from-snapshot-full|incremental
+scan.plan-auto-tag-for-read.time-retained  duration  -
+stream-scan-mode  enum  none  none|compact-bucket-table|file-monitor
+streaming-read-append-overwrite  boolean  false
+streaming-read-overwrite  boolean  false
+"""  # noqa: E501
+"""Other values than the default change what is read."""
+
+UNSUPPORTED_FOR_WRITING = """
+avro.*  string  -
+changelog-file.compression  string  -
+changelog-file.format  string  -
+changelog-file.prefix  string  changelog-
+changelog-file.stats-mode  string  -
+changelog-producer  enum  none  none|input|full-compaction|lookup
+changelog-producer.row-deduplicate  boolean  false
+changelog-producer.row-deduplicate-ignore-fields  string  -
+changelog.num-retained.max  int  -
+changelog.num-retained.min  int  -
+changelog.time-retained  duration  -
+clustering.columns  string  -
+clustering.history-partition.idle-to-full-sort  duration  -
+clustering.history-partition.limit  int  5
+clustering.incremental  boolean  false
+clustering.incremental.mode  enum  global-sort  global-sort|local-sort
+clustering.incremental.optimize-write  boolean  false
+clustering.strategy  string  auto
+commit.callback.*.param  string  -
+commit.callbacks  string  -
+commit.discard-duplicate-files  boolean  false
+commit.force-compact  boolean  false
+commit.force-create-snapshot  boolean  false
+commit.strict-mode.last-safe-snapshot  long  -
+compaction.delete-ratio-threshold  float  0.2
+compaction.file-num-limit  int  100000
+compaction.force-rewrite-all-files  boolean  false
+compaction.force-up-level-0  boolean  false
+compaction.incremental-size-threshold  memory  -
+compaction.max-size-amplification-percent  int  200
+compaction.max.file-num  int  -
+compaction.min.file-num  int  5
+compaction.offpeak-ratio  int  0
+compaction.offpeak.end.hour  int  -1
+compaction.offpeak.start.hour  int  -1
+compaction.optimization-interval  duration  -
+compaction.size-ratio  int  1
+compaction.skip-expired-partitions  boolean  false
+compaction.small-file-ratio  float  0.7
+compaction.total-size-threshold  memory  -
+consumer.expiration-time  duration  -
+cross-partition-upsert.bootstrap-parallelism  int  10
+cross-partition-upsert.index-ttl  duration  -
+data-evolution.compaction.rewrite-row-ids  boolean  false
+delete.force-produce-changelog  boolean  false
+deletion-vector.index-file.target-size  memory  2 mb
+dynamic-bucket.assigner-parallelism  int  -
+dynamic-bucket.initial-buckets  int  -
+dynamic-bucket.max-buckets  int  -1
+dynamic-bucket.target-row-num  long  2000000
+end-input.check-partition-expire  boolean  false
+fields.*.aggregate-function  string  -
+fields.*.count-limit  int  -
+fields.*.dimension  int  -
+fields.*.distinct  boolean  false
+fields.*.ignore-retract  boolean  false
+fields.*.list-agg-delimiter  string  ,
+fields.*.nested-key  string  -
+fields.*.nested-key-null-strategy  string  -
+fields.*.nested-sequence-field  string  -
+fields.*.nlist  int  -
+fields.*.sequence-group  string  -
+fields.*.ts-field  string  -
+file-index.*  string  -
+file.compression.per.level  map  -
+file.suffix.include.compression  boolean  false
+force-lookup  boolean  false
+full-compaction.delta-commits  int  -
+global-index.build.max-parallelism  int  4096
+global-index.build.max-shard  int  32
+global-index.column-update-action  enum  THROW_ERROR  THROW_ERROR|DROP_PARTITION_INDEX|IGNORE
+global-index.external-path  string  -
+global-index.row-count-per-shard  long  100000
+ignore-update-before  boolean  false
+index-file-in-data-file-dir  boolean  false
+lookup-compact  enum  RADICAL  RADICAL|GENTLE
+lookup-compact.max-interval  int  -
+lookup-wait  boolean  true
+lookup.merge-buffer-size  memory  8 mb
+lookup.merge-records-threshold  int  1024
+lookup.remote-file.enabled  boolean  false
+manifest-sort.enabled  boolean  false
+manifest-sort.max-rewrite-size  memory  256 mb
+manifest-sort.partition-field  string  -
+manifest.delete-file-drop-stats  boolean  false
+metadata.iceberg.compaction.max.file-num  int  50
+metadata.iceberg.compaction.min.file-num  int  10
+metadata.iceberg.database  string  -
+metadata.iceberg.delete-after-commit.enabled  boolean  true
+metadata.iceberg.format-version  int  2
+metadata.iceberg.glue.skip-archive  boolean  false
+metadata.iceberg.hadoop-conf-dir  string  -
+metadata.iceberg.hive-client-class  string  org.apache.hadoop.hive.metastore.HiveMetaStoreClient
+metadata.iceberg.hive-conf-dir  string  -
+metadata.iceberg.hive-skip-update-stats  boolean  false
+metadata.iceberg.manifest-compression  string  snappy
+metadata.iceberg.manifest-legacy-version  boolean  false
+metadata.iceberg.previous-versions-max  int  0
+metadata.iceberg.storage  enum  disabled  disabled|table-location|hadoop-catalog|hive-catalog|rest-catalog
+metadata.iceberg.storage-location  enum  -  table-location|catalog-location
+metadata.iceberg.table  string  -
+metadata.iceberg.uri  string  -
+metadata.stats-mode.per.level  map  -
+num-levels  int  -
+num-sorted-run.compaction-trigger  int  5
+num-sorted-run.stop-trigger  int  -
+overwrite-upgrade  boolean  true
+parquet.*  string  -
+partition.expiration-batch-size  int  -
+partition.expiration-check-interval  duration  1 h
+partition.expiration-max-num  int  100
+partition.expiration-strategy  string  values-time
+partition.expiration-time  duration  -
+postpone.batch-write-fixed-bucket  boolean  true
+postpone.batch-write-fixed-bucket.max-parallelism  int  2048
+postpone.batch-write-fixed-bucket.rescale-load-factor  int  32
+postpone.default-bucket-num  int  -
+postpone.merge-on-read  boolean  false
+postpone.target-row-num-per-bucket  long  -
+postpone.target-size-per-bucket  memory  1 gb
+record-level.expire-time  duration  -
+record-level.time-field  string  -
+row-tracking.enabled  boolean  false
+rowkind.field  string  -
+snapshot.clean-empty-directories  boolean  false
+snapshot.expire.execution-mode  enum  sync  sync|async
+snapshot.expire.limit  int  50
+snapshot.num-retained.max  int  infinite
+snapshot.num-retained.min  int  10
+snapshot.time-retained  duration  1 h
+sort-compaction.local-sample.magnification  int  1000
+sort-compaction.range-strategy  enum  SIZE  SIZE|QUANTITY
+tag.automatic-completion  boolean  false
+tag.automatic-creation  enum  none  none|process-time|watermark|batch
+tag.batch.customized-name  string  -
+tag.callback.*.param  string  -
+tag.callbacks  string  -
+tag.create-success-file  boolean  false
+tag.creation-delay  duration  0 ms
+tag.creation-period  enum  daily  daily|hourly|two-hours
+tag.creation-period-duration  duration  -
+tag.default-time-retained  duration  -
+tag.num-retained-max  int  -
+tag.period-formatter  enum  with_dashes  with_dashes|without_dashes|without_dashes_and_spaces
+tag.time-expire-enabled  boolean  true
+target-file-row-num  long  9223372036854775807
+variant.inferShreddingSchema  boolean  false
+variant.shreddingSchema  string  -
+visibility-callback.enabled  boolean  false
+write.merge-schema  boolean  false
+write.merge-schema.explicit-cast  boolean  false
+write.merge-schema.type-widening  boolean  false
+write.sequence-number-init-mode  enum  scan  scan|snapshot
+zorder.var-length-contribution  int  8
+"""  # noqa: E501
+"""Other values than the default change what has to be written; reading is the same."""
+
+ACCEPTED = """
+async-file-write  boolean  true
+auto-create  boolean  false
+branch-merge.enabled  boolean  false
+bucket-append-ordered  boolean  true
+cache-page-size  memory  64 kb
+chain-table.split.key-range-enabled  boolean  true
+chain-table.streaming.merge-snapshot  boolean  false
+changelog.precommit-compact.thread-num  int  -
+commit.custom-listeners  string  -
+compaction.bucket-distribution-strategy  enum  linear  linear|size-aware-batch
+connector  string  -
+consumer.ignore-progress  boolean  false
+consumer.mode  enum  exactly-once  exactly-once|at-least-once
+continuous.discovery-interval  duration  10 s
+data-evolution.merge-into.file-pruning  boolean  true
+data-evolution.merge-into.source-persist  boolean  false
+data-evolution.reassign.skip-contiguous-row-count  long  1000000000
+data-evolution.row-id-conflict-rewrite.max-size  memory  256 mb
+data-evolution.row-sidecar.enabled  boolean  false
+data-evolution.row-sidecar.max-selected-rows  long  4096
+data-evolution.row-sidecar.max-selection-ratio  float  0.05
+deletion-vectors.modifiable  boolean  false
+end-input.watermark  long  -
+file-index.in-manifest-threshold  memory  500 bytes
+file-index.read.enabled  boolean  true
+file-operation.thread-num  int  -
+file-reader-async-threshold  memory  10 mb
+filesystem.job-level-settings.enabled  boolean  true
+format-table.commit-hive-sync-url  string  -
+format-table.file.compression  string  -
+format-table.implementation  enum  paimon  paimon|engine
+format-table.partition-path-only-value  boolean  false
+format-table.repair.collect-statistics  boolean  false
+format-table.scan.list-parallelism  int  64
+format-table.statistics.parallelism  int  8
+full-text-index.search-mode  enum  fast  fast|full|detail
+global-index.enabled  boolean  true
+global-index.search-mode  enum  -  fast|full|detail
+global-index.thread-num  int  32
+legacy-timestamp-mapping.enabled  boolean  false
+local-kv-db.block-size  memory  4 kb
+local-merge-buffer-size  memory  -
+local-sort.max-num-file-handles  int  128
+log.changelog-mode  string  auto
+log.consistency  string  transactional
+log.system  string  none
+lookup.async  boolean  false
+lookup.async-thread-number  int  16
+lookup.bootstrap-parallelism  int  4
+lookup.cache  enum  AUTO  AUTO|FULL|MEMORY
+lookup.cache-file-retention  duration  1 h
+lookup.cache-max-disk-size  memory  infinite
+lookup.cache-max-memory-size  memory  256 mb
+lookup.cache-rows  long  10000
+lookup.cache-spill-compression  string  zstd
+lookup.cache.bloom.filter.enabled  boolean  true
+lookup.cache.bloom.filter.fpp  float  0.05
+lookup.cache.high-priority-pool-ratio  float  0.25
+lookup.continuous.discovery-interval  duration  -
+lookup.dynamic-partition.refresh-interval  duration  1 h
+lookup.dynamic-partition.refresh.async  boolean  false
+lookup.hash-load-factor  float  0.75
+lookup.refresh.async  boolean  false
+lookup.refresh.async.pending-snapshot-count  int  5
+lookup.refresh.full-load-threshold  int  -
+lookup.refresh.time-periods-blacklist  string  -
+lookup.remote-file.level-threshold  int  -2147483648
+manifest.merge-optimize.enabled  boolean  true
+materialized-table.*  string  -
+metastore.partitioned-table  boolean  false
+metastore.tag-to-partition  string  -
+metastore.tag-to-partition.preview  enum  none  none|process-time|watermark|batch
+orc.*  string  -
+owner  string  -
+page-size  memory  64 kb
+partition.end-input-to-done  boolean  false
+partition.idle-time-to-done  duration  -
+partition.idle-time-to-report-statistic  duration  0 ms
+partition.mark-done-action  string  success-file
+partition.mark-done-action.custom.class  string  -
+partition.mark-done-action.http.params  string  -
+partition.mark-done-action.http.url  string  -
+partition.mark-done-action.mode  enum  process-time  process-time|watermark
+partition.mark-done.recover-from-state  boolean  true
+partition.sink-strategy  enum  NONE  NONE|HASH|PARTITION_DYNAMIC
+partition.time-interval  duration  -
+partition.timestamp-format.strict  boolean  false
+partition.timestamp-formatter  string  -
+partition.timestamp-pattern  string  -
+precommit-compact  boolean  false
+provider  string  -
+read.shuffle-bucket-with-partition  boolean  true
+read.stream.maxBytesPerTrigger  long  -
+read.stream.maxFilesPerTrigger  int  -
+read.stream.maxRowsPerTrigger  long  -
+read.stream.maxTriggerDelayMs  long  -
+read.stream.minRowsPerTrigger  long  -
+requiredSparkConfsCheck.enabled  boolean  true
+row-tracking.partition-group-on-commit  boolean  true
+scalar-index.search-mode  enum  fast  fast|full|detail
+scan.bounded  boolean  -
+scan.dedicated-split-generation  boolean  false
+scan.infer-parallelism  boolean  true
+scan.infer-parallelism.max  int  1024
+scan.manifest.parallelism  int  -
+scan.max-snapshot.count  int  -1
+scan.max-splits-per-task  int  10
+scan.parallelism  int  -
+scan.partitions  string  -
+scan.plan-sort-partition  boolean  false
+scan.remove-normalize  boolean  false
+scan.split-enumerator.batch-size  int  10
+scan.split-enumerator.mode  enum  fair  fair|preemptive
+scan.watermark.alignment.group  string  -
+scan.watermark.alignment.max-drift  duration  -
+scan.watermark.alignment.update-interval  duration  1 s
+scan.watermark.emit.strategy  enum  on-event  on-periodic|on-event
+scan.watermark.idle-timeout  duration  -
+sink.clustering.sample-factor  int  100
+sink.clustering.sort-in-cluster  boolean  true
+sink.committer-cpu  float  1.0
+sink.committer-memory  memory  -
+sink.committer-operator-chaining  boolean  true
+sink.coordinator-commit.enabled  boolean  false
+sink.cross-partition.managed-memory  memory  256 mb
+sink.key-only-deletes.enabled  boolean  false
+sink.managed.writer-buffer-memory  memory  256 mb
+sink.operator-uid.suffix  string  -
+sink.parallelism  int  -
+sink.process-time-zone  string  -
+sink.savepoint.auto-tag  boolean  false
+sink.use-managed-memory-allocator  boolean  false
+sink.watermark-time-zone  string  UTC
+sink.writer-coordinator.cache-expire-after-access  duration  -
+sink.writer-coordinator.cache-memory  memory  2 gb
+sink.writer-coordinator.cache-soft-values  boolean  true
+sink.writer-coordinator.enabled  boolean  false
+sink.writer-coordinator.page-size  memory  32 kb
+sink.writer-coordinator.prefetch-manifests  boolean  false
+sink.writer-cpu  float  1.0
+sink.writer-memory  memory  -
+sink.writer-refresh-detectors  string  -
+snapshot.watermark-idle-timeout  duration  -
+sort-engine  enum  loser-tree  min-heap|loser-tree
+sort-spill-buffer-size  memory  64 mb
+sort-spill-threshold  int  -
+source.checkpoint-align.enabled  boolean  false
+source.checkpoint-align.timeout  duration  30 s
+source.operator-uid.suffix  string  -
+source.split.target-size-with-column-pruning  boolean  false
+spill-compression  string  zstd
+spill-compression.zstd-level  int  1
+streaming.read.snapshot.delay  duration  -
+unaware-bucket.compaction.parallelism  int  -
+unaware-bucket.no-shuffle  boolean  false
+variant.shredding.adaptive.maxInferBufferRow  int  256
+variant.shredding.adaptive.retentionRatio  float  0.05
+variant.shredding.inferenceMode  enum  per-file  per-file|adaptive
+variant.shredding.maxInferBufferRow  int  4096
+variant.shredding.maxSchemaDepth  int  50
+variant.shredding.maxSchemaWidth  int  300
+variant.shredding.minFieldCardinalityRatio  float  0.1
+vector-index.search-mode  enum  fast  fast|full|detail
+vector-search.distribute.enabled  boolean  false
+vector-search.lateral-join.batch-size  int  256
+vector-search.lateral-join.parallelism  int  16
+visibility-callback.check-interval  duration  10 s
+visibility-callback.timeout  duration  30 min
+write-buffer-for-append  boolean  false
+write-buffer-spill.max-disk-size  memory  infinite
+write-buffer-spillable  boolean  true
+write-max-writers-to-spill  int  10
+write.batch-memory  memory  128 mb
+write.batch-size  int  1024
+write.data-evolution.update-conflict-retry.max-attempts  int  20
+write.data-evolution.update-conflict-retry.wait-ms  long  10
+write.hive-style-dynamic-partition.enabled  boolean  false
+write.use-v2-write  boolean  false
+"""
+"""Without effect here: tuning of Java, or options of Flink, Hive and other engines."""
