@@ -1,0 +1,1 @@
+"""Live tests against Java Paimon: each reads what the other writes."""

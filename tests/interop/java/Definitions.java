@@ -1,0 +1,97 @@
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.paimon.catalog.Catalog;
+import org.apache.paimon.schema.Schema;
+import org.apache.paimon.schema.SchemaChange;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.paimon.types.DataType;
+import org.apache.paimon.types.DataTypeJsonParser;
+import org.apache.paimon.types.RowType;
+
+/** Tables made and altered. */
+final class Definitions {
+    private Definitions() {}
+
+    /** Parse a type given as text or as the format's own JSON, where field ids may be missing. */
+    static DataType type(JsonNode json) {
+        JsonNode complete = json.deepCopy();
+        addFieldIds(complete, new int[] {1_000_000}); // the table gives its own
+        return DataTypeJsonParser.parseDataType(complete);
+    }
+
+    private static void addFieldIds(JsonNode json, int[] next) {
+        if (json.has("fields")) {
+            for (JsonNode field : json.get("fields")) {
+                ((ObjectNode) field).put("id", next[0]++);
+            }
+        }
+        json.forEach(child -> addFieldIds(child, next));
+    }
+
+    static RowType rowType(JsonNode types) {
+        List<DataType> found = new ArrayList<>();
+        types.forEach(each -> found.add(type(each)));
+        return RowType.of(found.toArray(new DataType[0]));
+    }
+
+    /** {@code fields [[name, type], ...], pk, partition, options, comment}. */
+    static Object createTable(Request request) throws Exception {
+        Catalog catalog = request.catalog();
+        catalog.createDatabase(request.identifier().getDatabaseName(), true);
+        Schema.Builder schema = Schema.newBuilder();
+        for (JsonNode field : request.get("fields")) {
+            schema.column(field.get(0).asText(), type(field.get(1)));
+        }
+        schema.primaryKey(request.texts("pk")).partitionKeys(request.texts("partition"));
+        schema.options(request.map("options"));
+        schema.comment(request.text("comment", null));
+        catalog.createTable(request.identifier(), schema.build(), false);
+        return null;
+    }
+
+    /** {@code changes [["rename", "a", "b"], ...]}; a column may be a path, {@code ["r", "x"]}. */
+    static Object alterTable(Request request) throws Exception {
+        List<SchemaChange> changes = new ArrayList<>();
+        request.get("changes").forEach(change -> changes.add(change(change)));
+        request.catalog().alterTable(request.identifier(), changes, false);
+        return null;
+    }
+
+    private static SchemaChange change(JsonNode json) {
+        JsonNode first = json.get(1);
+        JsonNode second = json.get(2);
+        return switch (json.get(0).asText()) {
+            case "set" -> SchemaChange.setOption(first.asText(), second.asText());
+            case "unset" -> SchemaChange.removeOption(first.asText());
+            case "comment" -> SchemaChange.updateComment(first.asText());
+            case "add" -> SchemaChange.addColumn(path(first), type(second), null, move(json));
+            case "rename" -> SchemaChange.renameColumn(path(first), second.asText());
+            case "drop" -> SchemaChange.dropColumn(path(first));
+            case "type" -> SchemaChange.updateColumnType(path(first), type(second), false);
+            case "nullable" ->
+                SchemaChange.updateColumnNullability(path(first), second.asBoolean());
+            case "default" -> SchemaChange.updateColumnDefaultValue(path(first), second.asText());
+            default -> throw new IllegalArgumentException("no change " + json);
+        };
+    }
+
+    /** {@code ["add", name, type, ["first"]]} or {@code [..., ["after", other]]}. */
+    private static SchemaChange.Move move(JsonNode json) {
+        if (json.size() < 4) {
+            return null;
+        }
+        String[] names = path(json.get(1));
+        String name = names[names.length - 1];
+        JsonNode where = json.get(3);
+        return where.get(0).asText().equals("first")
+                ? SchemaChange.Move.first(name)
+                : SchemaChange.Move.after(name, where.get(1).asText());
+    }
+
+    private static String[] path(JsonNode column) {
+        return column.isArray()
+                ? Request.texts(column).toArray(new String[0])
+                : new String[] {column.asText()};
+    }
+}

@@ -1,0 +1,146 @@
+import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.paimon.Snapshot;
+import org.apache.paimon.data.InternalRow;
+import org.apache.paimon.disk.IOManager;
+import org.apache.paimon.reader.RecordReader;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.paimon.table.Table;
+import org.apache.paimon.table.source.ReadBuilder;
+import org.apache.paimon.table.source.TableRead;
+import org.apache.paimon.types.RowType;
+
+/**
+ * Answers commands with what Apache Paimon's Java core does.
+ *
+ * <p>A command is one line of JSON on standard input, {@code {"op": "read", "warehouse": ...,
+ * "table": "db.t"}}; the reply is one line on standard output, {@code {"ok": true, "result": ...}}
+ * or {@code {"ok": false, "error": ..., "cause": ..., "stack": ...}}.
+ */
+public final class PaimonOracle {
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    /** Returns what Jackson can show, or a JSON node. */
+    private interface Command {
+        Object run(Request request) throws Exception;
+    }
+
+    private static final Map<String, Command> COMMANDS = new TreeMap<>();
+
+    static {
+        COMMANDS.put("version", request -> Snapshot.class.getPackage().getImplementationVersion());
+        COMMANDS.put("create_table", Definitions::createTable);
+        COMMANDS.put("alter_table", Definitions::alterTable);
+        COMMANDS.put("drop_table", PaimonOracle::dropTable);
+        COMMANDS.put("schema", request -> MAPPER.readTree(request.storeTable().schema().toString()));
+        COMMANDS.put("write", Writing::write);
+        COMMANDS.put("compact", Writing::compact);
+        COMMANDS.put("drop_partition", Writing::dropPartition);
+        COMMANDS.put("tag", PaimonOracle::tag);
+        COMMANDS.put("read", PaimonOracle::read);
+        COMMANDS.put("snapshots", PaimonOracle::snapshots);
+        COMMANDS.put("manifest_list", Metadata::manifestList);
+        COMMANDS.put("manifest", Metadata::manifest);
+        COMMANDS.put("files", Metadata::files);
+        COMMANDS.put("binary_rows", Primitives::binaryRows);
+        COMMANDS.put("buckets", Primitives::buckets);
+        COMMANDS.put("cast", Primitives::cast);
+    }
+
+    private PaimonOracle() {}
+
+    public static void main(String[] arguments) throws Exception {
+        PrintStream replies = new PrintStream(new FileOutputStream(FileDescriptor.out), true, "UTF-8");
+        System.setOut(System.err); // what libraries print must not mix with replies
+        var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            replies.println(MAPPER.writeValueAsString(reply(line)));
+        }
+        System.exit(0);
+    }
+
+    private static ObjectNode reply(String line) {
+        ObjectNode reply = Values.object();
+        try {
+            Request request = new Request(MAPPER.readTree(line));
+            Command command = COMMANDS.get(request.text("op"));
+            if (command == null) {
+                throw new IllegalArgumentException("no command; there are " + COMMANDS.keySet());
+            }
+            reply.set("result", MAPPER.valueToTree(command.run(request)));
+            return reply.put("ok", true);
+        } catch (Throwable error) { // an AssertionError is an answer, too
+            return failure(error);
+        }
+    }
+
+    private static ObjectNode failure(Throwable error) {
+        Throwable root = error;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        StringWriter stack = new StringWriter();
+        error.printStackTrace(new PrintWriter(stack));
+        return Values.object()
+                .put("ok", false)
+                .put("error", error.toString())
+                .put("cause", root.toString())
+                .put("stack", stack.toString());
+    }
+
+    private static Object dropTable(Request request) throws Exception {
+        request.catalog().dropTable(request.identifier(), true);
+        return null;
+    }
+
+    /** {@code name, snapshot}. */
+    private static Object tag(Request request) throws Exception {
+        request.table().createTag(request.text("name"), request.get("snapshot").asLong());
+        return null;
+    }
+
+    /** {@code options, filter, projection}: {@code [[kind, [values]], ...]}. */
+    private static ArrayNode read(Request request) throws Exception {
+        Table table = request.table();
+        ReadBuilder builder = table.newReadBuilder();
+        if (request.has("filter")) {
+            builder.withFilter(Predicates.parse(request.get("filter"), table.rowType()));
+        }
+        if (request.has("projection")) {
+            List<String> names = table.rowType().getFieldNames();
+            builder.withProjection(
+                    request.texts("projection").stream().mapToInt(names::indexOf).toArray());
+        }
+        RowType type = builder.readType();
+        ArrayNode rows = Values.JSON.arrayNode();
+        try (IOManager files = Writing.ioManager()) {
+            TableRead read = builder.newRead().withIOManager(files);
+            read = request.has("filter") ? read.executeFilter() : read;
+            try (RecordReader<InternalRow> reader =
+                    read.createReader(builder.newScan().plan().splits())) {
+                reader.forEachRemaining(row -> rows.add(Values.kindAndRowToJson(row, type)));
+            }
+        }
+        return rows;
+    }
+
+    private static ArrayNode snapshots(Request request) throws Exception {
+        ArrayNode found = Values.JSON.arrayNode();
+        for (Snapshot snapshot : request.storeTable().snapshotManager().safelyGetAllSnapshots()) {
+            found.add(MAPPER.readTree(snapshot.toJson()));
+        }
+        return found;
+    }
+}

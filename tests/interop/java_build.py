@@ -1,0 +1,126 @@
+"""The oracle's class path: jars by Maven, classes by javac, built once into a cache folder.
+
+The folder is ``$PAIMONLAB_CACHE/interop``, else ``interop`` in paimonlab's folder of the user's
+cache. What was built is used again until the sources here change.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_RELEASE = 17
+
+
+class JavaMissingError(Exception):
+    """A tool or a jar cannot be had; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class JavaTools:
+    """Programs of one JDK, and Maven."""
+
+    java: str
+    javac: str
+    maven: str
+
+    @classmethod
+    def find(cls) -> JavaTools:
+        """Look in JAVA_HOME, then on PATH.
+
+        Raises
+        ------
+        JavaMissingError
+            If the JDK or Maven is not there.
+        """
+        home = os.environ.get("JAVA_HOME")
+        folder = os.fspath(Path(home, "bin")) if home else None
+        if not (folder and shutil.which("javac", path=folder)):
+            folder = None
+        javac = shutil.which("javac", path=folder)
+        if javac is None:
+            raise JavaMissingError(f"no JDK {_RELEASE}+ (javac) in JAVA_HOME or on PATH")
+        java = Path(javac).resolve().with_name("java")
+        maven = shutil.which("mvn")
+        if maven is None:
+            raise JavaMissingError("no Maven (mvn) on PATH")
+        return cls(os.fspath(java), javac, maven)
+
+
+def cache_folder() -> Path:
+    """Return the folder that builds are kept in."""
+    if chosen := os.environ.get("PAIMONLAB_CACHE"):
+        return Path(chosen, "interop")
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base, "paimonlab", "interop")
+
+
+def class_path(tools: JavaTools) -> str:
+    """Build what is not built yet.
+
+    Returns
+    -------
+    str
+        For ``java -cp``.
+
+    Raises
+    ------
+    JavaMissingError
+        If Maven or javac fails; the message ends with what they said last.
+    """
+    pom, sources = _HERE / "pom.xml", sorted((_HERE / "java").glob("*.java"))
+    jars = fetch_jars(tools, pom)
+
+    def compile_sources(folder: Path) -> None:
+        release = ["--release", str(_RELEASE), "-encoding", "UTF-8"]
+        _run([tools.javac, *release, "-cp", f"{jars}/*", "-d", str(folder), *map(str, sources)])
+
+    classes = _built("classes", [pom, *sources], compile_sources)
+    return os.pathsep.join([str(classes), f"{jars}/*"])
+
+
+def fetch_jars(tools: JavaTools, pom: Path) -> Path:
+    """Copy the jars that ``pom`` names into a folder of their own and return it."""
+
+    def copy(folder: Path) -> None:
+        target = f"-DoutputDirectory={folder}"
+        _run([tools.maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", target])
+
+    return _built("jars", [pom], copy)
+
+
+def _built(kind: str, inputs: Sequence[Path], build: Callable[[Path], None]) -> Path:
+    """Return the folder built from ``inputs``; a half-built one is never seen."""
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()[:16]
+    target = cache_folder() / f"{kind}-{digest}"
+    with _locked(cache_folder()):
+        if not target.exists():
+            unfinished = target.with_suffix(".unfinished")
+            shutil.rmtree(unfinished, ignore_errors=True)
+            unfinished.mkdir()
+            build(unfinished)
+            unfinished.rename(target)
+    return target
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _run(command: Sequence[str]) -> None:
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode:
+        said = (run.stdout + run.stderr).strip()[-2000:]
+        raise JavaMissingError(f"{Path(command[0]).name} failed: {said}")
