@@ -78,7 +78,7 @@ class FileIO(Protocol):
         """Files and folders directly in a folder; [] when the folder does not exist."""
         ...
 
-    def list_names(self, path: str) -> list[str]:
+    def list_names(self, path: str) -> Sequence[str]:
         """Names directly in a folder, without sizes and times; [] when it does not exist."""
         ...
 

@@ -104,7 +104,7 @@ class LocalFileIO:
         except FileNotFoundError:
             return []
 
-    def list_names(self, path: str) -> list[str]:
+    def list_names(self, path: str) -> Sequence[str]:
         """Names directly in a folder; [] when the folder does not exist."""
         try:
             return os.listdir(path)  # noqa: PTH208

@@ -1,0 +1,121 @@
+"""Where the files of a table are.
+
+Spec: https://paimon.apache.org/docs/master/concepts/spec/overview/
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.storage import join, safe_join
+
+SCHEMA_PREFIX = "schema-"
+SNAPSHOT_PREFIX = "snapshot-"
+TAG_PREFIX = "tag-"
+LATEST = "LATEST"
+EARLIEST = "EARLIEST"
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """Makes the paths of a table; touches no file.
+
+    Names that come out of metadata are joined so that they cannot leave the table's folder.
+    """
+
+    table_path: str
+    """Absolute folder of the table."""
+
+    @property
+    def schema_folder(self) -> str:
+        """Folder of the schema files."""
+        return join(self.table_path, "schema")
+
+    @property
+    def snapshot_folder(self) -> str:
+        """Folder of the snapshot files and their hints."""
+        return join(self.table_path, "snapshot")
+
+    @property
+    def manifest_folder(self) -> str:
+        """Folder of manifests, manifest lists and index manifests."""
+        return join(self.table_path, "manifest")
+
+    @property
+    def tag_folder(self) -> str:
+        """Folder of the tags."""
+        return join(self.table_path, "tag")
+
+    @property
+    def latest_hint(self) -> str:
+        """The file that names the newest snapshot id, perhaps too old an id."""
+        return join(self.snapshot_folder, LATEST)
+
+    @property
+    def earliest_hint(self) -> str:
+        """The file that names the oldest snapshot id, perhaps too old an id."""
+        return join(self.snapshot_folder, EARLIEST)
+
+    def schema(self, schema_id: int) -> str:
+        """Path of a schema file."""
+        return join(self.schema_folder, f"{SCHEMA_PREFIX}{schema_id}")
+
+    def snapshot(self, snapshot_id: int) -> str:
+        """Path of a snapshot file."""
+        return join(self.snapshot_folder, f"{SNAPSHOT_PREFIX}{snapshot_id}")
+
+    def tag(self, name: str) -> str:
+        """Path of a tag file; the name is checked by `paimonlab.metadata.tags`."""
+        return join(self.tag_folder, f"{TAG_PREFIX}{name}")
+
+    def manifest(self, name: str, referrer: str = "") -> str:
+        """Path of a manifest, manifest list or index manifest.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If the name leads out of the folder. ``referrer`` is only for the message.
+        """
+        return safe_join(self.manifest_folder, name, referrer=referrer)
+
+    def bucket_folder(self, partition_path: str, bucket: int) -> str:
+        """Folder of the data files of a bucket.
+
+        Parameters
+        ----------
+        partition_path
+            ``dt=2026-01-01/``, or empty in a table without partitions.
+        bucket
+            At least 0.
+        """
+        if not partition_path:
+            return safe_join(self.table_path, f"bucket-{bucket}")
+        return safe_join(self.table_path, partition_path, f"bucket-{bucket}")
+
+    def data_file(self, bucket_path: str, name: str, external_path: str | None = None) -> str:
+        """Path of a data file.
+
+        Parameters
+        ----------
+        bucket_path
+            Folder of the bucket relative to the table: ``dt=2026-01-01/bucket-0``.
+        name
+            As the manifest entry has it.
+        external_path
+            Where the file is when it is not in the bucket's folder.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If a name leads out of the table's folder.
+        UnsupportedError
+            If the file is outside the table.
+        """
+        if external_path is not None:
+            raise UnsupportedError(
+                "data-file.external-paths",
+                f"{self.table_path}: the data file {name} is stored outside the table's folder, "
+                f"at {external_path}",
+            )
+        return safe_join(self.table_path, bucket_path, name)

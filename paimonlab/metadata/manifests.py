@@ -1,0 +1,249 @@
+"""Manifests and manifest lists: reading, caching and writing them.
+
+Source: https://paimon.apache.org/docs/master/concepts/spec/manifest/
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import CorruptMetadataError
+from paimonlab.formats import manifest_avro
+from paimonlab.formats.avro_container import read_table
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.manifest_cache import ManifestCache, shared_cache
+from paimonlab.metadata.partition_stats import partition_stats
+from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+logger = logging.getLogger(__name__)
+
+_ROLLING_SLACK = 1.05  # a full manifest is a little above the target size, so never merged again
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestOptions:
+    """The table options that say how manifests are written."""
+
+    compression: str = "zstd"
+    """``manifest.compression``: codec of the blocks."""
+    target_size_bytes: int = 8 << 20
+    """``manifest.target-file-size``: a larger manifest is cut."""
+
+
+class ManifestStore:
+    """Reads and writes the manifests of a table.
+
+    Manifests never change under a name, so what was decoded is kept for the whole process,
+    up to a number of bytes.
+    """
+
+    def __init__(
+        self, file_io: FileIO, layout: TableLayout, *, cache: ManifestCache = shared_cache
+    ) -> None:
+        self._file_io = file_io
+        self._layout = layout
+        self._cache = cache
+        self._uuid = uuid.uuid4()
+        self._manifest_numbers = count()
+        self._list_numbers = count()
+
+    def read_list(
+        self, name: str, size_bytes: int | None = None, *, referrer: str = ""
+    ) -> list[ManifestFileMeta]:
+        """Read a manifest list.
+
+        Parameters
+        ----------
+        name
+            As the snapshot has it.
+        size_bytes
+            As the snapshot has it; None: unknown, not checked.
+        referrer
+            The file that names it, for the message.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If it is missing, of another size or damaged.
+        """
+        path = self._layout.manifest(name, referrer)
+        return manifest_avro.read_manifest_list(self._read(path, size_bytes, referrer), path=path)
+
+    def read(self, manifests: Iterable[ManifestFileMeta], *, referrer: str = "") -> list[pa.Table]:
+        """Read the entries of manifests: a table of `ENTRY_SCHEMA` each.
+
+        Parameters
+        ----------
+        manifests
+            As the manifest list has them.
+        referrer
+            The file that names them, for the message.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If one is missing, of another size or damaged.
+        """
+        paths = {self._layout.manifest(meta.file_name, referrer): meta for meta in manifests}
+        found = {path: self._cache.get(path) for path in paths}
+        missing = [
+            (path, self._read(path, paths[path].file_size_bytes, referrer))
+            for path, entries in found.items()
+            if entries is None
+        ]
+        decoded = manifest_avro.read_many_entries(missing)
+        for (path, _), entries in zip(missing, decoded, strict=True):
+            self._cache.put(path, entries)
+            found[path] = entries
+        return [entries for entries in found.values() if entries is not None]
+
+    def read_index(self, name: str, *, referrer: str = "") -> pa.Table:
+        """Read which index files a snapshot has.
+
+        Parameters
+        ----------
+        name
+            As the snapshot has it.
+        referrer
+            The snapshot, for the message.
+
+        Returns
+        -------
+        pyarrow.Table
+            One row an index file: ``index_type`` (string), ``partition`` (binary).
+
+        Raises
+        ------
+        CorruptMetadataError
+            If it is missing or damaged.
+        """
+        path = self._layout.manifest(name, referrer)
+        records = read_table(self._read(path, None, referrer), path=path)
+        columns = {"index_type": "_INDEX_TYPE", "partition": "_PARTITION"}
+        if not set(columns.values()) <= set(records.column_names):
+            raise CorruptMetadataError(path, "this is no index manifest", referrer)
+        return pa.table({ours: records[theirs] for ours, theirs in columns.items()})
+
+    def write(
+        self,
+        entries: pa.Table,
+        partition_fields: Sequence[DataField],
+        options: ManifestOptions,
+    ) -> list[ManifestFileMeta]:
+        """Write entries as one or more manifests.
+
+        They are durable after `sync`.
+
+        Parameters
+        ----------
+        entries
+            Table of `ENTRY_SCHEMA`; nothing is written for an empty one.
+        partition_fields
+            Partition columns of the table.
+        options
+            Compression and size.
+        """
+        written: list[ManifestFileMeta] = []
+        try:
+            for part, data in _rolled(entries, options):
+                written.append(self._write_manifest(data, part, partition_fields))
+        except BaseException:
+            self.delete([meta.file_name for meta in written])
+            raise
+        return written
+
+    def write_list(self, manifests: Sequence[ManifestFileMeta]) -> tuple[str, int]:
+        """Write a manifest list; return its name and its size in bytes. Durable after `sync`."""
+        name = f"manifest-list-{self._uuid}-{next(self._list_numbers)}"
+        data = manifest_avro.write_manifest_list(manifests)
+        self._write(name, data)
+        return name, len(data)
+
+    @property
+    def table_path(self) -> str:
+        """Folder of the table, for messages."""
+        return self._layout.table_path
+
+    def has_snapshot(self, snapshot_id: int) -> bool:
+        """Whether the snapshot whose manifests are read is still there."""
+        return self._file_io.exists(self._layout.snapshot(snapshot_id))
+
+    def sync(self, names: Sequence[str]) -> None:
+        """Make manifests and lists of these names durable."""
+        self._file_io.sync_files([self._layout.manifest(name) for name in names])
+
+    def delete(self, names: Sequence[str]) -> None:
+        """Delete manifests and lists that nothing refers to; a failure is only logged."""
+        for name in names:
+            try:
+                self._file_io.delete(self._layout.manifest(name))
+            except OSError as error:  # it is junk, but does no harm
+                logger.warning("left behind manifest/%s: %s", name, error)
+
+    def _read(self, path: str, size_bytes: int | None, referrer: str) -> bytes:
+        try:
+            data = self._file_io.read(path)
+        except FileNotFoundError as error:
+            raise CorruptMetadataError(path, "the file is missing", referrer) from error
+        if size_bytes is not None and len(data) != size_bytes:
+            problem = f"it has {len(data):,} bytes, expected were {size_bytes:,}"
+            raise CorruptMetadataError(path, problem, referrer)
+        return data
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = self._layout.manifest(name)
+        try:
+            with self._file_io.open_output(path) as file:
+                file.write(data)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._file_io.delete(path)
+            raise
+
+    def _write_manifest(
+        self, data: bytes, entries: pa.Table, partition_fields: Sequence[DataField]
+    ) -> ManifestFileMeta:
+        name = f"manifest-{self._uuid}-{next(self._manifest_numbers)}"
+        self._write(name, data)
+        self._cache.put(self._layout.manifest(name), entries)
+        added = pc.sum(pc.equal(entries["kind"], int(FileKind.ADD))).as_py()
+        buckets, levels = pc.min_max(entries["bucket"]), pc.min_max(entries["level"])
+        return ManifestFileMeta(
+            file_name=name,
+            file_size_bytes=len(data),
+            num_added_files=added,
+            num_deleted_files=entries.num_rows - added,
+            partition_stats=partition_stats(entries["partition"], partition_fields),
+            schema_id=pc.max(entries["schema_id"]).as_py(),
+            min_bucket=buckets["min"].as_py(),
+            max_bucket=buckets["max"].as_py(),
+            min_level=levels["min"].as_py(),
+            max_level=levels["max"].as_py(),
+        )
+
+
+def _rolled(entries: pa.Table, options: ManifestOptions) -> Iterator[tuple[pa.Table, bytes]]:
+    """Cut entries so that every part but the last has at least the target size."""
+    start, rows = 0, entries.num_rows
+    while start < entries.num_rows:
+        part = entries.slice(start, rows)
+        data = manifest_avro.write_entries(part, compression=options.compression)
+        is_last = start + part.num_rows == entries.num_rows
+        if len(data) > _ROLLING_SLACK * options.target_size_bytes and part.num_rows > 1:
+            wanted = part.num_rows * options.target_size_bytes / len(data) * _ROLLING_SLACK
+            rows = min(max(int(wanted), 1), part.num_rows - 1)
+        elif len(data) < options.target_size_bytes and not is_last:
+            rows = part.num_rows + part.num_rows // 20 + 1
+        else:
+            yield part, data
+            start += part.num_rows

@@ -1,0 +1,98 @@
+"""The schemas of a table.
+
+Source: https://paimon.apache.org/docs/master/concepts/spec/schema/
+"""
+
+from __future__ import annotations
+
+from paimonlab.errors import CorruptMetadataError, SchemaNotFoundError
+from paimonlab.metadata.hints import numbered
+from paimonlab.metadata.layout import SCHEMA_PREFIX, TableLayout
+from paimonlab.spec.table_schema import TableSchema
+from paimonlab.storage import FileIO
+
+_PUBLISH_ATTEMPTS = 3
+
+
+class SchemaManager:
+    """Finds, reads and publishes schemas. Schemas never change, so they are read once."""
+
+    def __init__(
+        self, file_io: FileIO, layout: TableLayout, *, table_name: str | None = None
+    ) -> None:
+        self._file_io = file_io
+        self._layout = layout
+        self._table = table_name or layout.table_path
+        self._known: dict[int, TableSchema] = {}
+
+    def latest(self) -> TableSchema | None:
+        """Return the schema with the highest id; None when the table does not exist."""
+        ids = self.ids()
+        return self.get(ids[-1]) if ids else None
+
+    def ids(self) -> list[int]:
+        """Return the ids of all schemas, ascending."""
+        return numbered(self._file_io.list_names(self._layout.schema_folder), SCHEMA_PREFIX)
+
+    def get(self, schema_id: int) -> TableSchema:
+        """Read a schema.
+
+        Raises
+        ------
+        SchemaNotFoundError
+            If there is none of that id.
+        CorruptMetadataError
+            If the file does not follow the format.
+        """
+        known = self._known.get(schema_id)
+        if known is None:
+            known = self._known[schema_id] = self._read(schema_id)
+        return known
+
+    def list(self) -> list[TableSchema]:
+        """Read all schemas, oldest first."""
+        return [self.get(schema_id) for schema_id in self.ids()]
+
+    def publish(self, schema: TableSchema) -> bool:
+        """Make a schema the current one if its id is still free.
+
+        Returns
+        -------
+        bool
+            False when another writer was first: derive the change again from `latest`.
+
+        Raises
+        ------
+        OSError
+            If the store fails and it stays unknown whether the schema was published.
+        """
+        path, data = self._layout.schema(schema.id), schema.to_json()
+        for attempt in range(_PUBLISH_ATTEMPTS):
+            try:
+                is_published = self._file_io.publish(path, data)
+            except OSError:
+                if self._is_ours(path, data):
+                    return True
+                if attempt == _PUBLISH_ATTEMPTS - 1:
+                    raise
+            else:
+                # A failed attempt of ours may have landed after all.
+                return is_published or (attempt > 0 and self._is_ours(path, data))
+        raise AssertionError("the last attempt returns or raises")
+
+    def _is_ours(self, path: str, data: bytes) -> bool:
+        try:
+            return self._file_io.read(path) == data
+        except FileNotFoundError:
+            return False
+
+    def _read(self, schema_id: int) -> TableSchema:
+        path = self._layout.schema(schema_id)
+        try:
+            data = self._file_io.read(path)
+        except FileNotFoundError:
+            raise SchemaNotFoundError(self._table, schema_id) from None
+        schema = TableSchema.from_json(data, path=path)
+        if schema.id != schema_id:
+            raise CorruptMetadataError(path, f"it says that it is schema {schema.id}")
+        return schema

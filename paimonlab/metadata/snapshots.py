@@ -1,0 +1,210 @@
+"""The snapshots of a table.
+
+Source: https://paimon.apache.org/docs/master/concepts/spec/snapshot/ and apache/paimon@1.3.1
+``org.apache.paimon.utils.SnapshotManager``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+from datetime import UTC, datetime
+
+from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError, SnapshotNotFoundError
+from paimonlab.metadata.hints import numbered, read_hint
+from paimonlab.metadata.layout import SNAPSHOT_PREFIX, TableLayout
+from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
+from paimonlab.storage import FileIO
+
+
+class SnapshotManager:
+    """Finds and reads snapshots.
+
+    Nothing is cached: a rollback may give an id to another snapshot.
+    """
+
+    def __init__(
+        self, file_io: FileIO, layout: TableLayout, *, table_name: str | None = None
+    ) -> None:
+        self._file_io = file_io
+        self._layout = layout
+        self._table = table_name or layout.table_path
+
+    def latest(self) -> Snapshot | None:
+        """Return the newest snapshot; None in a table nobody has written to."""
+        found = self.latest_id()
+        return None if found is None else self.get(found)
+
+    def latest_id(self) -> int | None:
+        """Return the id of the newest snapshot; None in a table nobody has written to.
+
+        The hint counts when no snapshot follows it; else the folder is listed.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If the hint names a snapshot that is gone and no newer one is there.
+        """
+        hint = read_hint(self._file_io, self._layout.latest_hint)
+        if hint and not self._is_there(hint + 1) and self._is_there(hint):
+            return hint
+        ids = self.ids()
+        self._check_hint(hint, ids)
+        return ids[-1] if ids else None
+
+    def latest_before_commit(self) -> Snapshot | None:
+        """Return the newest snapshot by listing the folder; the next id is free.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If ids are missing between the oldest and the newest snapshot: whatever was
+            committed next might never be seen.
+        """
+        ids = self.ids()
+        self._check_hint(read_hint(self._file_io, self._layout.latest_hint), ids)
+        if not ids:
+            return None
+        if ids[-1] - ids[0] + 1 != len(ids):
+            self._check_holes(ids)
+        return self.get(ids[-1])
+
+    def earliest_id(self) -> int | None:
+        """Return the id of the oldest snapshot; None in a table nobody has written to."""
+        hint = read_hint(self._file_io, self._layout.earliest_hint)
+        if hint and self._is_there(hint):
+            return hint
+        ids = self.ids()
+        return ids[0] if ids else None
+
+    def ids(self) -> list[int]:
+        """Return the ids of all snapshots, ascending, by listing the folder."""
+        return numbered(self._file_io.list_names(self._layout.snapshot_folder), SNAPSHOT_PREFIX)
+
+    def get(self, snapshot_id: int) -> Snapshot:
+        """Read a snapshot.
+
+        Raises
+        ------
+        SnapshotExpiredError
+            If it is older than the oldest snapshot.
+        SnapshotNotFoundError
+            If there is none of that id.
+        CorruptMetadataError
+            If the file does not follow the format.
+        """
+        path = self._layout.snapshot(snapshot_id)
+        try:
+            data = self._file_io.read(path)
+        except FileNotFoundError:
+            raise self._not_found(snapshot_id) from None
+        snapshot = Snapshot.from_json(data, path=path)
+        if snapshot.id != snapshot_id:
+            raise CorruptMetadataError(path, f"it says that it is snapshot {snapshot.id}")
+        return snapshot
+
+    def list(self, last: int | None = None) -> list[Snapshot]:
+        """Read the snapshots, oldest first.
+
+        Parameters
+        ----------
+        last
+            Only so many of the newest; None: all.
+
+        Notes
+        -----
+        Snapshots that expire while we read are left out.
+        """
+        ids = self.ids()
+        chosen = ids if last is None else ids[max(len(ids) - last, 0) :]
+        found = []
+        for snapshot_id in chosen:
+            try:
+                found.append(self.get(snapshot_id))
+            except SnapshotNotFoundError:
+                continue
+        return found
+
+    def at_or_before(self, millis: int) -> Snapshot:
+        """Return the newest snapshot that was committed at or before a time.
+
+        Parameters
+        ----------
+        millis
+            Milliseconds since the epoch, UTC.
+
+        Raises
+        ------
+        SnapshotNotFoundError
+            If the oldest snapshot is newer, or there is none at all.
+
+        Notes
+        -----
+        A binary search, as commit times rise with ids: O(log s) files are read.
+        """
+        ids = self.ids()
+        asked = f"at or before {_text(millis)}"
+        if not ids:
+            raise SnapshotNotFoundError(self._table, asked, "Nothing was written to it yet.")
+        newest = None
+        low, high = 0, len(ids)
+        while low < high:
+            middle = (low + high) // 2
+            snapshot = self.get(ids[middle])
+            if snapshot.time_millis <= millis:
+                newest, low = snapshot, middle + 1
+            else:
+                high = middle
+        if newest is None:
+            earliest = self.get(ids[0])
+            hint = f"The earliest is {earliest.id}, committed at {_text(earliest.time_millis)}."
+            raise SnapshotNotFoundError(self._table, asked, hint)
+        return newest
+
+    def _is_there(self, snapshot_id: int) -> bool:
+        return self._file_io.exists(self._layout.snapshot(snapshot_id))
+
+    def _not_found(self, snapshot_id: int) -> SnapshotNotFoundError:
+        ids = self.ids()
+        if not ids:
+            return SnapshotNotFoundError(
+                self._table, str(snapshot_id), "Nothing was written to it yet."
+            )
+        hint = f"Its snapshots are {ids[0]} to {ids[-1]}."
+        if FIRST_SNAPSHOT_ID <= snapshot_id < ids[0]:
+            return SnapshotExpiredError(self._table, str(snapshot_id), f"It has expired. {hint}")
+        return SnapshotNotFoundError(self._table, str(snapshot_id), hint)
+
+    def _check_hint(self, hint: int | None, ids: MutableSequence[int]) -> None:
+        if hint is None or (ids and hint <= ids[-1]):
+            return
+        if self._is_there(hint):  # it was published after we listed
+            ids.append(hint)
+            return
+        newest = f"the newest snapshot is {ids[-1]}" if ids else "there is no snapshot"
+        raise CorruptMetadataError(
+            self._layout.latest_hint,
+            f"it names snapshot {hint}, but {newest}: a committed snapshot was deleted. Restore "
+            "it, or delete this hint to go on without it",
+        )
+
+    def _check_holes(self, ids: Sequence[int]) -> None:
+        # A listing may miss what others publish or expire meanwhile, so look at each once more.
+        known = set(ids)
+        last = ids[-1]
+        missing = [id for id in range(ids[0], last) if id not in known and not self._is_there(id)]
+        earliest = self.earliest_id() or last
+        holes = [str(id) for id in missing if id > earliest]
+        if holes:
+            raise CorruptMetadataError(
+                self._layout.snapshot_folder,
+                f"snapshot {', '.join(holes[:5])} is missing between {ids[0]} and {last}; restore "
+                "it before you write",
+            )
+
+
+def _text(millis: int) -> str:
+    try:
+        time = datetime.fromtimestamp(millis / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return f"{millis} ms since the epoch"
+    return time.isoformat(sep=" ", timespec="milliseconds")
