@@ -1,0 +1,165 @@
+"""Which files are alive: additions and deletions of files cancel each other.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.manifest.FileEntry.mergeEntries``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import CorruptMetadataError
+from paimonlab.spec.manifest import ENTRY_SCHEMA, IDENTITY_COLUMNS, FileKind
+
+
+def concat(tables: Sequence[pa.Table]) -> pa.Table:
+    """Put tables of entries one behind the other, each column in one chunk."""
+    if not tables:
+        return ENTRY_SCHEMA.empty_table()
+    return pa.concat_tables(tables).combine_chunks()
+
+
+def fold(tables: Sequence[pa.Table], *, referrer: str = "") -> pa.Table:
+    """Cancel additions of files against later deletions.
+
+    Parameters
+    ----------
+    tables
+        Entries (`ENTRY_SCHEMA`) in the order in which they were committed.
+    referrer
+        Where they come from, for the message.
+
+    Returns
+    -------
+    pyarrow.Table
+        The entries that are left, in order: additions of files that are alive, and deletions
+        of files that were added before the first of ``tables``.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If a file is added, or deleted, twice in a row.
+
+    Notes
+    -----
+    Entries speak of the same file only if all of `IDENTITY_COLUMNS` are equal: a file that
+    moves to another level is deleted and added under the same name.
+    """
+    entries = concat(tables)
+    names = codes(entries["file_name"])
+    if _all_added(entries) and _count(names) == entries.num_rows:
+        return entries
+    return entries.filter(pa.array(_survives(entries, referrer)))
+
+
+def live(tables: Sequence[pa.Table], *, referrer: str = "") -> pa.Table:
+    """Return the files that are alive after all entries of a snapshot.
+
+    Parameters
+    ----------
+    tables
+        All entries of a snapshot, or all those of some partitions and buckets, in order.
+    referrer
+        Where they come from, for the message.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If a file is deleted that was never added, or added or deleted twice.
+    """
+    entries = fold(tables, referrer=referrer)
+    if not _all_added(entries):
+        deleted = entries.filter(pc.equal(entries["kind"], int(FileKind.DELETE)))
+        raise CorruptMetadataError(
+            referrer or "manifests",
+            f"the file {deleted['file_name'][0].as_py()} is deleted, but was never added",
+        )
+    return entries
+
+
+def with_kind(entries: pa.Table, kind: FileKind) -> pa.Table:
+    """Return the same entries, all of one kind."""
+    kinds = pa.array(np.full(entries.num_rows, int(kind), np.int32))
+    return entries.set_column(0, ENTRY_SCHEMA.field("kind"), kinds)
+
+
+def codes(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[np.int64]:
+    """Give each distinct value of a column a number, in the order in which they first occur.
+
+    Parameters
+    ----------
+    column
+        n values; null is a value of its own.
+
+    Returns
+    -------
+    (n,) int64
+        From 0.
+    """
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = pc.dictionary_encode(array, null_encoding="encode")
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def group_codes(columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Give each distinct row of several columns of codes a number, ascending with the codes."""
+    combined = columns[0]
+    for column in columns[1:]:
+        if column.size and column.max() > 0:
+            # The product stays below n * n: both sides are numbered from 0 without gaps.
+            wide = combined * (column.max() + 1) + column
+            combined = np.unique(wide, return_inverse=True)[1].astype(np.int64)
+    return combined
+
+
+def _all_added(entries: pa.Table) -> bool:
+    return not pc.any(pc.equal(entries["kind"], int(FileKind.DELETE))).as_py()
+
+
+def _count(numbers: npt.NDArray[np.int64]) -> int:
+    return int(numbers.max()) + 1 if numbers.size else 0
+
+
+def identities(entries: pa.Table) -> npt.NDArray[np.int64]:
+    """Give each distinct file that n entries speak of a number: (n,) int64, without gaps."""
+    columns = [entries[name] for name in IDENTITY_COLUMNS]
+    texts = [text_of_lists(column) if _is_list(column) else column for column in columns]
+    return group_codes([codes(column) for column in texts])
+
+
+def _is_list(column: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_large_list(column.type))
+
+
+def text_of_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Join every list of texts to one text; null stays null."""
+    joined = pl.Series(pl.from_arrow(column)).list.join("\0")
+    return pa.chunked_array([joined.to_arrow()])
+
+
+def _survives(entries: pa.Table, referrer: str) -> npt.NDArray[np.bool_]:
+    """Mark what is left of each file: its first entry if a deletion, its last if an addition."""
+    identity = identities(entries)
+    is_added = entries["kind"].to_numpy() == int(FileKind.ADD)
+    order = np.argsort(identity, kind="stable")
+    of_file, added = identity[order], is_added[order]
+    is_first = np.ones(order.size, np.bool_)
+    is_first[1:] = of_file[1:] != of_file[:-1]
+    repeats = ~is_first[1:] & (added[1:] == added[:-1])
+    if repeats.any():
+        raise _twice(entries, int(order[1:][repeats][0]), referrer)
+    is_last = np.roll(is_first, -1)
+    survives = np.zeros(order.size, np.bool_)
+    survives[order] = np.where(added, is_last, is_first)
+    return survives
+
+
+def _twice(entries: pa.Table, row: int, referrer: str) -> CorruptMetadataError:
+    name = entries["file_name"][row].as_py()
+    what = "added" if entries["kind"][row].as_py() == int(FileKind.ADD) else "deleted"
+    return CorruptMetadataError(referrer or "manifests", f"the file {name} is {what} twice")

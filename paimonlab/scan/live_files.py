@@ -1,0 +1,97 @@
+"""The manifests of a snapshot and the files that are alive in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.scan.entries import live
+from paimonlab.spec.manifest import ManifestFileMeta
+from paimonlab.spec.snapshot import Snapshot
+
+
+def manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list[ManifestFileMeta]:
+    """Return all manifests of a snapshot, those of the base before those of the delta.
+
+    Raises
+    ------
+    SnapshotExpiredError
+        If the snapshot and its files were removed.
+    CorruptMetadataError
+        If a manifest list is missing or damaged.
+    """
+    with _explained(snapshot, manifests):
+        base = manifests.read_list(
+            snapshot.base_manifest_list,
+            snapshot.base_manifest_list_size,
+            referrer=_name(snapshot),
+        )
+        return base + delta_manifests_of(snapshot, manifests)
+
+
+def delta_manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list[ManifestFileMeta]:
+    """Return the manifests that say what one commit changed."""
+    with _explained(snapshot, manifests):
+        return manifests.read_list(
+            snapshot.delta_manifest_list,
+            snapshot.delta_manifest_list_size,
+            referrer=_name(snapshot),
+        )
+
+
+def read_entries(
+    snapshot: Snapshot, metas: Iterable[ManifestFileMeta], manifests: ManifestStore
+) -> list[pa.Table]:
+    """Read manifests of a snapshot: one table of `ENTRY_SCHEMA` each, in order."""
+    with _explained(snapshot, manifests):
+        return manifests.read(metas, referrer=_name(snapshot))
+
+
+def live_entries(
+    snapshot: Snapshot,
+    manifests: ManifestStore,
+    *,
+    keep: Callable[[pa.Table], pa.Table] = lambda entries: entries,
+    metas: Sequence[ManifestFileMeta] | None = None,
+) -> pa.Table:
+    """Return the files that are alive in a snapshot, a table of `ENTRY_SCHEMA`.
+
+    Parameters
+    ----------
+    snapshot
+        Of which the files are wanted.
+    manifests
+        The manifests of the table.
+    keep
+        Which entries are looked at; must decide by partition or bucket alone, so that it takes
+        or leaves the addition and the deletion of a file together.
+    metas
+        The manifests to read; None: all.
+    """
+    chosen = manifests_of(snapshot, manifests) if metas is None else metas
+    tables = [keep(entries) for entries in read_entries(snapshot, chosen, manifests)]
+    return live(tables, referrer=_name(snapshot))
+
+
+def _name(snapshot: Snapshot) -> str:
+    return f"snapshot-{snapshot.id}"
+
+
+@contextmanager
+def _explained(snapshot: Snapshot, manifests: ManifestStore) -> Iterator[None]:
+    """Turn a missing file of an expired snapshot into `SnapshotExpiredError`."""
+    try:
+        yield
+    except CorruptMetadataError as error:
+        is_missing = isinstance(error.__cause__, FileNotFoundError)
+        if not is_missing or manifests.has_snapshot(snapshot.id):
+            raise
+        raise SnapshotExpiredError(
+            manifests.table_path,
+            str(snapshot.id),
+            f"It has expired, and with it {error.path}; plan the read again.",
+        ) from error

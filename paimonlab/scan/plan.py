@@ -1,0 +1,225 @@
+"""Planning a read: which files of a snapshot answer it, as splits.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.AbstractFileStoreScan``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.scan.conditions import Conditions
+from paimonlab.scan.entries import concat, live
+from paimonlab.scan.live_files import manifests_of, read_entries
+from paimonlab.scan.options import ScanOptions
+from paimonlab.scan.pruning import (
+    matches_buckets,
+    matches_keys,
+    matches_manifests,
+    matches_partitions,
+    matches_values,
+    partition_fields,
+)
+from paimonlab.scan.split import DataSplit
+from paimonlab.scan.split_making import Placement, make_splits, place
+from paimonlab.scan.split_paths import bucket_paths
+from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
+from paimonlab.spec.predicate import AlwaysFalse, AlwaysNull, Predicate
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.types import DataType
+
+__all__ = ["Plan", "ScanOptions", "ScanRequest", "plan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanRequest:
+    """What is to be read."""
+
+    snapshot: Snapshot | None
+    """None: the table is empty."""
+    predicate: Predicate | None = None
+    """Bound to the read schema."""
+    limit: int | None = None
+    """Rows that are enough."""
+    buckets: frozenset[int] | None = None
+    """None: all buckets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The files that answer a read, and how they were found."""
+
+    snapshot: Snapshot | None
+    splits: list[DataSplit]
+    files: pa.Table
+    """The entries of the files that are read (`ENTRY_SCHEMA`); a limit does not show here."""
+    manifests_total: int = 0
+    manifests_read: int = 0
+    files_total: int = 0
+    """Files alive in the snapshot."""
+    files_in_partitions: int = 0
+    """Of these, files in partitions that can match."""
+    files_in_buckets: int = 0
+    """Of these, files in buckets that can match."""
+    files_in_key_range: int = 0
+    """Of these, files whose keys can match."""
+
+    def funnel(self) -> list[tuple[str, int]]:
+        """Return how many manifests and files each step of pruning left."""
+        return [
+            ("manifests", self.manifests_total),
+            ("manifests read", self.manifests_read),
+            ("files", self.files_total),
+            ("after partitions", self.files_in_partitions),
+            ("after buckets", self.files_in_buckets),
+            ("after key ranges", self.files_in_key_range),
+            ("after statistics", self.files.num_rows),
+        ]
+
+
+def plan(
+    request: ScanRequest,
+    schema: TableSchema,
+    schemas: SchemaManager,
+    manifests: ManifestStore,
+    options: ScanOptions,
+    *,
+    table: str = "",
+) -> Plan:
+    """Find the files that may hold rows which are asked for.
+
+    Parameters
+    ----------
+    request
+        What is to be read.
+    schema
+        The schema of the result.
+    schemas
+        Finds the schemas of the files.
+    manifests
+        The manifests of the table.
+    options
+        Sizes of splits, and how partitions are named.
+    table
+        Its name, for messages.
+
+    Raises
+    ------
+    SnapshotExpiredError
+        If the snapshot expired meanwhile.
+    CorruptMetadataError
+        If a manifest is missing or damaged.
+    UnsupportedError
+        If the snapshot needs something to be read that paimonlab does not have.
+    """
+    snapshot = request.snapshot
+    conditions = Conditions.of(request.predicate, schema)
+    if snapshot is None or isinstance(conditions.whole, AlwaysFalse | AlwaysNull):
+        return Plan(snapshot=snapshot, splits=[], files=ENTRY_SCHEMA.empty_table())
+    _refuse_deletion_vectors(snapshot, manifests, table)
+    metas = manifests_of(snapshot, manifests)
+    kept = _kept(metas, matches_manifests(metas, conditions, request.buckets, schema))
+    entries = concat(read_entries(snapshot, kept, manifests))
+    in_partitions = matches_partitions(entries, conditions, schema)
+    in_buckets = in_partitions & matches_buckets(entries, conditions, request.buckets, schema)
+    # Additions and deletions of a file share partition and bucket, so both are still there.
+    alive = live([entries.filter(pa.array(in_buckets))], referrer=f"snapshot-{snapshot.id}")
+    in_key_range = alive.filter(pa.array(matches_keys(alive, conditions, schema, schemas)))
+    _refuse_partial_files(in_key_range, table)
+    placement = place(in_key_range, _key_types(schema))
+    wanted = _wanted(in_key_range, placement, conditions, schema, schemas)
+    files, placement = in_key_range.filter(pa.array(wanted)), placement.filter(wanted)
+    splits = make_splits(
+        files,
+        placement,
+        lambda partitions, buckets: bucket_paths(
+            partitions, buckets, partition_fields(schema), options.partition
+        ),
+        snapshot_id=snapshot.id,
+        is_append=not schema.primary_keys,
+        target_bytes=options.split_target_bytes,
+        open_cost_bytes=options.open_file_cost_bytes,
+    )
+    return Plan(
+        snapshot=snapshot,
+        splits=_limited(splits, request.limit) if conditions.is_empty else splits,
+        files=files,
+        manifests_total=len(metas),
+        manifests_read=len(kept),
+        files_total=sum(meta.num_added_files - meta.num_deleted_files for meta in metas),
+        files_in_partitions=_net_count(entries, in_partitions),
+        files_in_buckets=alive.num_rows,
+        files_in_key_range=in_key_range.num_rows,
+    )
+
+
+def _kept(
+    metas: Sequence[ManifestFileMeta], keeps: npt.NDArray[np.bool_]
+) -> list[ManifestFileMeta]:
+    return [meta for meta, keep in zip(metas, keeps.tolist(), strict=True) if keep]
+
+
+def _net_count(entries: pa.Table, mask: npt.NDArray[np.bool_]) -> int:
+    is_added = entries["kind"].to_numpy() == int(FileKind.ADD)
+    return int((mask & is_added).sum() - (mask & ~is_added).sum())
+
+
+def _key_types(schema: TableSchema) -> list[DataType] | None:
+    if not schema.primary_keys:
+        return None
+    return [schema.field(name).type for name in schema.trimmed_primary_keys]
+
+
+def _wanted(
+    entries: pa.Table,
+    placement: Placement,
+    conditions: Conditions,
+    schema: TableSchema,
+    schemas: SchemaManager,
+) -> npt.NDArray[np.bool_]:
+    """Mark files that may match; where rows merge, other columns may yet be overwritten."""
+    if not placement.is_raw.any():
+        return np.ones(entries.num_rows, np.bool_)
+    return matches_values(entries, conditions, schema, schemas) | ~placement.is_raw
+
+
+def _limited(splits: list[DataSplit], limit: int | None) -> list[DataSplit]:
+    """Leave out splits if those that need no merging hold enough rows."""
+    if limit is None:
+        return splits
+    chosen, rows = [], 0
+    for split in splits:
+        if rows >= limit:
+            break
+        if split.raw_convertible:
+            chosen.append(split)
+            rows += split.row_count
+    return chosen if rows >= limit else splits
+
+
+def _refuse_deletion_vectors(snapshot: Snapshot, manifests: ManifestStore, table: str) -> None:
+    if snapshot.index_manifest is None:
+        return
+    indexes = manifests.read_index(snapshot.index_manifest, referrer=f"snapshot-{snapshot.id}")
+    if "DELETION_VECTORS" in indexes["index_type"].unique().to_pylist():
+        raise UnsupportedError(
+            "deletion-vectors.enabled = 'true'",
+            f"snapshot {snapshot.id} of {table or manifests.table_path} has deletion vectors, "
+            "without which deleted rows would come back",
+        )
+
+
+def _refuse_partial_files(entries: pa.Table, table: str) -> None:
+    if entries["write_cols"].null_count < entries.num_rows:
+        raise UnsupportedError(
+            "data-evolution.enabled = 'true'",
+            f"{table or 'the table'} has files that hold only some of the columns",
+        )

@@ -1,0 +1,35 @@
+"""A split: the files that one task reads together."""
+
+from __future__ import annotations
+
+import msgspec
+
+from paimonlab.spec.data_file import DataFileMeta
+
+
+class DataSplit(msgspec.Struct, frozen=True, kw_only=True):
+    """Files of one bucket that are read together; no key is also in another split."""
+
+    snapshot_id: int
+    partition: bytes
+    """Serialised BinaryRow of the partition values."""
+    bucket: int
+    total_buckets: int
+    """As `ManifestEntry.total_buckets`."""
+    bucket_path: str
+    """Folder of the files, relative to the table: ``dt=2026-01-01/bucket-0``."""
+    files: tuple[DataFileMeta, ...]
+    """Oldest run first; files of append tables in the order in which they were written."""
+    raw_convertible: bool
+    """Whether the rows of the files are the result as they are: no two files share a key and
+    no row is a delete."""
+
+    @property
+    def row_count(self) -> int:
+        """Rows of all files, before merging."""
+        return sum(file.row_count for file in self.files)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of all files."""
+        return sum(file.file_size_bytes for file in self.files)

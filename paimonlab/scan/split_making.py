@@ -1,0 +1,219 @@
+"""From files to splits: what has to be read together, and what may be.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.source.MergeTreeSplitGenerator`` and
+``…AppendOnlySplitGenerator``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from paimonlab.scan.entries import codes, group_codes
+from paimonlab.scan.key_ranges import sections
+from paimonlab.scan.packing import pack
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.types import DataType
+
+_META_COLUMNS = (
+    "file_name",
+    "file_size_bytes",
+    "row_count",
+    "min_key",
+    "max_key",
+    "min_sequence_number",
+    "max_sequence_number",
+    "schema_id",
+    "level",
+    "creation_time_millis",
+    "delete_row_count",
+    "file_source",
+    "external_path",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where n files go, before any split is made."""
+
+    bucket: npt.NDArray[np.int64]
+    """(n,) a number for each bucket of each partition, in the order of first occurrence of
+    the partition."""
+    unit: npt.NDArray[np.int64]
+    """(n,) what cannot be torn apart: a section of overlapping key ranges, or a file."""
+    is_raw: npt.NDArray[np.bool_]
+    """(n,) whether the unit needs no merging and holds no deletes."""
+
+    def filter(self, keeps: npt.NDArray[np.bool_]) -> Placement:
+        """Return the placement of some of the files."""
+        return Placement(self.bucket[keeps], self.unit[keeps], self.is_raw[keeps])
+
+
+def place(entries: pa.Table, key_types: Sequence[DataType] | None) -> Placement:
+    """Find out which files have to be read together.
+
+    Parameters
+    ----------
+    entries
+        n files that are alive (`ENTRY_SCHEMA`).
+    key_types
+        Types of the trimmed primary key; None: an append table, whose files are independent.
+
+    Notes
+    -----
+    A file that does not say how many deletes it holds may hold some.
+    """
+    bucket = group_codes(
+        [codes(entries["partition"]), entries["bucket"].to_numpy().astype(np.int64)]
+    )
+    if key_types is None or not entries.num_rows:
+        return Placement(bucket, _rank_as_written(entries, bucket), np.ones(len(bucket), np.bool_))
+    unit = sections(bucket, entries["min_key"], entries["max_key"], key_types)
+    is_alone = np.bincount(unit)[unit] == 1
+    deletes = entries["delete_row_count"].fill_null(1).to_numpy()
+    return Placement(bucket, unit, is_alone & (deletes == 0))
+
+
+def _rank_as_written(entries: pa.Table, bucket: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    rank = np.empty(len(bucket), np.int64)
+    rank[np.lexsort((entries["min_sequence_number"].to_numpy(), bucket))] = np.arange(len(bucket))
+    return rank
+
+
+def make_splits(
+    entries: pa.Table,
+    placement: Placement,
+    bucket_paths: Callable[[pa.Array, list[int]], Sequence[str]],
+    *,
+    snapshot_id: int,
+    is_append: bool,
+    target_bytes: int,
+    open_cost_bytes: int,
+) -> list[DataSplit]:
+    """Make splits of about a size.
+
+    Parameters
+    ----------
+    entries, placement
+        n files that are alive, and where they go.
+    bucket_paths
+        Returns the folders of buckets, given the partition and number of each.
+    snapshot_id
+        Where the files come from.
+    is_append
+        Whether their order is that in which they were written.
+    target_bytes
+        ``source.split.target-size``
+    open_cost_bytes
+        ``source.split.open-file-cost``: what a unit weighs at least.
+
+    Returns
+    -------
+    list of DataSplit
+        By partition, as they first occur, and bucket.
+    """
+    if not entries.num_rows:
+        return []
+    split = _split_of_file(entries, placement, target_bytes, open_cost_bytes)
+    order = _order(entries, placement, split, is_append=is_append)
+    firsts = np.flatnonzero(np.diff(split[order], prepend=-1))
+    files = _metas(entries, order)
+    heads = entries.take(pa.array(order[firsts]))
+    buckets = heads["bucket"].to_pylist()
+    bounds = [*firsts.tolist(), len(files)]
+    return [
+        DataSplit(
+            snapshot_id=snapshot_id,
+            partition=partition,
+            bucket=bucket,
+            total_buckets=total_buckets,
+            bucket_path=path,
+            files=tuple(files[start:end]),
+            raw_convertible=is_raw,
+        )
+        for partition, bucket, total_buckets, path, is_raw, start, end in zip(
+            heads["partition"].to_pylist(),
+            buckets,
+            heads["total_buckets"].to_pylist(),
+            bucket_paths(heads["partition"].combine_chunks(), buckets),
+            placement.is_raw[order[firsts]].tolist(),
+            bounds[:-1],
+            bounds[1:],
+            strict=True,
+        )
+    ]
+
+
+def _split_of_file(
+    entries: pa.Table, placement: Placement, target_bytes: int, open_cost_bytes: int
+) -> npt.NDArray[np.int64]:
+    sizes = np.bincount(placement.unit, entries["file_size_bytes"].to_numpy())
+    unit, first = np.unique(placement.unit, return_index=True)
+    # Raw splits keep away from those that merge: they are read much faster.
+    merges = ~placement.is_raw[first]
+    group = placement.bucket[first] * 2 + merges
+    order = np.lexsort((unit, group))
+    weights = np.maximum(sizes[unit].astype(np.int64), open_cost_bytes)
+    splits = np.empty(unit.size, np.int64)
+    splits[order] = pack(group[order], weights[order], target_bytes)
+    return splits[np.searchsorted(unit, placement.unit)]
+
+
+def _order(
+    entries: pa.Table, placement: Placement, split: npt.NDArray[np.int64], *, is_append: bool
+) -> npt.NDArray[np.int64]:
+    """Order files by split, oldest run first; what came into the table first is older."""
+    low, high = (entries[f"{end}_sequence_number"].to_numpy() for end in ("min", "max"))
+    if is_append:
+        return np.lexsort((low, split))
+    level = entries["level"].to_numpy()
+    by_key = np.where(placement.is_raw | (level > 0), placement.unit, 0)
+    newest_level_last = np.where(placement.is_raw, 0, -level)
+    return np.lexsort((low, high, by_key, newest_level_last, split))
+
+
+def _metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFileMeta]:
+    """Make values of entries; without statistics, which have done their work."""
+    chosen = entries.select([*_META_COLUMNS, "extra_files"]).take(pa.array(order))
+    frame = pl.DataFrame(pl.from_arrow(chosen))
+    columns = [frame[name].to_list() for name in _META_COLUMNS]
+    extras = [tuple(names or ()) for names in frame["extra_files"].to_list()]
+    return [
+        DataFileMeta(
+            file_name=name,
+            file_size_bytes=size,
+            row_count=rows,
+            min_key=min_key,
+            max_key=max_key,
+            min_sequence_number=low,
+            max_sequence_number=high,
+            schema_id=schema_id,
+            level=level,
+            creation_time_millis=created,
+            delete_row_count=deletes,
+            file_source=source,
+            external_path=external_path,
+            extra_files=extra,
+        )
+        for (
+            name,
+            size,
+            rows,
+            min_key,
+            max_key,
+            low,
+            high,
+            schema_id,
+            level,
+            created,
+            deletes,
+            source,
+            external_path,
+        ), extra in zip(zip(*columns, strict=True), extras, strict=True)
+    ]

@@ -1,0 +1,197 @@
+"""Statistics of many files at once, as columns of the read schema.
+
+Files carry statistics over the columns of the schema they were written with; columns find
+each other by field id.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.stats.SimpleStatsEvolution``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import ColumnNotFoundError
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.scan.entries import codes, group_codes, text_of_lists
+from paimonlab.spec import binary_row
+from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.predicate import ColumnStats
+from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot, with_nullable
+
+Kind: TypeAlias = Literal["key_stats", "value_stats"]
+
+_INTEGERS = (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT)
+_GROWING = (TypeRoot.VARCHAR, TypeRoot.VARBINARY)
+
+
+def column_stats(
+    entries: pa.Table,
+    kind: Kind,
+    names: Collection[str],
+    schema: TableSchema,
+    schemas: SchemaManager,
+) -> dict[str, ColumnStats]:
+    """Gather statistics of n files.
+
+    Parameters
+    ----------
+    entries
+        n entries of `ENTRY_SCHEMA`.
+    kind
+        ``key_stats`` are over the primary key columns, ``value_stats`` over all.
+    names
+        Columns of ``schema`` that are wanted.
+    schema
+        The read schema.
+    schemas
+        Finds the schemas of the files.
+
+    Returns
+    -------
+    dict of `ColumnStats`
+        By name. Unknown (null): what the file has no statistics of, or of a type whose values
+        the read schema orders differently. A column that the file is older than is all null.
+    """
+    fields = [schema.field(name) for name in names]
+    groups = list(_groups(entries, kind, schemas))
+    order = np.concatenate([group.rows for group in groups] or [np.empty(0, np.int64)])
+    back = pa.array(np.argsort(order, kind="stable"))
+    found = [[group.column(field) for field in fields] for group in groups]
+    return {
+        field.name: _joined([columns[position] for columns in found], back, field)
+        for position, field in enumerate(fields)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Files whose statistics are over the same columns."""
+
+    rows: npt.NDArray[np.int64]
+    """Which of the entries they are."""
+    row_count: pa.Array
+    file_schema: TableSchema
+    stats_fields: Sequence[DataField] | None
+    """What the statistics are over; None: nobody knows."""
+    min_values: pa.Array
+    max_values: pa.Array
+    null_counts: pa.Array
+
+    def column(self, field: DataField) -> ColumnStats:
+        """Return the statistics of one column of the read schema."""
+        old = next((known for known in self.file_schema.fields if known.id == field.id), None)
+        if old is None:
+            nothing = pa.nulls(len(self.rows), to_arrow(field.type))
+            return ColumnStats(nothing, nothing, self.row_count, self.row_count)
+        ids = [known.id for known in self.stats_fields or ()]
+        if field.id not in ids or not keeps_order(old.type, field.type):
+            return self._unknown(field)
+        return self._known(ids.index(field.id), field)
+
+    def _known(self, position: int, field: DataField) -> ColumnStats:
+        types = [known.type for known in self.stats_fields or ()]
+        target = to_arrow(field.type)
+        return ColumnStats(
+            binary_row.decode(self.min_values, types)[position].cast(target),
+            binary_row.decode(self.max_values, types)[position].cast(target),
+            _element(self.null_counts, position, len(types)),
+            self.row_count,
+        )
+
+    def _unknown(self, field: DataField) -> ColumnStats:
+        nothing = pa.nulls(len(self.rows), to_arrow(field.type))
+        return ColumnStats(nothing, nothing, pa.nulls(len(self.rows), pa.int64()), self.row_count)
+
+
+def keeps_order(old: DataType, new: DataType) -> bool:
+    """Whether a cast keeps values, and so minimum and maximum.
+
+    Examples
+    --------
+    >>> keeps_order(AtomicType(TypeRoot.INT), AtomicType(TypeRoot.BIGINT))
+    True
+    >>> keeps_order(AtomicType(TypeRoot.INT), AtomicType(TypeRoot.VARCHAR, length=9))
+    False
+    """
+    old, new = with_nullable(old, True), with_nullable(new, True)  # noqa: FBT003
+    if old == new:
+        return True
+    if not isinstance(old, AtomicType) or not isinstance(new, AtomicType):
+        return False
+    if old.root in _INTEGERS and new.root in _INTEGERS:
+        return _INTEGERS.index(old.root) <= _INTEGERS.index(new.root)
+    if old.root in _GROWING and old.root is new.root:
+        return (old.length or 1) <= (new.length or 1)
+    return (old.root, new.root) == (TypeRoot.FLOAT, TypeRoot.DOUBLE)
+
+
+def _groups(entries: pa.Table, kind: Kind, schemas: SchemaManager) -> Iterator[_Group]:
+    keys = [codes(entries["schema_id"])]
+    if kind == "value_stats":
+        lists = (entries["value_stats_cols"], entries["write_cols"])
+        keys += [codes(text_of_lists(names)) for names in lists]
+    of_row = group_codes(keys)
+    order = np.argsort(of_row, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(of_row[order])) + 1):
+        if rows.size:
+            yield _group(rows, entries, kind, schemas)
+
+
+def _group(
+    rows: npt.NDArray[np.int64], entries: pa.Table, kind: Kind, schemas: SchemaManager
+) -> _Group:
+    ours = entries.take(pa.array(rows)).combine_chunks()
+    file_schema = schemas.get(ours["schema_id"][0].as_py())
+    return _Group(
+        rows,
+        ours["row_count"].combine_chunks(),
+        file_schema,
+        _stats_fields(ours, kind, file_schema),
+        *(
+            ours[f"{kind}_{part}"].combine_chunks()
+            for part in ("min_values", "max_values", "null_counts")
+        ),
+    )
+
+
+def _stats_fields(
+    entries: pa.Table, kind: Kind, file_schema: TableSchema
+) -> Sequence[DataField] | None:
+    if kind == "key_stats":
+        return [file_schema.field(name) for name in file_schema.trimmed_primary_keys]
+    names = entries["value_stats_cols"][0].as_py()
+    if names is None:
+        names = entries["write_cols"][0].as_py()
+    if names is None:
+        return file_schema.fields
+    try:
+        return [file_schema.field(name) for name in names]
+    except ColumnNotFoundError:  # a system column among them
+        return None
+
+
+def _element(lists: pa.Array, position: int, length: int) -> pa.Array:
+    """Return one element of every list; null unless all lists have the length."""
+    lengths = pc.list_value_length(lists)
+    if lists.null_count or not pc.all(pc.equal(lengths, length)).as_py():
+        return pa.nulls(len(lists), pa.int64())
+    picked = np.arange(len(lists)) * length + position
+    return pc.list_flatten(lists).take(pa.array(picked))
+
+
+def _joined(parts: Sequence[ColumnStats], back: pa.Array, field: DataField) -> ColumnStats:
+    """Put the files of all groups back into the order of the entries."""
+    types = (to_arrow(field.type), to_arrow(field.type), pa.int64(), pa.int64())
+    arrays = (
+        pa.chunked_array([part[position] for part in parts], type_)
+        for position, type_ in enumerate(types)
+    )
+    return ColumnStats(*(array.take(back).combine_chunks() for array in arrays))
