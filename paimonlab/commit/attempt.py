@@ -1,0 +1,101 @@
+"""One attempt of a commit: its manifests and the snapshot that would make them visible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.snapshot import CURRENT_VERSION, FIRST_SNAPSHOT_ID, CommitKind, Snapshot
+
+_NO_WATERMARK = -(2**63)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitRequest:
+    """Who commits, and what is kept with the snapshot."""
+
+    user: str
+    identifier: int
+    watermark: int | None = None
+    """Event time, epoch milliseconds."""
+    properties: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestLists:
+    """Names and sizes of the manifest lists of an attempt."""
+
+    base: tuple[str, int]
+    delta: tuple[str, int]
+
+
+def next_snapshot(
+    request: CommitRequest,
+    kind: CommitKind,
+    delta: pa.Table,
+    lists: ManifestLists,
+    *,
+    latest: Snapshot | None,
+    schema_id: int,
+    time_millis: int,
+) -> Snapshot:
+    """Return the snapshot that follows ``latest``.
+
+    Parameters
+    ----------
+    request, kind
+        Who commits what.
+    delta
+        Entries of the commit (`ENTRY_SCHEMA`).
+    lists
+        Where they, and those of ``latest``, are.
+    latest
+        None: the table is empty.
+    schema_id
+        The latest schema.
+    time_millis
+        Now, epoch milliseconds.
+
+    Notes
+    -----
+    Index manifest and next row id go from snapshot to snapshot, statistics as long as the
+    schema stays, properties never.
+    """
+    added_rows = _delta_record_count(delta)
+    total = (latest.total_record_count or 0) if latest else 0
+    is_same_schema = latest is not None and latest.schema_id == schema_id
+    return Snapshot(
+        version=CURRENT_VERSION,
+        id=latest.id + 1 if latest else FIRST_SNAPSHOT_ID,
+        schema_id=schema_id,
+        base_manifest_list=lists.base[0],
+        base_manifest_list_size=lists.base[1],
+        delta_manifest_list=lists.delta[0],
+        delta_manifest_list_size=lists.delta[1],
+        index_manifest=latest.index_manifest if latest else None,
+        commit_user=request.user,
+        commit_identifier=request.identifier,
+        commit_kind=kind,
+        time_millis=time_millis,
+        total_record_count=total + added_rows,
+        delta_record_count=added_rows,
+        watermark=_watermark(latest.watermark if latest else None, request.watermark),
+        statistics=latest.statistics if latest and is_same_schema else None,
+        properties=dict(request.properties) if request.properties else None,
+        next_row_id=(latest.next_row_id or 0) if latest else 0,
+    )
+
+
+def _delta_record_count(delta: pa.Table) -> int:
+    rows = delta["row_count"].to_numpy()
+    is_added = delta["kind"].to_numpy() == int(FileKind.ADD)
+    return int(np.where(is_added, rows, -rows).sum())
+
+
+def _watermark(previous: int | None, given: int | None) -> int | None:
+    known = [mark for mark in (previous, given) if mark is not None and mark != _NO_WATERMARK]
+    return max(known, default=None)

@@ -1,0 +1,290 @@
+"""Commits: the files of writers become one snapshot, or it is said why not.
+
+Source: https://paimon.apache.org/docs/master/concepts/concurrency-control/ and
+apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.commit.attempt import CommitRequest
+from paimonlab.commit.changes import Append, Change, Overwrite, additions
+from paimonlab.commit.history import CommitHistory, local_to_epoch
+from paimonlab.commit.options import CommitOptions
+from paimonlab.commit.preparation import Preparation
+from paimonlab.commit.publisher import SnapshotPublisher
+from paimonlab.commit.race import Race
+from paimonlab.commit.scope import OverwriteScope
+from paimonlab.commit.settlement import settle, unknown_outcome
+from paimonlab.errors import (
+    CommitError,
+    PostCommitError,
+    TableNotFoundError,
+)
+from paimonlab.metadata.hints import write_hint
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.scan.live_files import live_entries
+from paimonlab.scan.split_paths import bucket_paths
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
+from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+__all__ = ["CommitOptions", "Committer"]
+
+logger = logging.getLogger(__name__)
+
+
+def _now_millis() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Committer:
+    """Commits to one table.
+
+    A commit is known by its user and identifier and happens at most once, however often it
+    is asked for. It happens completely or not at all; when that cannot be told, nothing is
+    deleted and `CommitOutcomeUnknownError` says so.
+    """
+
+    def __init__(
+        self,
+        table_name: str,
+        file_io: FileIO,
+        layout: TableLayout,
+        *,
+        snapshots: SnapshotManager,
+        manifests: ManifestStore,
+        schemas: SchemaManager,
+        publisher: SnapshotPublisher,
+        options: CommitOptions,
+        now_millis: Callable[[], int] = _now_millis,
+    ) -> None:
+        self._table = table_name
+        self._file_io = file_io
+        self._layout = layout
+        self._snapshots = snapshots
+        self._manifests = manifests
+        self._schemas = schemas
+        self._publisher = publisher
+        self._options = options
+        self._now_millis = now_millis
+
+    def append(
+        self,
+        messages: Sequence[CommitMessage],
+        *,
+        user: str,
+        identifier: int,
+        watermark: int | None = None,
+        properties: Mapping[str, str] | None = None,
+        is_new_user: bool = False,
+        checked_id: int | None = None,
+    ) -> Snapshot | None:
+        """Add the files of messages to the table.
+
+        Parameters
+        ----------
+        messages
+            Of any number of writers.
+        user, identifier
+            Who commits what; identifiers of a user rise.
+        watermark
+            Event time, epoch milliseconds; the table's never falls.
+        properties
+            Kept with the snapshot.
+        is_new_user
+            Promises that nobody ever committed as ``user``: then nobody looks for it.
+        checked_id
+            The snapshot that the writer went on from (0: the table was empty), whose bucket
+            counts it has seen; None: unknown, all files of our partitions are looked at.
+
+        Returns
+        -------
+        Snapshot or None
+            What the messages became, now or earlier; None if there is nothing to commit.
+
+        Raises
+        ------
+        FilesConflictError
+            If the number of buckets of a partition has changed.
+        SnapshotConflictError
+            If other writers were faster for too long.
+        CommitOutcomeUnknownError
+            If the store does not tell whether the commit happened.
+        CommitHistoryExpiredError
+            If this commit is so old that it may have happened and been forgotten.
+        PostCommitError
+            If the commit happened and something went wrong after it.
+        UnsupportedError
+            If the table has indexes that would have to be kept up.
+        """
+        request = CommitRequest(
+            user=user, identifier=identifier, watermark=watermark, properties=properties
+        )
+        added = additions(messages)
+        is_empty = not added.num_rows and watermark is None and not properties
+        if is_empty and self._options.ignore_empty_commit:
+            return None
+        change = Append(added, self._table, self._snapshots, self._manifests, checked_id)
+        return self._commit(change, added, request, is_new_user=is_new_user)
+
+    def overwrite(
+        self,
+        messages: Sequence[CommitMessage],
+        *,
+        scope: OverwriteScope,
+        user: str,
+        identifier: int,
+        watermark: int | None = None,
+        properties: Mapping[str, str] | None = None,
+        is_new_user: bool = False,
+    ) -> Snapshot:
+        """Replace the files of partitions by those of messages.
+
+        Files that others add to these partitions until the commit happens are replaced, too:
+        as if it had run after them. With no messages the partitions are dropped.
+
+        Parameters
+        ----------
+        messages
+            All of their partitions are in ``scope``.
+        scope
+            The partitions to replace.
+        user, identifier, watermark, properties, is_new_user
+            As in `append`.
+
+        Raises
+        ------
+        ValueError
+            If a message is for a partition that is not replaced.
+        SnapshotConflictError, CommitOutcomeUnknownError, CommitHistoryExpiredError, \
+PostCommitError, UnsupportedError
+            As in `append`.
+        """
+        request = CommitRequest(
+            user=user, identifier=identifier, watermark=watermark, properties=properties
+        )
+        added = additions(messages)
+        fields = self._partition_fields(self._schema())
+        change = Overwrite(added, scope, fields, self._table, self._manifests)
+        return self._commit(change, added, request, is_new_user=is_new_user)
+
+    def abort(self, messages: Sequence[CommitMessage]) -> None:
+        """Delete the data files of messages that were not committed and never will be.
+
+        Files that are alive in the latest snapshot stay: then the messages were committed.
+
+        Parameters
+        ----------
+        messages
+            Nobody else may commit them later.
+        """
+        added = additions(messages)
+        latest = self._snapshots.latest()
+        if latest is not None:
+            alive = live_entries(latest, self._manifests)["file_name"].combine_chunks()
+            added = added.filter(pc.invert(pc.is_in(added["file_name"], alive)))
+        for path in self._data_files(added):
+            self._file_io.delete(path)
+
+    def _data_files(self, entries: pa.Table) -> list[str]:
+        folders = bucket_paths(
+            entries["partition"].combine_chunks(),
+            entries["bucket"].to_pylist(),
+            self._partition_fields(self._schema()),
+            self._options.partition,
+        )
+        file_names = entries["file_name"].to_pylist()
+        extras = entries["extra_files"].to_pylist()
+        return [
+            self._layout.data_file(folder, name)
+            for folder, file_name, extra_files in zip(folders, file_names, extras, strict=True)
+            for name in (file_name, *extra_files)
+        ]
+
+    def _commit(
+        self, change: Change, added: pa.Table, request: CommitRequest, *, is_new_user: bool
+    ) -> Snapshot:
+        written_millis = _written_millis(added)
+        history = CommitHistory(
+            self._snapshots, self._table, user=request.user, identifier=request.identifier
+        )
+        race = Race(self._table, self._options.retry)
+        preparation = Preparation(
+            request,
+            change,
+            self._manifests,
+            self._partition_fields(self._schema()),
+            self._options,
+        )
+        in_doubt: Snapshot | None = None
+        try:
+            while True:
+                latest = self._snapshots.latest_before_commit()
+                known = None if is_new_user else history.find(latest, written_millis)
+                if known is not None:
+                    preparation.discard()
+                    return known
+                snapshot = preparation.after(
+                    latest, schema_id=self._schema().id, time_millis=self._now_millis()
+                )
+                in_doubt = snapshot
+                if settle(snapshot, self._publisher, self._snapshots, self._table):
+                    break
+                in_doubt = None
+                preparation.discard_lists()
+                race.lost(snapshot.id)
+        except BaseException as error:
+            if in_doubt is not None:  # whatever was written may be in use
+                raise unknown_outcome(in_doubt, self._table, error) from error
+            preparation.discard()
+            if isinstance(error, OSError):
+                raise CommitError(f"{self._table}: the commit did not happen: {error}") from error
+            raise
+        return self._landed(snapshot, preparation, race)
+
+    def _landed(self, snapshot: Snapshot, preparation: Preparation, race: Race) -> Snapshot:
+        try:
+            write_hint(self._file_io, self._layout.latest_hint, snapshot.id)
+            if snapshot.id == FIRST_SNAPSHOT_ID:
+                write_hint(self._file_io, self._layout.earliest_hint, snapshot.id)
+            preparation.discard_unused()
+        except BaseException as error:
+            raise PostCommitError(self._table, snapshot.id, repr(error)) from error
+        logger.info(
+            "%s: committed snapshot %d (%s), rows %+d, after %d lost races",
+            self._table,
+            snapshot.id,
+            snapshot.commit_kind.value,
+            snapshot.delta_record_count,
+            race.losses,
+        )
+        return snapshot
+
+    def _schema(self) -> TableSchema:
+        schema = self._schemas.latest()
+        if schema is None:
+            raise TableNotFoundError(self._table)
+        return schema
+
+    def _partition_fields(self, schema: TableSchema) -> list[DataField]:
+        return [schema.field(name) for name in schema.partition_keys]
+
+
+def _written_millis(added: pa.Table) -> int | None:
+    """Return when the first file was made, epoch milliseconds; None if a file does not say."""
+    times = added["creation_time_millis"]
+    if not len(times) or times.null_count:
+        return None
+    return local_to_epoch(pc.min(times).as_py())

@@ -1,0 +1,90 @@
+"""Whether a commit already happened.
+
+A commit is known by its user and identifier; the identifiers of a user rise.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from paimonlab.errors import CommitHistoryExpiredError, SnapshotNotFoundError
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, CommitKind, Snapshot
+
+_WRITES = (CommitKind.APPEND, CommitKind.OVERWRITE)
+
+
+class CommitHistory:
+    """Looks for a commit among the snapshots, each of them once."""
+
+    def __init__(
+        self, snapshots: SnapshotManager, table: str, *, user: str, identifier: int
+    ) -> None:
+        self._snapshots = snapshots
+        self._table = table
+        self._user = user
+        self._identifier = identifier
+        self._seen = 0
+
+    def find(self, latest: Snapshot | None, written_millis: int | None) -> Snapshot | None:
+        """Return the snapshot that the commit became, among those not looked at before.
+
+        Parameters
+        ----------
+        latest
+            The newest snapshot.
+        written_millis
+            When the first file of the commit was made, epoch milliseconds; None: unknown.
+
+        Raises
+        ------
+        CommitHistoryExpiredError
+            If the snapshot it may have become has expired.
+        ValueError
+            If the user has committed a greater identifier, but not this one.
+        """
+        snapshot = latest
+        is_first_look = self._seen == 0
+        newest: Snapshot | None = None
+        while snapshot is not None and snapshot.id > self._seen:
+            if snapshot.commit_user == self._user and snapshot.commit_kind in _WRITES:
+                if snapshot.commit_identifier == self._identifier:
+                    return snapshot
+                newest = newest or snapshot
+                if snapshot.commit_identifier < self._identifier:
+                    break
+            oldest = snapshot
+            snapshot = self._previous(snapshot)
+            if snapshot is None and is_first_look:
+                self._check_expired(oldest, written_millis)
+        self._seen = latest.id if latest else 0
+        self._check_rising(newest)
+        return None
+
+    def _previous(self, snapshot: Snapshot) -> Snapshot | None:
+        if snapshot.id == FIRST_SNAPSHOT_ID:
+            return None
+        try:
+            return self._snapshots.get(snapshot.id - 1)
+        except SnapshotNotFoundError:  # it has expired
+            return None
+
+    def _check_expired(self, oldest: Snapshot, written_millis: int | None) -> None:
+        """Refuse to guess unless the files were made after the oldest snapshot we can see."""
+        if oldest.id == FIRST_SNAPSHOT_ID:
+            return
+        if written_millis is None or written_millis <= oldest.time_millis:
+            raise CommitHistoryExpiredError(self._table, self._user, self._identifier)
+
+    def _check_rising(self, newest: Snapshot | None) -> None:
+        if newest is not None and newest.commit_identifier > self._identifier:
+            raise ValueError(
+                f"{self._table}: identifiers of a commit user rise, but {self._user!r} committed "
+                f"{newest.commit_identifier} before {self._identifier}"
+            )
+
+
+def local_to_epoch(local_millis: int) -> int:
+    """Turn a local wall clock encoded as if it were UTC into epoch milliseconds."""
+    wall_clock = datetime.fromtimestamp(local_millis / 1000, UTC).replace(tzinfo=None)
+    return int(wall_clock.astimezone().timestamp() * 1000)

@@ -1,0 +1,75 @@
+"""The table options that steer a commit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paimonlab.commit.manifest_merge import MergeOptions
+from paimonlab.commit.race import RetryOptions
+from paimonlab.metadata.manifests import ManifestOptions
+from paimonlab.spec.options import option_field
+from paimonlab.spec.partition import DEFAULT_PARTITION, PartitionOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitOptions:
+    """The table options that steer a commit."""
+
+    max_retries: int = option_field("commit.max-retries", "int", 10)
+    """``commit.max-retries``: see `RetryOptions`."""
+    timeout_millis: int | None = option_field("commit.timeout", "duration", None)
+    """``commit.timeout``; None: no limit of time."""
+    min_retry_wait_millis: int = option_field("commit.min-retry-wait", "duration", 10)
+    """``commit.min-retry-wait``"""
+    max_retry_wait_millis: int = option_field("commit.max-retry-wait", "duration", 10_000)
+    """``commit.max-retry-wait``"""
+    ignore_empty_commit: bool = option_field(
+        "snapshot.ignore-empty-commit", "boolean", default=True
+    )
+    """``snapshot.ignore-empty-commit``: no snapshot for a commit without files."""
+    manifest_compression: str = option_field("manifest.compression", "string", "zstd")
+    """``manifest.compression``"""
+    manifest_target_size_bytes: int = option_field("manifest.target-file-size", "memory", 8 << 20)
+    """``manifest.target-file-size``"""
+    manifest_merge_min_count: int = option_field("manifest.merge-min-count", "int", 30)
+    """``manifest.merge-min-count``"""
+    full_compaction_threshold_bytes: int = option_field(
+        "manifest.full-compaction-threshold-size", "memory", 16 << 20
+    )
+    """``manifest.full-compaction-threshold-size``"""
+    default_name: str = option_field("partition.default-name", "string", DEFAULT_PARTITION)
+    """``partition.default-name``"""
+    legacy_name: bool = option_field("partition.legacy-name", "boolean", default=True)
+    """``partition.legacy-name``"""
+
+    @property
+    def partition(self) -> PartitionOptions:
+        """How partitions are named."""
+        return PartitionOptions(default_name=self.default_name, legacy_name=self.legacy_name)
+
+    @property
+    def retry(self) -> RetryOptions:
+        """How long to go on against other writers."""
+        return RetryOptions(
+            max_retries=self.max_retries,
+            timeout_millis=self.timeout_millis,
+            min_wait_millis=self.min_retry_wait_millis,
+            max_wait_millis=self.max_retry_wait_millis,
+        )
+
+    @property
+    def manifests(self) -> ManifestOptions:
+        """How manifests are written."""
+        return ManifestOptions(
+            compression=self.manifest_compression,
+            target_size_bytes=self.manifest_target_size_bytes,
+        )
+
+    @property
+    def merge(self) -> MergeOptions:
+        """When manifests are merged."""
+        return MergeOptions(
+            target_size_bytes=self.manifest_target_size_bytes,
+            merge_min_count=self.manifest_merge_min_count,
+            full_compaction_threshold_bytes=self.full_compaction_threshold_bytes,
+        )
