@@ -34,7 +34,9 @@ class Bridge:
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
-        self.gateway: Any = spark.sparkContext._gateway
+        gateway = spark.sparkContext._gateway
+        assert gateway is not None, "a session has a JVM"
+        self.gateway: Any = gateway
         self.jvm: Any = self.gateway.jvm
         ensure_callback_server_started(self.gateway)
         server = self.gateway._callback_server

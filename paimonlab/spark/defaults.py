@@ -6,11 +6,25 @@ import re
 
 from paimonlab.errors import UnsupportedError
 
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?(?P<suffix>[LSYDF]|BD)?", re.IGNORECASE)
-_TEXT = re.compile(
-    r"(DATE|TIMESTAMP|TIMESTAMP_NTZ|TIMESTAMP_LTZ)?\s*'(?P<text>(?:[^'\\]|'')*)'", re.IGNORECASE
+_NUMBER = r"(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)(?:[LSYDF]|BD)?"
+_TYPED = r"(?:DATE|TIMESTAMP|TIMESTAMP_NTZ|TIMESTAMP_LTZ)"
+_TEXT = r"'(?P<text>(?:[^'\\]|'')*)'"
+_CAST = r"CAST\('(?P<cast>(?:[^'\\]|'')*)' AS [\w(), <>:]+\)"
+_LITERAL = re.compile(
+    rf"(?P<word>true|false)|{_NUMBER}|(?:{_TYPED}\s*)?{_TEXT}|{_CAST}", re.IGNORECASE
 )
-_WORDS = frozenset({"true", "false"})
+
+_PLAIN = frozenset(
+    {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal"}
+)
+_QUOTED = {
+    "string": "",
+    "char": "",
+    "varchar": "",
+    "date": "DATE ",
+    "timestamp": "TIMESTAMP ",
+    "timestamp_ntz": "TIMESTAMP_NTZ ",
+}
 
 
 def default_text(sql: str, *, column: str) -> str | None:
@@ -23,30 +37,37 @@ def default_text(sql: str, *, column: str) -> str | None:
 
     Examples
     --------
-    >>> default_text("'it''s'", column="c"), default_text("-1.5", column="c")
+    >>> default_text("'it''s'", column="c"), default_text("-1.5BD", column="c")
     ("it's", '-1.5')
     """
-    literal = sql.strip()
-    if literal.upper() == "NULL":
+    if sql.strip().upper() == "NULL":
         return None
-    if literal.lower() in _WORDS:
-        return literal.lower()
-    if (number := _NUMBER.fullmatch(literal)) is not None:
-        return literal.removesuffix(number["suffix"] or "")
-    if (text := _TEXT.fullmatch(literal)) is not None:
-        return text["text"].replace("''", "'")
-    raise UnsupportedError(
-        f"column {column!r} DEFAULT {sql}", "a default has to be a literal: number, text or date"
-    )
+    found = _LITERAL.fullmatch(sql.strip())
+    if found is None:
+        raise UnsupportedError(
+            f"column {column!r} DEFAULT {sql}",
+            "a default has to be a literal: number, text or date",
+        )
+    if found["word"] is not None:
+        return found["word"].lower()
+    quoted = found["text"] if found["text"] is not None else found["cast"]
+    return found["number"] if quoted is None else quoted.replace("''", "'")
 
 
 def default_sql(text: str, type_name: str) -> str:
-    """Turn the text of a schema file into SQL of that type.
+    """Turn the text of a schema file into SQL for a column of that Spark type.
 
     Examples
     --------
-    >>> default_sql("it's", "string")
-    "CAST('it''s' AS string)"
+    >>> default_sql("it's", "string"), default_sql("1.5", "decimal(3,1)")
+    ("'it''s'", '1.5')
+    >>> default_sql("[1]", "array<int>")
+    "CAST('[1]' AS array<int>)"
     """
-    quoted = text.replace("\\", "\\\\").replace("'", "''")
-    return f"CAST('{quoted}' AS {type_name})"
+    name = type_name.partition("(")[0]
+    if name in _PLAIN:
+        return text
+    quoted = "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+    if name in _QUOTED:
+        return _QUOTED[name] + quoted
+    return f"CAST({quoted} AS {type_name})"

