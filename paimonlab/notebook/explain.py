@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Sequence
 
@@ -138,10 +139,11 @@ def _close_keywords(tokens: Sequence[Token], span: Span) -> str:
     if any(not _is_closed(token) for token in tokens[-1:]):
         return f"The quote {tokens[-1].text[:1]} that begins here is never closed."
     near = [token for token in tokens if token.start <= span.start][-2:]
-    for token in reversed(near):
-        is_word = token.kind is TokenKind.WORD and token.text.upper() not in _KEYWORDS
-        if is_word and (hint := close_matches(token.text, _KEYWORDS)):
-            return f"{hint.strip().rstrip('?')} instead of {token.text!r}?"
+    for token in near:
+        if token.kind is TokenKind.WORD and token.text.upper() not in _KEYWORDS:
+            found = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)
+            if found:
+                return f"Did you mean {found[0]} instead of {token.text}?"
     return ""
 
 

@@ -92,9 +92,9 @@ def timeline(
         raise ValueError(f"last must be at least 1, got {last}")
     ordered = sorted(snapshots, key=lambda snapshot: snapshot.id)
     shown = ordered[-last:]
-    before = [None, *shown[:-1]]
     names = _names_by_id(tags)
-    points = [_point(one, previous, names) for one, previous in zip(shown, before, strict=True)]
+    pairs = zip(shown, [None, *shown], strict=False)
+    points = [_point(snapshot, previous, names) for snapshot, previous in pairs]
     return Timeline(table=table, points=tuple(points), older_count=len(ordered) - len(shown))
 
 

@@ -25,7 +25,6 @@ def shell() -> Iterator[InteractiveShell]:
     load_ipython_extension(made)
     yield made
     connections.disconnect()
-    made.atexit_operations()
     InteractiveShell.clear_instance()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 
 from pyspark.sql import SparkSession
@@ -19,6 +20,8 @@ class FakeCatalog:
 
 def plain_session() -> SparkSession:
     """Return the Spark session of this process, or start a small one."""
+    # PySpark prints each SQL error as a line of JSON too.
+    logging.getLogger("SQLQueryContextLogger").disabled = True
     builder = SparkSession.builder.master("local[2]").appName("paimonlab-tests")
     settings = {
         "spark.driver.host": "127.0.0.1",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.timeline_picture import LETTERS, picture
 from paimonlab.notebook.views import Timeline, TimelinePoint, rows
+
+Field = tuple[Column, Callable[[TimelinePoint], object]]
+"""A column and what stands in it for a snapshot."""
 
 _BAR_COLUMNS = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -23,49 +25,46 @@ def draw(timeline: Timeline) -> Drawn[Timeline]:
 
 
 def _grid(timeline: Timeline) -> Grid:
-    has_times = any(point.time_millis is not None for point in timeline.points)
-    has_changelog = any(point.changelog_record_count for point in timeline.points)
+    fields = list(_fields(timeline))
+    columns = tuple(column for column, _ in fields)
+    body = []
+    for point in reversed(timeline.points):
+        body.append(texts([write(point) for _, write in fields]))
+        if point.missing_before:
+            body.append(texts(["…", f"{point.missing_before} expired", *[""] * (len(fields) - 2)]))
+    return Grid(columns, body, _caption(timeline), _footer(timeline))
+
+
+def _fields(timeline: Timeline) -> Iterator[Field]:
+    """Choose the columns: those that would be empty are left out."""
     largest = max(abs(point.delta_record_count or 0) for point in timeline.points)
-    columns = [
-        Column("snapshot", align=Align.RIGHT),
-        Column("kind"),
-        *([Column("time (UTC)")] if has_times else []),
-        Column("rows", align=Align.RIGHT),
-        Column(""),
+    yield Column("snapshot", align=Align.RIGHT), lambda point: point.id
+    yield Column("kind"), _kind
+    if any(point.time_millis is not None for point in timeline.points):
+        yield Column("time (UTC)"), _time
+    yield Column("rows", align=Align.RIGHT), lambda point: _signed(point.delta_record_count)
+    yield Column(""), lambda point: _bar(abs(point.delta_record_count or 0), largest)
+    yield (
         Column("total before merging", align=Align.RIGHT),
-        *([Column("changelog rows", align=Align.RIGHT)] if has_changelog else []),
-        Column("schema", align=Align.RIGHT),
-        Column("tags"),
-        Column("user"),
-    ]
-    body = [
-        row
-        for point in reversed(timeline.points)
-        for row in _rows(point, largest, has_times=has_times, has_changelog=has_changelog)
-    ]
-    return Grid(tuple(columns), body, _caption(timeline), _footer(timeline))
-
-
-def _rows(
-    point: TimelinePoint, largest: int, *, has_times: bool, has_changelog: bool
-) -> Iterator[tuple[Cell, ...]]:
-    yield texts(
-        [
-            point.id,
-            f"{LETTERS[point.commit_kind]} {point.commit_kind.lower()}",
-            *([_time(point)] if has_times else []),
-            _signed(point.delta_record_count),
-            _bar(abs(point.delta_record_count or 0), largest),
-            _count(point.total_record_count),
-            *([_count(point.changelog_record_count)] if has_changelog else []),
-            f"{point.schema_id}{' new' if point.is_new_schema else ''}",
-            ", ".join(point.tags),
-            point.commit_user,
-        ]
+        lambda point: _count(point.total_record_count),
     )
-    if point.missing_before:
-        blanks = [""] * (7 + has_times + has_changelog)
-        yield texts(["…", f"{point.missing_before} expired", *blanks])
+    if any(point.changelog_record_count for point in timeline.points):
+        yield (
+            Column("changelog rows", align=Align.RIGHT),
+            lambda point: _count(point.changelog_record_count),
+        )
+    yield Column("schema", align=Align.RIGHT), _schema
+    if any(point.tags for point in timeline.points):
+        yield Column("tags"), lambda point: ", ".join(point.tags)
+    yield Column("user"), lambda point: point.commit_user
+
+
+def _kind(point: TimelinePoint) -> str:
+    return f"{LETTERS[point.commit_kind]} {point.commit_kind.lower()}"
+
+
+def _schema(point: TimelinePoint) -> str:
+    return f"{'new ' if point.is_new_schema else ''}{point.schema_id}"
 
 
 def _caption(timeline: Timeline) -> str:

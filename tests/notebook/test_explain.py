@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
+from paimonlab.notebook.commands import sql
+from paimonlab.notebook.display.characters import text_width
+from paimonlab.notebook.explain import explain
+from paimonlab.notebook.query_error import QueryError
+from paimonlab.notebook.statements import quote_system_tables, split
+
+TABLES = ["air.flights", "air.carriers"]
+
+
+def lines(spark: SparkSession, text: str, **args: object) -> list[str]:
+    with pytest.raises(QueryError) as caught:
+        sql(text, args=args, spark=spark)
+    return caught.value.lines()
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "hint"),
+    [
+        ("SELCT 1", "SELCT", "Did you mean SELECT instead of SELCT?"),
+        ("SELECT 1\n FORM range(3)", "range", "Did you mean FROM instead of FORM?"),
+        ("SELECT id,\n  idd\nFROM range(3)", "idd", "Did you mean `id`?"),
+        ("SELECT 'abc\nFROM range(3)", "'", "The quote ' that begins here is never closed."),
+        ("SELECT * FROM range(3) WHERE 1/0 = id", "1/0", None),
+        ("SELECT CAST('x' AS INT)", "CAST('x' AS INT)", None),
+        ("SELECT nosuch(id) FROM range(3)", "nosuch(id)", None),
+        ("SELECT '😀', a FROM range(3) WHERE idd = :x", "idd", None),
+        ("SELECT 1 FROM a$b WHERE x =", "", None),
+        ("/* c */ SELECT `x`$y.z, qq FROM range(2)", "`x`$y.z", None),
+    ],
+)
+def test_the_caret_stands_where_the_user_wrote_it(
+    spark: SparkSession, text: str, marked: str, hint: str | None
+) -> None:
+    shown = lines(spark, text, x=1)
+
+    carets = next(
+        number for number, line in enumerate(shown) if set(line) <= set(" |^") and "^" in line
+    )
+    assert over(shown[carets - 1], shown[carets]) == marked
+    if hint is not None:
+        assert shown[-1] == hint
+    assert len(shown) <= 7
+
+
+def over(line: str, carets: str) -> str:
+    """Return what a reader sees over the carets; wide characters take two columns."""
+    columns = [character for character in line for _ in range(text_width(character))]
+    return "".join(columns[carets.index("^") : carets.rindex("^") + 1])
+
+
+def test_a_missing_table_gets_close_names(spark: SparkSession) -> None:
+    statement = split("SELECT * FROM air.flihgts")[0]
+    sent = quote_system_tables(statement)
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND") as caught:
+        spark.sql("SELECT * FROM default.flihgts")
+
+    error = explain(caught.value, statement, sent, lambda: ["default.flights", "air.t"])
+
+    assert error is not None
+    assert error.hint == "Did you mean 'default.flights'?"
+
+
+def test_our_own_errors_are_pointed_at_by_name() -> None:
+    statement = split("SELECT carier FROM air.flihgts")[0]
+    sent = quote_system_tables(statement)
+
+    column = explain(
+        ColumnNotFoundError("carier", "air.flights", ["carrier"]), statement, sent, lambda: TABLES
+    )
+    table = explain(TableNotFoundError("air.flihgts", TABLES), statement, sent, lambda: TABLES)
+
+    assert column is not None
+    assert column.lines() == [
+        "air.flights has no column 'carier'; it has carrier. Did you mean 'carrier'?",
+        "   1 | SELECT carier FROM air.flihgts",
+        "     |        ^^^^^^",
+    ]
+    assert table is not None
+    assert table.lines()[-1] == "     |                        ^^^^^^^"
+
+
+def test_a_failing_python_function_says_its_last_line(spark: SparkSession) -> None:
+    spark.udf.register("broken", lambda value: 1 // (value - value))
+
+    shown = lines(spark, "SELECT broken(id) FROM range(1)")
+
+    assert shown[0].startswith("A Python function of the query failed: ZeroDivisionError: ")
+
+
+def test_what_is_neither_is_a_bug() -> None:
+    statement = split("SELECT 1")[0]
+
+    assert explain(KeyError("x"), statement, quote_system_tables(statement), list) is None

@@ -1,0 +1,86 @@
+"""A real kernel: what is printed while Spark works, and what an interrupt leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager, start_new_kernel
+
+PATIENCE_SECONDS = 120
+SETUP = """
+%load_ext paimonlab.notebook
+from paimonlab.notebook import connection as connections
+from tests.notebook.sessions import FakeCatalog, plain_session
+
+spark = plain_session()
+connections.make_current(
+    connections.Connection(spark, FakeCatalog(), "spark_catalog", "./warehouse")
+)
+"""
+SLEEP = """%%paimon
+SELECT java_method('java.lang.Thread', 'sleep', 90000L) FROM range(0, 8, 1, 8)
+"""
+
+
+class Kernel:
+    """A kernel, and all messages of one cell at a time."""
+
+    def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
+        self.manager = manager
+        self.client = client
+
+    def start(self, code: str) -> str:
+        return self.client.execute(code, store_history=True)
+
+    def finish(self, request: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return the reply to a cell and its outputs, oldest first."""
+        outputs = []
+        while True:
+            message = self.client.get_iopub_msg(timeout=PATIENCE_SECONDS)
+            if message["parent_header"].get("msg_id") != request:
+                continue
+            if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
+                break
+            outputs.append({"type": message["msg_type"], **message["content"]})
+        while True:
+            reply = self.client.get_shell_msg(timeout=PATIENCE_SECONDS)
+            if reply["parent_header"].get("msg_id") == request:
+                return reply["content"], outputs
+
+    def run(self, code: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        return self.finish(self.start(code))
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Kernel]:
+    manager, client = start_new_kernel(startup_timeout=PATIENCE_SECONDS)
+    started = Kernel(manager, client)
+    reply, outputs = started.run(SETUP)
+    assert reply["status"] == "ok", outputs
+    try:
+        yield started
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def test_an_interrupt_cancels_the_job_and_the_session_stays_usable(kernel: Kernel) -> None:
+    request = kernel.start(SLEEP)
+    first = kernel.client.get_iopub_msg(timeout=PATIENCE_SECONDS)
+    while first["msg_type"] != "stream" or "tasks" not in first["content"]["text"]:
+        first = kernel.client.get_iopub_msg(timeout=PATIENCE_SECONDS)
+
+    kernel.manager.interrupt_kernel()
+    reply, outputs = kernel.finish(request)
+
+    assert reply["status"] == "error"
+    assert reply["ename"] == "Cancelled"
+    assert reply["traceback"][0].startswith("Cancelled: cancelled after")
+    reply, outputs = kernel.run("%paimon SELECT 6 * 7 AS answer")
+    assert reply["status"] == "ok", outputs
+    assert "42" in outputs[-1]["data"]["text/plain"]
+    reply, outputs = kernel.run("list(spark.sparkContext.statusTracker().getActiveJobsIds())")
+    assert outputs[-1]["data"]["text/plain"] == "[]"

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from paimonlab.notebook import connection as connections
+from paimonlab.notebook.connection import without_credentials
+from paimonlab.notebook.result import Result
+
+
+def run(shell: InteractiveShell, cell: str) -> Any:
+    outcome = shell.run_cell(cell)
+    outcome.raise_error()
+    return outcome.result
+
+
+def failure(shell: InteractiveShell, capsys: pytest.CaptureFixture[str], cell: str) -> list[str]:
+    """Run a cell that must fail; return what the user sees of it."""
+    capsys.readouterr()
+    assert not shell.run_cell(cell).success
+    captured = capsys.readouterr()
+    return (captured.out + captured.err).splitlines()
+
+
+def test_sql_before_a_connection_says_how_to_connect(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert failure(shell, capsys, "%paimon SELECT 1") == [
+        "UsageError: not connected to a warehouse; first: %paimon_connect PATH"
+    ]
+
+
+def test_a_line_returns_its_result(connected: InteractiveShell) -> None:
+    run(connected, "x = %paimon SELECT -1 AS a")
+
+    assert isinstance(connected.user_ns["x"], Result)
+    assert connected.user_ns["x"].to_arrow().to_pydict() == {"a": [-1]}
+    assert connected.user_ns["_paimon"] is connected.user_ns["x"]
+
+
+def test_a_cell_is_shown_also_when_it_ends_with_a_semicolon(
+    connected: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(connected, "%%paimon\nSELECT 'seen' AS a;\n")
+
+    assert "seen" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("first_line", "is_shown"), [("res <<", False), ("res = <<", True), ("-o res", True)]
+)
+def test_a_result_goes_into_a_variable(
+    connected: InteractiveShell,
+    capsys: pytest.CaptureFixture[str],
+    first_line: str,
+    is_shown: bool,
+) -> None:
+    run(connected, f"%%paimon {first_line}\nSELECT 1 AS a;\nSELECT 'last' AS b")
+
+    assert connected.user_ns["res"].to_arrow().to_pydict() == {"b": ["last"]}
+    assert ("last" in capsys.readouterr().out) is is_shown
+
+
+def test_variables_are_bound_as_values_and_never_as_text(connected: InteractiveShell) -> None:
+    connected.user_ns["name"] = "x' OR 1=1 --"
+    connected.user_ns["ids"] = [1, 3]
+
+    sql = "SELECT id, :name AS n, '{name} $name :name' AS s FROM range(5)"
+    result = run(connected, f"%%paimon\n{sql} WHERE array_contains(:ids, id)")
+
+    assert result.to_arrow().to_pylist() == [
+        {"id": number, "n": "x' OR 1=1 --", "s": "{name} $name :name"} for number in (1, 3)
+    ]
+
+
+def test_queries_are_limited_and_commands_are_not(connected: InteractiveShell) -> None:
+    assert run(connected, "%paimon SELECT * FROM range(200)").stats.row_count == 100
+    assert run(connected, "%paimon SELECT * FROM range(200)").stats.has_more_rows
+    assert run(connected, "%paimon --limit 0 SELECT * FROM range(200)").stats.row_count == 200
+    assert run(connected, "%paimon --limit 2 SHOW FUNCTIONS").stats.row_count > 400
+
+
+def test_statements_run_in_order_and_stop_at_the_first_failure(
+    connected: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = (
+        "%%paimon\n"
+        "SELECT 'one;' AS a;\n"
+        "-- a comment; with a semicolon\n"
+        "CREATE DATABASE IF NOT EXISTS scratch;\n"
+        "SELECT id\n"
+        "FROM range(3) WHERE idd = 1;\n"
+        "SELECT 'never' AS d"
+    )
+
+    lines = failure(connected, capsys, cell)
+
+    assert "one;" in lines
+    assert any(line.startswith("CREATE DATABASE: done in ") for line in lines)
+    assert not any("never" in line for line in lines)
+    assert lines[-7:] == [
+        "QueryError: A column, variable, or function parameter with name `idd` cannot be resolved.",
+        "[UNRESOLVED_COLUMN.WITH_SUGGESTION, 42703]",
+        "statement 3 of 4, lines 4-5",
+        "   5 | FROM range(3) WHERE idd = 1;",
+        "     |                     ^^^",
+        "Did you mean `id`?",
+        "%paimon_trace shows the whole error.",
+    ]
+
+
+def test_the_trace_is_there_when_it_is_asked_for(
+    connected: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failure(connected, capsys, "%paimon SELECT nosuch")
+
+    run(connected, "%paimon_trace")
+
+    assert "AnalysisException" in capsys.readouterr().out
+
+
+def test_a_bug_keeps_its_own_traceback(
+    connected: InteractiveShell,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_args: Any, **_options: Any) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("paimonlab.notebook.commands.split", broken)
+
+    lines = failure(connected, capsys, "%paimon SELECT 1")
+
+    assert any(line.startswith("Traceback") or "most recent call last" in line for line in lines)
+    assert "ZeroDivisionError: a bug" in lines[-1]
+
+
+@pytest.mark.parametrize("cell", ["%%paimon\n-- nothing\n;", "%paimon"])
+def test_no_sql_is_an_error(
+    connected: InteractiveShell, capsys: pytest.CaptureFixture[str], cell: str
+) -> None:
+    assert failure(connected, capsys, cell) == ["QueryError: There is no SQL to run."]
+
+
+def test_misspelt_options_get_a_suggestion(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "Did you mean '--last'?" in failure(shell, capsys, "%paimon_timeline --lsat 3 a.b")[0]
+    assert "Did you mean '--catalog'?" in failure(shell, capsys, "%paimon_connect --katalog x y")[0]
+    assert "Did you mean '--limit'?" in failure(shell, capsys, "%paimon --limits 3 SELECT 1")[0]
+
+
+def test_help_is_a_table_and_has_topics(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "%%paimon" in repr(run(shell, "%paimon_help"))
+    assert ":day" in repr(run(shell, "%paimon_help parameters"))
+    assert "--limit N" in repr(run(shell, "%paimon --help"))
+    assert "<table" in run(shell, "%paimon_help time travel").to_html()
+    assert failure(shell, capsys, "%paimon_help sqll") == [
+        "UsageError: no help on 'sqll'. Did you mean 'sql'?"
+    ]
+
+
+def test_only_names_of_our_own_are_registered(shell: InteractiveShell) -> None:
+    magics = shell.magics_manager.lsmagic()
+    ours = {
+        name
+        for kind in magics.values()
+        for name, function in kind.items()
+        if type(getattr(function, "__self__", None)).__module__.startswith("paimonlab")
+    }
+
+    assert ours
+    assert all(name.startswith("paimon") for name in ours)
+
+
+def test_a_connection_never_shows_credentials() -> None:
+    assert without_credentials("s3://key:secret@bucket/w?token=x#y") == "s3://bucket/w"
+    assert without_credentials("hdfs://namenode:8020/w") == "hdfs://namenode:8020/w"
+    assert without_credentials("/tmp/a@b") == "/tmp/a@b"
+
+
+def test_a_connection_says_what_it_is_connected_to(
+    connected: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = str(connections.current())
+
+    assert line.startswith("connected: catalog spark_catalog at ./warehouse, Spark 4.")
+    assert ", Java " in line
+    monkeypatch.setenv("PAIMONLAB_DETERMINISTIC", "1")
+    assert str(connections.current()) == "connected: catalog spark_catalog on Spark"

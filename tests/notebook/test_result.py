@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from typing import cast
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame
+
+from paimonlab.notebook import result as results
+from paimonlab.notebook.result import Result, Stats
+
+
+def make(table: pa.Table, *, has_more_rows: bool = False, duration_seconds: float = 0.42) -> Result:
+    return Result(
+        table,
+        types=[str(field.type) for field in table.schema],
+        sql="SELECT …",
+        title="CREATE TABLE",
+        stats=Stats(
+            row_count=table.num_rows,
+            has_more_rows=has_more_rows,
+            fetched_bytes=table.nbytes,
+            duration_seconds=duration_seconds,
+        ),
+        spark=cast("DataFrame", None),
+    )
+
+
+@pytest.fixture
+def table() -> pa.Table:
+    return pa.table({"n": pa.array([2**53 + 1, None]), "s": ["a", ""]})
+
+
+def test_the_rows_are_arrow_and_anything_that_reads_arrow_takes_them(table: pa.Table) -> None:
+    result = make(table)
+
+    assert result.to_arrow() is table
+    assert pa.table(result) == table
+    assert pl.DataFrame(result).equals(pl.DataFrame(table))
+    assert result.to_polars()["n"].to_list() == [2**53 + 1, None]
+    assert len(result) == 2
+
+
+def test_pandas_keeps_digits_and_nulls_of_integers(table: pa.Table) -> None:
+    frame = make(table).to_pandas()
+
+    assert frame["n"].dtype == pd.Int64Dtype()
+    assert frame["n"][0] == 2**53 + 1
+    assert frame["n"][1] is pd.NA
+
+
+def test_text_and_html_have_the_same_cells(table: pa.Table) -> None:
+    bundle = make(table)._repr_mimebundle_()
+
+    assert bundle["text/plain"].splitlines() == [
+        "               n  s",
+        "           int64  string",
+        "────────────────  ──────",
+        "9007199254740993  a",
+        "            NULL  ''",
+        "2 rows; 0.4 s",
+    ]
+    for cell in ("9007199254740993", ">NULL</i>", "''", "2 rows; 0.4 s"):
+        assert cell.replace("'", "&#x27;") in bundle["text/html"]
+
+
+def test_the_footer_says_that_there_is_more() -> None:
+    result = make(pa.table({"n": range(100)}), has_more_rows=True)
+
+    assert repr(result).endswith("showing 100 of >100 rows; --limit 0 for all; 0.4 s")
+
+
+def test_one_row_is_a_row() -> None:
+    assert repr(make(pa.table({"n": [1]}))).endswith("\n1 row; 0.4 s")
+
+
+def test_no_rows_still_show_the_columns() -> None:
+    result = make(pa.table({"n": pa.array([], pa.int64())}))
+
+    assert repr(result).splitlines() == ["    n", "int64", "─────", "0 rows; 0.4 s"]
+
+
+def test_a_large_result_is_shown_cut_and_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "CELLS_SHOWN", 20)
+    result = make(pa.table({"n": range(50), "m": range(50)}))
+
+    assert repr(result).endswith("showing 10 of 50 rows; to_arrow() has all; 0.4 s")
+    assert result.to_html().count("<tr>") == 11
+    assert result.to_arrow().num_rows == 50
+
+
+def test_a_command_is_one_line() -> None:
+    result = make(pa.table({}))
+
+    assert repr(result) == "CREATE TABLE: done in 0.4 s"
+    assert "CREATE TABLE: done in 0.4 s" in result.to_html()
+    assert result.to_markdown() == "CREATE TABLE: done in 0.4 s\n"
+
+
+def test_deterministic_mode_hides_durations_and_leaves_rows_alone(
+    table: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAIMONLAB_DETERMINISTIC", "1")
+
+    fast, slow = make(table, duration_seconds=0.1), make(table, duration_seconds=99)
+
+    assert fast._repr_mimebundle_() == slow._repr_mimebundle_()
+    assert repr(fast).endswith("\n2 rows")
+    assert repr(make(pa.table({}))) == "CREATE TABLE: done"
+
+
+def test_a_switch_is_zero_or_one(table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAIMONLAB_DETERMINISTIC", "yes")
+
+    with pytest.raises(ValueError, match="PAIMONLAB_DETERMINISTIC must be 0 or 1, got 'yes'"):
+        repr(make(table))

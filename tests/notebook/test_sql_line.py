@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+from IPython.core.error import UsageError
+
+from paimonlab.notebook.sql_line import SqlLine, parse, parse_first
+
+
+@pytest.mark.parametrize(
+    ("line", "parsed"),
+    [
+        ("", SqlLine()),
+        ("SELECT 1", SqlLine(sql="SELECT 1")),
+        ("SELECT a->b, -1 --limit 3 -o x", SqlLine(sql="SELECT a->b, -1 --limit 3 -o x")),
+        ("--limit 5 SELECT 'it''s  \"x'", SqlLine(limit=5, sql="SELECT 'it''s  \"x'")),
+        ("--limit=5 -o res SELECT 1", SqlLine(limit=5, target="res", sql="SELECT 1")),
+        ("-- --limit 5", SqlLine(sql="--limit 5")),
+        ("res <<", SqlLine(target="res", is_silent=True)),
+        ("res<< ", SqlLine(target="res", is_silent=True)),
+        ("res = <<", SqlLine(target="res")),
+        ("--limit 0 res << --no-progress", SqlLine("res", is_silent=True, limit=0, progress=False)),
+        ("res << SELECT 1 << 2", SqlLine("res", is_silent=True, sql="SELECT 1 << 2")),
+        ("--help", SqlLine(wants_help=True)),
+        ("--limit '7' SELECT 1", SqlLine(limit=7, sql="SELECT 1")),
+    ],
+)
+def test_options_come_first_and_the_rest_is_untouched(line: str, parsed: SqlLine) -> None:
+    assert parse(line) == parsed
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--limt 5 SELECT 1", r"unknown option --limt. Did you mean '--limit'\?"),
+        ("--limit", "--limit needs a value: --limit LIMIT"),
+        ("--limit ten", "--limit needs a number of rows, 0 for all, got 'ten'"),
+        ("--limit -1", "--limit needs a number of rows, 0 for all, got '-1'"),
+        ("-o 1x SELECT 1", "-o needs the name of a variable, got '1x'"),
+        ("--no-progress=1", "--no-progress takes no value"),
+    ],
+)
+def test_wrong_options_are_refused(line: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse(line)
+
+
+def test_the_first_line_of_a_cell_holds_no_sql() -> None:
+    with pytest.raises(UsageError, match=r"'SELECT' is not an option .* on the second line"):
+        parse_first("--limit 5 SELECT 1")
