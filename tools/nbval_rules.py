@@ -9,7 +9,12 @@ from __future__ import annotations
 
 import pytest
 
-_NOT_COMPARED = ("application/vnd.paimonlab.view.v1+json", "image/svg+xml", "stderr")
+_NOT_COMPARED = (
+    "application/vnd.paimonlab.view.v1+json",
+    "application/vnd.plotly.v1+json",
+    "image/svg+xml",
+    "stderr",
+)
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
