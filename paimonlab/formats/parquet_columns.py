@@ -1,0 +1,148 @@
+"""Columns of Parquet files of all writers, brought to the types of the table.
+
+Timestamps come as INT64 of several units or as INT96, decimals in four physical types,
+small integers and texts with and without annotation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from paimonlab.errors import CorruptDataError, UnsupportedError
+from paimonlab.formats.parquet_fields import has_nanos
+from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.types import AtomicType, DataField
+
+_MAX_NANOS = 2**63 - 1
+_UNSIGNED_NANOS_MICROS = 2**64 // 1000
+"""By how much pyarrow is off when the nanos of the day of an INT96 are negative."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Columns that are read in one go."""
+
+    fields: tuple[DataField, ...]
+    """The columns of the result."""
+    checked: tuple[DataField, ...] = ()
+    """Nanosecond columns read once more in microseconds, to see whether they fit."""
+    int96_unit: str | None = None
+    """Unit that INT96 is read in."""
+
+    @property
+    def column_names(self) -> list[str]:
+        """What to read."""
+        return [field.name for field in (*self.fields, *self.checked)]
+
+
+def readings(
+    metadata: pq.FileMetaData, fields: Sequence[DataField], path: str
+) -> tuple[Reading, ...]:
+    """Decide in how many goes columns are read.
+
+    pyarrow reads all INT96 columns of a file in one unit. Nanoseconds reach from 1677 to
+    2262 only, so columns of coarser types are read apart, in microseconds.
+
+    Raises
+    ------
+    CorruptDataError
+        If a column is not in the file.
+    """
+    int96_columns = _top_level_int96(metadata)
+    known = {metadata.schema.column(k).path.split(".")[0] for k in range(metadata.num_columns)}
+    known |= set(metadata.schema.to_arrow_schema().names)
+    for field in fields:
+        if field.name not in known:
+            raise CorruptDataError(path, f"column {field.name!r} is not in the file")
+    int96 = [field for field in fields if field.name in int96_columns]
+    if not int96:
+        return (Reading(tuple(fields)),)
+    nanos = [field for field in int96 if has_nanos(field.type)]
+    micros = tuple(field for field in int96 if not has_nanos(field.type))
+    if not nanos:
+        return (Reading(tuple(fields), int96_unit="us"),)
+    checked = tuple(field for field in nanos if isinstance(field.type, AtomicType))
+    others = tuple(field for field in fields if field not in micros)
+    parts = [Reading(others, int96_unit="ns")]
+    if micros or checked:
+        parts.append(Reading(micros, checked, "us"))
+    return tuple(parts)
+
+
+def _top_level_int96(metadata: pq.FileMetaData) -> frozenset[str]:
+    columns = (metadata.schema.column(k) for k in range(metadata.num_columns))
+    return frozenset(
+        column.path.split(".")[0] for column in columns if column.physical_type == "INT96"
+    )
+
+
+def conform(
+    fields: Sequence[DataField],
+    parts: Sequence[Reading],
+    tables: Sequence[pa.Table],
+    schema: pa.Schema,
+    path: str,
+) -> pa.Table:
+    """Put columns that were read in several goes together, in order and of their types.
+
+    Raises
+    ------
+    CorruptDataError
+        If the goes disagree or a value does not fit its type.
+    UnsupportedError
+        If an instant does not fit nanoseconds in 64 bits.
+    """
+    if len({table.num_rows for table in tables}) != 1 or len(tables) != len(parts):
+        raise CorruptDataError(path, "its columns have different numbers of rows")
+    columns: dict[str, pa.ChunkedArray] = {}
+    for part, table in zip(parts, tables, strict=True):
+        for field in part.checked:
+            _check_nanos_fit(table.column(field.name), field, path)
+        for field in part.fields:
+            columns[field.name] = _conformed(table.column(field.name), field, path)
+    return pa.table([columns[field.name] for field in fields], schema=schema)
+
+
+def _conformed(column: pa.ChunkedArray, field: DataField, path: str) -> pa.ChunkedArray:
+    target = to_arrow(field.type)
+    if column.type == target:
+        return column
+    try:
+        if pa.types.is_timestamp(target) and pa.types.is_int64(column.type):
+            column = column.cast(_unit_without_annotation(field))
+        return column.cast(target)
+    except (pa.ArrowException, OverflowError) as error:
+        raise CorruptDataError(path, f"column {field.name!r}: {error}") from error
+
+
+def _unit_without_annotation(field: DataField) -> pa.DataType:
+    precision = field.type.precision if isinstance(field.type, AtomicType) else None
+    return pa.timestamp("us" if precision is not None and 3 < precision <= 6 else "ms")
+
+
+def _check_nanos_fit(micros: pa.ChunkedArray, field: DataField, path: str) -> None:
+    """Refuse instants that 64 bits of nanoseconds cannot hold: pyarrow would wrap them.
+
+    Java may write negative nanos of the day; pyarrow takes them as unsigned, which is right
+    by wrapping in nanoseconds and off by a constant in microseconds.
+    """
+    if micros.null_count == len(micros):
+        return
+    ticks = micros.cast(pa.int64())
+    limit = _MAX_NANOS // 1000
+    shifted = pc.subtract(ticks, _UNSIGNED_NANOS_MICROS)
+    fits = pc.or_(_within(ticks, limit), _within(shifted, limit))
+    if not pc.all(fits).as_py():
+        raise UnsupportedError(
+            f"an instant outside the years 1677 to 2262 in column {field.name!r}",
+            f"{path} has one, and Arrow counts nanoseconds in 64 bits; leave the column out",
+        )
+
+
+def _within(ticks: pa.ChunkedArray, limit: int) -> pa.ChunkedArray:
+    return pc.and_(pc.greater_equal(ticks, -limit), pc.less_equal(ticks, limit))

@@ -1,0 +1,236 @@
+"""A Parquet file -> Arrow batches, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from paimonlab.errors import CorruptDataError
+from paimonlab.formats.parquet_columns import Reading, conform, readings
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+STREAM_BUFFER_BYTES = 1 << 20
+"""Compressed bytes of a column that a streaming read holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Where the rows of a row group are in their file."""
+
+    index: int
+    first_row: int
+    row_count: int
+
+
+class ParquetInput:
+    """An open file. Checksums of pages are verified as they are read.
+
+    Use it as a context manager.
+    """
+
+    def __init__(self, file_io: FileIO, path: str) -> None:
+        self.path = path
+        self._file = _open(file_io, path)
+        try:
+            with damage_named(path):
+                self._metadata = pq.read_metadata(self._file)
+                self._file.seek(0)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @property
+    def num_rows(self) -> int:
+        """Rows in the file."""
+        return self._metadata.num_rows
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The columns as pyarrow sees them, names and types as the file has them."""
+        return self._metadata.schema.to_arrow_schema()
+
+    @property
+    def row_groups(self) -> tuple[RowGroup, ...]:
+        """All row groups, in file order."""
+        groups, first_row = [], 0
+        for index in range(self._metadata.num_row_groups):
+            row_count = self._metadata.row_group(index).num_rows
+            groups.append(RowGroup(index, first_row, row_count))
+            first_row += row_count
+        return tuple(groups)
+
+    def matching_row_groups(self, expression: pc.Expression) -> tuple[RowGroup, ...]:
+        """Row groups whose statistics do not rule out that a row matches.
+
+        Parameters
+        ----------
+        expression
+            Over columns of `arrow_schema`.
+        """
+        with damage_named(self.path):
+            file_format = ds.ParquetFileFormat()
+            fragment = file_format.make_fragment(self._file)
+            kept = {group.id for group in fragment.subset(filter=expression).row_groups}
+        return tuple(group for group in self.row_groups if group.index in kept)
+
+    def read(
+        self,
+        fields: Sequence[DataField],
+        *,
+        row_groups: Sequence[int] | None = None,
+        use_threads: bool = True,
+    ) -> pa.Table:
+        """Read columns at once.
+
+        Parameters
+        ----------
+        fields
+            Which columns, found by name, and of which types.
+        row_groups
+            Indexes; None: all.
+        use_threads
+            Whether columns are decoded in parallel.
+
+        Returns
+        -------
+        pyarrow.Table
+            Of ``arrow_schema(fields)``, rows in file order.
+
+        Raises
+        ------
+        CorruptDataError
+            If the file is damaged, or a column is missing or not of its type.
+        UnsupportedError
+            If a TIMESTAMP(7) to (9) lies outside the years 1677 to 2262.
+        """
+        schema = arrow_schema(fields)
+        indexes = self._indexes(row_groups)
+        if not fields:
+            return _without_columns(self._rows_in(indexes))
+        tables = []
+        with damage_named(self.path):
+            parts = readings(self._metadata, fields, self.path)
+            for part in parts:
+                file = self._parquet_file(part, buffer_size=0, pre_buffer=False)
+                names = part.column_names
+                tables.append(file.read_row_groups(indexes, names, use_threads=use_threads))
+        return pa.Table.from_batches(
+            conform(fields, parts, tables, schema, self.path).to_batches(), schema
+        )
+
+    def batches(
+        self,
+        fields: Sequence[DataField],
+        *,
+        batch_rows: int,
+        row_groups: Sequence[int] | None = None,
+        use_threads: bool = False,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read columns piece by piece, holding little more than a piece in memory.
+
+        Parameters
+        ----------
+        fields
+            Which columns, found by name, and of which types.
+        batch_rows
+            Rows of a batch; fewer at the end and where Arrow has to cut.
+        row_groups
+            Indexes; None: all.
+        use_threads
+            Whether columns are decoded in parallel.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            Of ``arrow_schema(fields)``, rows in file order.
+
+        Raises
+        ------
+        CorruptDataError
+            If the file is damaged, or a column is missing or not of its type.
+        UnsupportedError
+            If a TIMESTAMP(7) to (9) lies outside the years 1677 to 2262.
+        """
+        schema = arrow_schema(fields)
+        indexes = self._indexes(row_groups)
+        if not fields:
+            yield from _without_columns(self._rows_in(indexes)).to_batches(batch_rows)
+            return
+        with damage_named(self.path):
+            parts = readings(self._metadata, fields, self.path)
+            streams = [
+                self._parquet_file(
+                    part, buffer_size=STREAM_BUFFER_BYTES, pre_buffer=False
+                ).iter_batches(batch_rows, indexes, part.column_names, use_threads=use_threads)
+                for part in parts
+            ]
+        while True:
+            with damage_named(self.path):
+                pieces = [next(stream, None) for stream in streams]
+            tables = [pa.Table.from_batches([piece]) for piece in pieces if piece is not None]
+            if not tables:
+                return
+            yield from conform(fields, parts, tables, schema, self.path).to_batches()
+
+    def _parquet_file(self, part: Reading, *, buffer_size: int, pre_buffer: bool) -> pq.ParquetFile:
+        return pq.ParquetFile(
+            self._file,
+            metadata=self._metadata,
+            buffer_size=buffer_size,
+            pre_buffer=pre_buffer,
+            coerce_int96_timestamp_unit=part.int96_unit,
+            page_checksum_verification=True,
+        )
+
+    def _indexes(self, row_groups: Sequence[int] | None) -> list[int]:
+        if row_groups is None:
+            return list(range(self._metadata.num_row_groups))
+        return list(row_groups)
+
+    def _rows_in(self, indexes: Sequence[int]) -> int:
+        return sum(self._metadata.row_group(index).num_rows for index in indexes)
+
+
+def _without_columns(rows: int) -> pa.Table:
+    return pa.table({"_": pa.nulls(rows)}).select([])
+
+
+def _open(file_io: FileIO, path: str) -> pa.NativeFile:
+    try:
+        return file_io.open_input(path)
+    except FileNotFoundError as error:
+        raise CorruptDataError(path, "the file is missing") from error
+
+
+@contextmanager
+def damage_named(path: str) -> Iterator[None]:
+    """Turn what pyarrow says of a damaged file into an error that names the file."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise CorruptDataError(path, f"cannot be read as Parquet: {error}") from error
