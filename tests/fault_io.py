@@ -1,0 +1,122 @@
+"""A store that fails, or takes the process with it, at a chosen call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from paimonlab.storage import FileIO, FileStatus
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong, and when."""
+
+    kind: Literal["error", "kill", "interrupt"]
+    at: int
+    """The number of the call, from 1."""
+    after: bool = False
+    """Whether the call has its effect before it goes wrong."""
+    only: str | None = None
+    """Count calls of this method alone."""
+    times: int = 1
+    """So many calls in a row go wrong."""
+
+
+class _Output:
+    """A file being written: each write and the close are calls of their own."""
+
+    def __init__(self, file: pa.NativeFile, store: FaultFileIO, path: str) -> None:
+        self._file = file
+        self._store = store
+        self._path = path
+
+    def __enter__(self) -> _Output:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def write(self, data: bytes) -> None:
+        self._store.call("output.write", self._path, lambda: self._file.write(data))
+
+    def close(self) -> None:
+        self._store.call("output.close", self._path, self._file.close)
+
+
+@dataclass
+class FaultFileIO:
+    """Passes every call on and counts it."""
+
+    store: FileIO
+    fault: Fault | None = None
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    """Method and path of every call."""
+    counted: int = 0
+
+    def call(self, method: str, path: str, action: Any) -> Any:
+        """Make a call, or fail."""
+        self.calls.append((method, path))
+        fault = self.fault
+        if fault is None or fault.only not in (None, method):
+            return action()
+        self.counted += 1
+        if not fault.at <= self.counted < fault.at + fault.times:
+            return action()
+        if fault.after:
+            action()
+        if fault.kind == "kill":
+            os._exit(9)
+        if fault.kind == "interrupt":
+            raise KeyboardInterrupt
+        raise OSError(5, "injected fault", path)
+
+    def read(self, path: str) -> bytes:
+        return self.call("read", path, lambda: self.store.read(path))
+
+    def open_input(self, path: str) -> pa.NativeFile:
+        return self.call("open_input", path, lambda: self.store.open_input(path))
+
+    def open_output(self, path: str) -> Any:
+        file = self.call("open_output", path, lambda: self.store.open_output(path))
+        return _Output(file, self, path)
+
+    def write(self, path: str, data: bytes) -> None:
+        self.call("write", path, lambda: self.store.write(path, data))
+
+    def sync_files(self, paths: Sequence[str]) -> None:
+        self.call("sync_files", " ".join(paths), lambda: self.store.sync_files(paths))
+
+    def publish(self, path: str, data: bytes) -> bool:
+        return self.call("publish", path, lambda: self.store.publish(path, data))
+
+    def replace(self, path: str, data: bytes) -> None:
+        self.call("replace", path, lambda: self.store.replace(path, data))
+
+    def exists(self, path: str) -> bool:
+        return self.call("exists", path, lambda: self.store.exists(path))
+
+    def size_bytes(self, path: str) -> int:
+        return self.call("size_bytes", path, lambda: self.store.size_bytes(path))
+
+    def list(self, path: str) -> list[FileStatus]:
+        return self.call("list", path, lambda: self.store.list(path))
+
+    def list_names(self, path: str) -> Sequence[str]:
+        return self.call("list_names", path, lambda: self.store.list_names(path))
+
+    def make_directory(self, path: str) -> None:
+        self.call("make_directory", path, lambda: self.store.make_directory(path))
+
+    def rename(self, source: str, target: str) -> None:
+        self.call("rename", source, lambda: self.store.rename(source, target))
+
+    def delete(self, path: str) -> None:
+        self.call("delete", path, lambda: self.store.delete(path))
+
+    def delete_directory(self, path: str) -> None:
+        self.call("delete_directory", path, lambda: self.store.delete_directory(path))

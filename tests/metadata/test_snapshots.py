@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from paimonlab.errors import (
+    CorruptMetadataError,
+    SnapshotExpiredError,
+    SnapshotNotFoundError,
+)
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.spec.snapshot import CommitKind, Snapshot
+from tests.small_tables import UNSYNCED
+
+
+def _snapshot(snapshot_id: int, time_millis: int) -> Snapshot:
+    return Snapshot(
+        version=3,
+        id=snapshot_id,
+        schema_id=0,
+        base_manifest_list="base",
+        delta_manifest_list="delta",
+        commit_user="u",
+        commit_identifier=snapshot_id,
+        commit_kind=CommitKind.APPEND,
+        time_millis=time_millis,
+        total_record_count=0,
+        delta_record_count=0,
+    )
+
+
+def _manager(path: Path, *ids: int, latest: str | None = None) -> SnapshotManager:
+    """Make snapshots; number n was committed at n * 100 ms."""
+    layout = TableLayout(str(path))
+    for snapshot_id in ids:
+        data = _snapshot(snapshot_id, snapshot_id * 100).to_json()
+        assert UNSYNCED.publish(layout.snapshot(snapshot_id), data)
+    if latest is not None:
+        UNSYNCED.replace(layout.latest_hint, latest.encode())
+    return SnapshotManager(UNSYNCED, layout, table_name="db.t")
+
+
+def test_a_table_nobody_wrote_to_has_no_snapshots(tmp_path: Path) -> None:
+    manager = _manager(tmp_path)
+
+    assert manager.latest() is None
+    assert manager.latest_before_commit() is None
+    assert manager.earliest_id() is None
+    assert manager.list() == []
+
+
+@pytest.mark.parametrize("hint", ["3", "2", "1", "", "x", "-1", None, "٣", "9" * 30])
+def test_the_latest_is_found_whatever_the_hint_says(tmp_path: Path, hint: str | None) -> None:
+    manager = _manager(tmp_path, 1, 2, 3, latest=hint)
+
+    assert manager.latest_id() == 3
+    assert manager.latest_before_commit() == manager.get(3)
+
+
+def test_a_hint_ahead_of_the_folder_is_an_error_not_an_old_table(tmp_path: Path) -> None:
+    manager = _manager(tmp_path, 1, 2, latest="3")
+
+    for find in (manager.latest, manager.latest_before_commit):
+        with pytest.raises(CorruptMetadataError, match="names snapshot 3, but .* is 2"):
+            find()
+
+
+def test_a_hole_is_refused_before_a_commit(tmp_path: Path) -> None:
+    manager = _manager(tmp_path, 3, 5, 6, latest="3")
+
+    with pytest.raises(CorruptMetadataError, match="snapshot 4 is missing"):
+        manager.latest_before_commit()
+
+
+def test_expired_snapshots_are_no_hole(tmp_path: Path) -> None:
+    manager = _manager(tmp_path, 5, 6)
+
+    found = manager.latest_before_commit()
+
+    assert found is not None
+    assert found.id == 6
+    assert manager.earliest_id() == 5
+
+
+def test_temporary_and_strange_files_are_no_snapshots(tmp_path: Path) -> None:
+    manager = _manager(tmp_path, 1)
+    for name in (".snapshot-2.x.tmp", "snapshot-", "snapshot-2x", "snapshot--3"):
+        (tmp_path / "snapshot" / name).write_bytes(b"")
+
+    assert manager.ids() == [1]
+
+
+def test_errors_tell_expired_from_never_there(tmp_path: Path) -> None:
+    manager = _manager(tmp_path, 5, 6)
+
+    with pytest.raises(SnapshotExpiredError, match="db.t.*4.*5 to 6"):
+        manager.get(4)
+    with pytest.raises(SnapshotNotFoundError, match="db.t.*7.*5 to 6") as caught:
+        manager.get(7)
+    assert not isinstance(caught.value, SnapshotExpiredError)
+
+
+def test_a_file_that_names_another_id_is_corrupt(tmp_path: Path) -> None:
+    manager = _manager(tmp_path, 1)
+    (tmp_path / "snapshot" / "snapshot-2").write_bytes(_snapshot(1, 0).to_json())
+
+    with pytest.raises(CorruptMetadataError, match="snapshot-2.*says that it is snapshot 1"):
+        manager.get(2)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 50, 200])
+def test_a_cut_file_is_an_error_that_names_it(tmp_path: Path, cut: int) -> None:
+    manager = _manager(tmp_path, 1)
+    path = tmp_path / "snapshot" / "snapshot-1"
+    path.write_bytes(path.read_bytes()[:cut])
+
+    with pytest.raises(CorruptMetadataError, match="snapshot-1"):
+        manager.latest()
+
+
+def test_the_last_ones_are_listed_oldest_first(tmp_path: Path) -> None:
+    manager = _manager(tmp_path, 8, 9, 10)
+
+    assert [snapshot.id for snapshot in manager.list()] == [8, 9, 10]
+    assert [snapshot.id for snapshot in manager.list(last=2)] == [9, 10]
+    assert [snapshot.id for snapshot in manager.list(last=5)] == [8, 9, 10]
+    assert manager.list(last=0) == []
+
+
+@pytest.mark.parametrize(("millis", "found"), [(500, 5), (501, 5), (699, 6), (700, 7), (9999, 9)])
+def test_a_time_finds_the_newest_snapshot_at_or_before_it(
+    tmp_path: Path, millis: int, found: int
+) -> None:
+    manager = _manager(tmp_path, 5, 6, 7, 8, 9)
+
+    assert manager.at_or_before(millis).id == found
+
+
+def test_a_time_before_the_earliest_snapshot_is_an_error(tmp_path: Path) -> None:
+    manager = _manager(tmp_path, 5, 6)
+
+    with pytest.raises(SnapshotNotFoundError, match=r"earliest is 5, committed at 1970-01-01"):
+        manager.at_or_before(499)
+    with pytest.raises(SnapshotNotFoundError, match="ms since the epoch"):
+        manager.at_or_before(-(10**17))
