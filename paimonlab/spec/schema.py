@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from paimonlab.errors import SchemaError
 from paimonlab.spec.arrow_types import data_field
+from paimonlab.spec.default_values import check_default
 from paimonlab.spec.schema_rules import check_schema
 from paimonlab.spec.table_schema import FIRST_SCHEMA_ID, TableSchema
 from paimonlab.spec.type_text import UNASSIGNED_ID, parse_type
@@ -74,9 +75,13 @@ def new_table_schema(schema: Schema, *, time_millis: int) -> TableSchema:
     SchemaError
         If the format does not allow such a table: columns or keys named twice, keys that
         are no columns, nested types as keys, system names, a ``bucket-key`` that does not
-        fit, unknown options, values of options that cannot be read …
+        fit, a default that is no value of its column …
     UnsupportedError
-        If the format allows it, but paimonlab does not.
+        If a column has a type that paimonlab does not have.
+
+    Notes
+    -----
+    Values of options are not looked at; that is `paimonlab.spec.options.check_supported`.
     """
     options = _text_options(schema.options)
     primary_keys = _keys_or_option(schema.primary_keys, options, "primary-key")
@@ -95,6 +100,8 @@ def new_table_schema(schema: Schema, *, time_millis: int) -> TableSchema:
         time_millis=time_millis,
     )
     check_schema(made)
+    for column in fields:
+        check_default(column)
     return made
 
 
