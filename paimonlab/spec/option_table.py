@@ -35,7 +35,7 @@ merge-engine  enum  deduplicate  deduplicate*|partial-update|aggregation|first-r
 metadata.stats-dense-store  boolean  true
 metadata.stats-keep-first-n-columns  int  -1
 metadata.stats-mode  string  truncate(16)
-parquet.enable.dictionary  int  -
+parquet.enable.dictionary  boolean  -
 partition  string  -
 partition.default-name  string  __DEFAULT_PARTITION__
 partition.legacy-name  boolean  true
