@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from paimonlab.errors import SchemaError
+from paimonlab.spec.binary_row import decode
+from paimonlab.spec.data_file import EMPTY_ROW, SimpleStats
+from paimonlab.spec.options import Options
+from paimonlab.spec.stats import (
+    StatsCollector,
+    StatsMode,
+    StatsOptions,
+    collect_stats,
+    truncate_max,
+    truncate_min,
+)
+from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types import DataField
+from tests.spec.random_columns import random_column
+from tests.spec.test_binary_row import ALL_TYPES, NESTED_TYPES
+
+FULL = StatsMode.parse("full")
+
+
+def field_of(text: str, name: str = "c") -> DataField:
+    return DataField(0, name, parse_type(text))
+
+
+def bounds(
+    values: pa.Array, text: str, mode: str = "full"
+) -> tuple[Any, Any, tuple[int | None, ...] | None]:
+    stats, columns = collect_stats(
+        pa.table({"c": values}), [field_of(text)], [StatsMode.parse(mode)], dense=False
+    )
+    assert columns is None
+    types = [parse_type(text)]
+    [low], [high] = (decode(pa.array([row]), types) for row in (stats.min_values, stats.max_values))
+    return low[0].as_py(), high[0].as_py(), stats.null_counts
+
+
+@pytest.mark.parametrize("text", [text for text in ALL_TYPES if text not in ("FLOAT", "DOUBLE")])
+def test_bounds_are_the_smallest_and_largest_value(text: str, rng: np.random.Generator) -> None:
+    column = random_column(parse_type(text), 100, rng)
+    collector = StatsCollector([field_of(text)], [FULL])
+    for start in range(0, 100, 30):  # in pieces
+        collector.add(pa.table({"c": column.slice(start, 30)}))
+
+    [stats] = collector.columns()
+
+    values = sorted(column.drop_null().cast(sortable(column.type)).to_pylist())
+    assert stats.min.cast(sortable(column.type)).to_pylist() == [values[0]]
+    assert stats.max.cast(sortable(column.type)).to_pylist() == [values[-1]]
+    assert stats.null_count == column.null_count
+
+
+def sortable(data_type: pa.DataType) -> pa.DataType:
+    return pa.binary() if pa.types.is_string(data_type) else data_type
+
+
+def test_truncated_bounds_enclose_the_values(rng: np.random.Generator) -> None:
+    for _ in range(200):
+        points = rng.choice([0x61, 0x7F, 0x7FF, 0xD7FF, 0xE000, 0xFFFF, 0x10FFFF], 5)
+        text = "".join(map(chr, points))
+        data = bytes(rng.choice([0, 0x7F, 0xFE, 0xFF], 5).tolist())
+        for length in range(1, 7):
+            low, high = truncate_min(text, length), truncate_max(text, length)
+            assert isinstance(low, str)
+            assert low.encode() <= text.encode()
+            assert high is None or (isinstance(high, str) and high.encode() >= text.encode())
+            assert high is None or len(high) <= max(length, 5)
+            top = truncate_max(data, length)
+            assert top is None or top >= data  # type: ignore[operator]
+
+
+def test_a_cut_maximum_is_made_larger() -> None:
+    text = "abcdefghijklmnopqrs"
+
+    assert bounds(pa.array([text]), "STRING", "truncate(16)") == (
+        "abcdefghijklmnop",
+        "abcdefghijklmnoq",
+        (0,),
+    )
+
+
+def test_a_maximum_that_cannot_be_made_larger_leaves_both_bounds_unknown() -> None:
+    assert bounds(pa.array([b"\xff" * 9, None]), "BYTES", "truncate(4)") == (None, None, (1,))
+
+
+def test_modes_keep_more_or_less() -> None:
+    values = pa.array([3, None, 1], pa.int32())
+
+    assert bounds(values, "INT", "full") == (1, 3, (1,))
+    assert bounds(values, "INT", "truncate(1)") == (1, 3, (1,))
+    assert bounds(values, "INT", "counts") == (None, None, (1,))
+    assert bounds(values, "INT", "none") == (None, None, (None,))
+
+
+def test_nan_makes_bounds_unknown_and_zeros_count_as_equal() -> None:
+    assert bounds(pa.array([1.0, float("nan")]), "DOUBLE") == (None, None, (0,))
+    low, high, _ = bounds(pa.array([0.0]), "DOUBLE")
+    assert (str(low), str(high)) == ("-0.0", "0.0")
+    low, high, _ = bounds(pa.array([-0.0], pa.float32()), "FLOAT")
+    assert (str(low), str(high)) == ("-0.0", "0.0")
+
+
+@pytest.mark.parametrize("text", NESTED_TYPES)
+def test_nested_columns_have_no_statistics(text: str, rng: np.random.Generator) -> None:
+    column = random_column(parse_type(text), 20, rng)
+
+    low, high, null_counts = bounds(column, text)
+
+    assert (low, high, null_counts) == (None, None, (None,))
+
+
+def test_columns_without_statistics_are_left_out_of_a_dense_store() -> None:
+    fields = [field_of("INT", "a"), field_of("INT", "b"), field_of("INT", "c")]
+    rows = pa.table({name: pa.array([1], pa.int32()) for name in "abc"})
+    modes = [StatsMode.parse(text) for text in ("none", "counts", "full")]
+
+    dense, names = collect_stats(rows, fields, modes, dense=True)
+    sparse, all_names = collect_stats(rows, fields, modes, dense=False)
+    nothing, no_names = collect_stats(rows, fields[:1], modes[:1], dense=True)
+
+    assert names == ("b", "c")
+    assert dense.null_counts == (0, 0)
+    assert len(dense.min_values) == 4 + 8 + 2 * 8
+    assert all_names is None
+    assert sparse.null_counts == (None, 0, 0)
+    assert no_names == ()
+    assert nothing == SimpleStats(EMPTY_ROW, EMPTY_ROW, ())
+
+
+def test_no_rows_have_no_bounds() -> None:
+    assert bounds(pa.array([], pa.int32()), "INT") == (None, None, (0,))
+
+
+def test_options_give_each_column_its_mode() -> None:
+    fields = [field_of("INT", name) for name in "abc"]
+    options = Options(
+        {
+            "metadata.stats-mode": "counts",
+            "fields.c.stats-mode": "truncate(3)",
+            "metadata.stats-keep-first-n-columns": "1",
+            "metadata.stats-dense-store": "false",
+        }
+    )
+
+    stats = StatsOptions.of(fields, options)
+
+    assert stats.modes == tuple(map(StatsMode.parse, ("counts", "none", "truncate(3)")))
+    assert not stats.dense
+    assert StatsOptions.of(fields, Options({})).modes[0] == StatsMode.parse("truncate(16)")
+    assert StatsOptions.of(fields, Options({})).dense
+
+
+@pytest.mark.parametrize("text", ["", "truncate", "truncate(0)", "all", "truncate(-1)"])
+def test_an_unknown_mode_is_refused(text: str) -> None:
+    with pytest.raises(SchemaError, match="none, counts, truncate"):
+        StatsMode.parse(text)
