@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.merge.order import Keys, sort_keys
+from paimonlab.merge.order import Keys, as_numpy, sort_keys
 from paimonlab.spec.fields import SEQUENCE_NUMBER
 from paimonlab.spec.row_kind import RowKind
 
@@ -38,7 +38,7 @@ def deduplicate(rows: pa.Table, key: Sequence[str]) -> pa.Table:
         m <= n rows sorted by ``key``, one per distinct key, same schema as ``rows``.
     """
     keys = sort_keys([rows[name] for name in key])
-    return rows.take(pa.array(newest(keys, [rows[SEQUENCE_NUMBER].to_numpy()])))
+    return rows.take(pa.array(newest(keys, [as_numpy(rows[SEQUENCE_NUMBER])])))
 
 
 def newest(keys: Keys, sequences: Sequence[Keys] = ()) -> npt.NDArray[np.int64]:

@@ -76,6 +76,12 @@ def sort_keys(
     return matrix.view(f"S{matrix.shape[1]}").ravel()
 
 
+def as_numpy(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
+    """Return the numbers of a column without nulls; several chunks are copied into one."""
+    numbers: npt.NDArray[Any] = _one_array(column).to_numpy()
+    return numbers
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """One encoded column: either numbers or bytes; both sort as the column does."""

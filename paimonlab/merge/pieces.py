@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.merge.deduplicate import winners
-from paimonlab.merge.order import Keys, sort_keys
+from paimonlab.merge.order import Keys, as_numpy, sort_keys
 from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
 
 
@@ -150,7 +150,7 @@ def _decidable(streams: Sequence[_Stream], keys: Sequence[Keys]) -> list[int]:
 def _sequences(rows: pa.Table, columns: KeyColumns) -> list[Keys]:
     if columns.is_position_enough:
         return []
-    sequences: list[Keys] = [rows[SEQUENCE_NUMBER].to_numpy()]
+    sequences: list[Keys] = [as_numpy(rows[SEQUENCE_NUMBER])]
     if columns.sequence_fields:
         fields = [rows[name] for name in columns.sequence_fields]
         sequences.insert(0, sort_keys(fields, is_descending=columns.is_descending))
@@ -158,4 +158,4 @@ def _sequences(rows: pa.Table, columns: KeyColumns) -> list[Keys]:
 
 
 def _kinds(rows: pa.Table, columns: KeyColumns) -> npt.NDArray[np.int8] | None:
-    return rows[VALUE_KIND].to_numpy() if columns.has_deletes else None
+    return as_numpy(rows[VALUE_KIND]) if columns.has_deletes else None

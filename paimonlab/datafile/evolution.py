@@ -1,0 +1,235 @@
+"""What a column of an older (or newer) data file means under the schema that reads it.
+
+Columns and fields of ROWs are matched by field id; their values are found in the file by the
+names of the file's own schema. A column the file's schema does not have is null.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.schema.SchemaEvolutionUtil``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from paimonlab.datafile.casts import Cast, atomic_cast, unsupported_cast
+from paimonlab.errors import DataError
+from paimonlab.spec.arrow_types import arrow_schema, to_arrow
+from paimonlab.spec.predicate import Predicate, columns, rename_columns
+from paimonlab.spec.types import (
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    MultisetType,
+    RowType,
+    TypeRoot,
+    with_nullable,
+)
+
+_NOT_IN_FILE = "\0not in the file"
+"""A name that no column has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSource:
+    """Where the values of a read column come from."""
+
+    field: DataField
+    """The column of the file."""
+    convert: Cast | None
+    """From what the file holds to what the reader sees; may raise ``ValueError``. None: they
+    are the same."""
+    is_unchanged: bool
+    """Whether file and reader agree on the type, so that statistics of one hold for both."""
+
+    def apply(self, array: pa.Array) -> pa.Array:
+        """Return what the reader sees of values in the file."""
+        return array if self.convert is None else self.convert(array)
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """How to read some columns from files of one schema."""
+
+    table: str
+    fields: tuple[DataField, ...]
+    """What the reader sees."""
+    sources: tuple[ColumnSource | None, ...]
+    """One a field; None: the file's schema has no such column, all values are null."""
+    arrow_schema: pa.Schema
+    """Of ``fields``."""
+
+    @classmethod
+    def between(
+        cls, file_fields: Sequence[DataField], read_fields: Sequence[DataField], *, table: str
+    ) -> Evolution:
+        """Match the columns of a reader with those of a file's schema.
+
+        Raises
+        ------
+        UnsupportedError
+            If a column's type changed in a way that has no cast.
+        """
+        by_id = {field.id: field for field in file_fields}
+        sources = [_source(by_id.get(field.id), field, table) for field in read_fields]
+        return cls(table, tuple(read_fields), tuple(sources), arrow_schema(read_fields))
+
+    @property
+    def file_fields(self) -> tuple[DataField, ...]:
+        """The columns to read from the file, in the order of ``fields``."""
+        return tuple(source.field for source in self.sources if source is not None)
+
+    def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Turn a batch with the columns ``file_fields`` into what the reader sees.
+
+        Raises
+        ------
+        DataError
+            If a value cannot be cast; names the column.
+        """
+        found = iter(batch.columns)
+        arrays = [
+            pa.nulls(batch.num_rows, arrow_field.type)
+            if source is None
+            else self._convert(source, next(found), field)
+            for source, field, arrow_field in zip(
+                self.sources, self.fields, self.arrow_schema, strict=True
+            )
+        ]
+        if not arrays:
+            return batch
+        return pa.RecordBatch.from_arrays(arrays, schema=self.arrow_schema)
+
+    def _convert(self, source: ColumnSource, array: pa.Array, field: DataField) -> pa.Array:
+        try:
+            return source.apply(array)
+        except ValueError as error:
+            raise DataError(
+                f"{self.table}, column {field.name}: {error}. The column's type was changed "
+                "after these rows were written"
+            ) from error
+
+    def in_file(self, predicate: Predicate) -> Predicate:
+        """Rename a predicate's columns to those of the file.
+
+        Columns that the file has not, or has with another type, get a name no file has, so
+        that a filter made of the result cannot look at them.
+        """
+        names: Mapping[str, str] = {
+            field.name: source.field.name
+            for field, source in zip(self.fields, self.sources, strict=True)
+            if source is not None and source.is_unchanged
+        }
+        wanted = columns(predicate)
+        return rename_columns(predicate, {name: names.get(name, _NOT_IN_FILE) for name in wanted})
+
+
+def _source(found: DataField | None, wanted: DataField, table: str) -> ColumnSource | None:
+    if found is None:
+        return None
+    place = f"{table}, column {wanted.name}"
+    is_unchanged = with_nullable(found.type, True) == with_nullable(wanted.type, True)  # noqa: FBT003
+    convert = None if is_unchanged else converter(found.type, wanted.type, place)
+    return ColumnSource(found, convert, is_unchanged)
+
+
+def converter(source: DataType, target: DataType, place: str) -> Cast:
+    """Make the function that reads an array of ``source`` as ``target``.
+
+    Parameters
+    ----------
+    source
+        What the file's schema says of the column.
+    target
+        What the reader's schema says.
+    place
+        Table and column, for messages.
+
+    Returns
+    -------
+    function
+        From an array of ``to_arrow(source)`` to one of ``to_arrow(target)``.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no cast.
+    """
+    match source, target:
+        case (AtomicType(), AtomicType()):
+            return _atomic(source, target, place)
+        case (RowType(), RowType()):
+            return _row(source, target, place)
+        case (ArrayType(), ArrayType()):
+            return _list(to_arrow(target), converter(source.element, target.element, place))
+        case (MapType(), MapType()):
+            key = converter(source.key, target.key, place)
+            return _map(to_arrow(target), key, converter(source.value, target.value, place))
+        case (MultisetType(), MultisetType()):
+            count = AtomicType(TypeRoot.INT, nullable=False)
+            key = converter(source.element, target.element, place)
+            return _map(to_arrow(target), key, converter(count, count, place))
+    raise unsupported_cast(source, target, place)
+
+
+def _atomic(source: AtomicType, target: AtomicType, place: str) -> Cast:
+    cast = atomic_cast(source, target, column=place)
+    return (lambda array: array) if cast is None else cast
+
+
+def _row(source: RowType, target: RowType, place: str) -> Cast:
+    by_id = {field.id: field for field in source.fields}
+    inner = [
+        _source(by_id.get(field.id), field, f"{place}.{field.name}") for field in target.fields
+    ]
+    arrow_type = to_arrow(target)
+
+    def convert(array: pa.StructArray) -> pa.Array:
+        # flatten: a field is null where its row is.
+        names = [field.name for field in array.type]
+        children = dict(zip(names, array.flatten(), strict=True))
+        arrays = [
+            pa.nulls(len(array), field.type)
+            if found is None
+            else found.apply(children[found.field.name])
+            for found, field in zip(inner, arrow_type, strict=True)
+        ]
+        mask = array.is_null() if array.null_count else None
+        return pa.StructArray.from_arrays(arrays, fields=list(arrow_type), mask=mask)
+
+    return convert
+
+
+def _list(arrow_type: pa.DataType, element: Cast) -> Cast:
+    def convert(array: pa.ListArray) -> pa.Array:
+        # values and buffers are those of the whole array; the offset leads into them.
+        return _with_children(array, arrow_type, [element(array.values)])
+
+    return convert
+
+
+def _map(arrow_type: pa.DataType, key: Cast, value: Cast) -> Cast:
+    entries = pa.struct([arrow_type.key_field, arrow_type.item_field])
+
+    def convert(array: pa.MapArray) -> pa.Array:
+        pairs = pa.StructArray.from_arrays(
+            [key(array.keys), value(array.items)], fields=list(entries)
+        )
+        return _with_children(array, arrow_type, [pairs])
+
+    return convert
+
+
+def _with_children(array: pa.Array, arrow_type: pa.DataType, children: list[pa.Array]) -> pa.Array:
+    """Give a list or map other elements, as many as it had."""
+    return pa.Array.from_buffers(
+        arrow_type,
+        len(array),
+        array.buffers()[:2],
+        array.null_count,
+        array.offset,
+        children=children,
+    )

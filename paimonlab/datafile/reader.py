@@ -1,0 +1,250 @@
+"""One data file -> its rows, as the reader's schema sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import NamedTuple, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.datafile.evolution import Evolution
+from paimonlab.datafile.layout import file_columns
+from paimonlab.errors import CorruptDataError, UnsupportedError
+from paimonlab.formats.parquet import ParquetInput, RowGroup, open_file
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.fields import KEY_FIELD_ID_START, KEY_PREFIX
+from paimonlab.spec.predicate import Predicate, evaluate, to_arrow_filter
+from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Positioned(NamedTuple):
+    """Rows and where they are in their file."""
+
+    start: int
+    """Position of the first row in the file."""
+    rows: pa.RecordBatch
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """An open data file; use it as a context manager.
+
+    Columns are asked for as fields of the reader's schema: those of the table, key copies
+    (`paimonlab.datafile.layout.key_field`), the sequence number and the row kind.
+    """
+
+    table: str
+    """For messages."""
+    meta: DataFileMeta
+    fields: tuple[DataField, ...]
+    """What can be read, by the schema the file was written with."""
+    content: ParquetInput
+
+    @classmethod
+    def open(
+        cls, file_io: FileIO, path: str, meta: DataFileMeta, schema: TableSchema, *, table: str
+    ) -> Self:
+        """Open a file and check that it is what metadata says.
+
+        Parameters
+        ----------
+        path
+            Absolute.
+        schema
+            The schema the file was written with.
+        table
+            For messages.
+
+        Raises
+        ------
+        CorruptDataError
+            If the file is missing, damaged, or of another size or row count.
+        UnsupportedError
+            If it is of a format or kind that is not implemented.
+        """
+        _require_supported(path, meta, table)
+        _require_size(file_io, path, meta, table)
+        with _referred_to_by(table):
+            content = open_file(file_io, path, expected_rows=meta.row_count)
+        return cls(table, meta, _fields_of(content, schema), content)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.content.close()
+
+    def batches(
+        self,
+        wanted: Sequence[DataField],
+        *,
+        predicate: Predicate | None = None,
+        keep: Mask | None = None,
+        batch_rows: int,
+        use_threads: bool = False,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read rows.
+
+        Parameters
+        ----------
+        wanted
+            Columns of the result, may be none.
+        predicate
+            Bound to ``wanted``: rows for which it is not true are left out.
+        keep : (row_count,) bool or None
+            Which rows there are for the reader; None: all.
+        batch_rows
+            Rows of a batch before rows are left out.
+        use_threads
+            Whether Arrow's threads decode the columns.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            With the columns ``wanted``; none is empty.
+        """
+        for start, rows in self.positioned(
+            wanted, predicate=predicate, keep=keep, batch_rows=batch_rows, use_threads=use_threads
+        ):
+            kept = rows
+            if keep is not None:
+                kept = filtered(kept, keep[start : start + rows.num_rows])
+            if predicate is not None and kept.num_rows:
+                kept = kept.filter(evaluate(predicate, kept))
+            if kept.num_rows:
+                yield kept
+
+    def positioned(
+        self,
+        wanted: Sequence[DataField],
+        *,
+        predicate: Predicate | None = None,
+        keep: Mask | None = None,
+        batch_rows: int,
+        use_threads: bool = False,
+    ) -> Iterator[Positioned]:
+        """Read all rows but those of row groups that ``predicate`` or ``keep`` rules out."""
+        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        for groups in _contiguous(self._groups(evolution, predicate, keep)):
+            start = groups[0].first_row
+            with _referred_to_by(self.table):
+                for batch in self.content.batches(
+                    evolution.file_fields,
+                    row_groups=[group.index for group in groups],
+                    batch_rows=batch_rows,
+                    use_threads=use_threads,
+                ):
+                    yield Positioned(start, evolution.apply(batch))
+                    start += batch.num_rows
+
+    def _groups(
+        self, evolution: Evolution, predicate: Predicate | None, keep: Mask | None
+    ) -> list[RowGroup]:
+        """Choose the row groups that may hold a wanted row."""
+        groups = self.content.row_groups
+        if keep is not None:
+            ends = (group.first_row + group.row_count for group in groups)
+            groups = tuple(
+                group
+                for group, end in zip(groups, ends, strict=True)
+                if keep[group.first_row : end].any()
+            )
+        if predicate is None or not groups:
+            return list(groups)
+        expression = to_arrow_filter(evolution.in_file(predicate), self.content.arrow_schema)
+        if expression is None:
+            return list(groups)
+        with _referred_to_by(self.table):
+            matching = {group.index for group in self.content.matching_row_groups(expression)}
+        return [group for group in groups if group.index in matching]
+
+
+def filtered(rows: pa.RecordBatch, mask: Mask) -> pa.RecordBatch:
+    """Keep the rows where ``mask`` is true; all of them without a copy."""
+    return rows if mask.all() else rows.filter(pa.array(mask))
+
+
+def _contiguous(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
+    """Group row groups that follow each other."""
+    ranges: list[list[RowGroup]] = []
+    for group in groups:
+        if ranges and ranges[-1][-1].index + 1 == group.index:
+            ranges[-1].append(group)
+        else:
+            ranges.append([group])
+    return ranges
+
+
+def _fields_of(content: ParquetInput, schema: TableSchema) -> tuple[DataField, ...]:
+    """List what a file holds by its schema, under the names the file has.
+
+    Files of tables in thin mode have no key copies: the key columns themselves are them.
+    """
+    names = set(content.arrow_schema.names)
+    by_id = {field.id: field for field in schema.fields}
+    fields = []
+    for field in file_columns(schema).physical:
+        if field.name.startswith(KEY_PREFIX) and field.name not in names:
+            value = by_id[field.id - KEY_FIELD_ID_START]
+            fields.append(DataField(field.id, value.name, field.type))
+        else:
+            fields.append(field)
+    return tuple(fields)
+
+
+def _require_supported(path: str, meta: DataFileMeta, table: str) -> None:
+    extension = meta.file_name.rpartition(".")[2]
+    if extension != "parquet":
+        raise UnsupportedError(
+            f"file.format = '{extension}'", f"{table} has the data file {path}; parquet is read"
+        )
+    if meta.write_cols is not None:
+        raise UnsupportedError(
+            "a data file that names its columns (row-tracking.enabled, data-evolution.enabled)",
+            f"{table} has {path}",
+        )
+
+
+def _require_size(file_io: FileIO, path: str, meta: DataFileMeta, table: str) -> None:
+    try:
+        size_bytes = file_io.size_bytes(path)
+    except FileNotFoundError as error:
+        raise CorruptDataError(
+            path,
+            "the data file is missing. If the snapshot has expired while it was read, read the "
+            "newest one; if not, something outside Paimon deleted the file: restore it, or roll "
+            "the table back",
+            table,
+        ) from error
+    if size_bytes != meta.file_size_bytes:
+        raise CorruptDataError(
+            path,
+            f"the file has {size_bytes:,} bytes, metadata says {meta.file_size_bytes:,}: it was "
+            "cut or overwritten. Restore it from a copy, or roll the table back",
+            table,
+        )
+
+
+@contextmanager
+def _referred_to_by(table: str) -> Iterator[None]:
+    """Name the table in errors that know only the file."""
+    try:
+        yield
+    except CorruptDataError as error:
+        if error.referrer:
+            raise
+        raise CorruptDataError(error.path, error.problem, table) from error

@@ -1,0 +1,212 @@
+"""Which rows of a split's files a reader sees, found by their keys alone.
+
+The first of the two phases of a merge on read: key columns, sequence numbers and row kinds of
+the files that overlap are merged in bounded pieces; what remains of them is a mask a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, key_field
+from paimonlab.datafile.reader import DataFile, Mask, filtered
+from paimonlab.merge.deduplicate import is_add
+from paimonlab.merge.pieces import KeyBatch, KeyColumns, winners_of_runs
+from paimonlab.merge.sections import Section, SortedRun, sections
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.fields import VALUE_KIND, key_column
+from paimonlab.spec.predicate import Predicate, all_of, columns, evaluate, rename_columns, split_and
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+
+def open_data_file(
+    split: DataSplit, file: DataFileMeta, plan: ReadPlan, file_io: FileIO
+) -> DataFile:
+    """Open a file of a split."""
+    path = plan.layout.data_file(split.bucket_path, file.file_name, file.external_path)
+    return DataFile.open(file_io, path, file, plan.schema_of(file), table=plan.table_name)
+
+
+def masks_of(
+    split: DataSplit, plan: ReadPlan, file_io: FileIO, *, predicate: Predicate | None = None
+) -> list[Mask | None]:
+    """Find the rows of each file that a reader sees.
+
+    Parameters
+    ----------
+    split
+        f files.
+    plan, file_io
+        Of the read; columns and predicate of the plan do not matter.
+    predicate
+        Only rows whose key may satisfy it are looked for; it looks at nothing but the primary
+        key. None: all.
+
+    Returns
+    -------
+    list of f
+        (row_count,) bool each; None: all rows.
+    """
+    if not plan.schema.primary_keys:
+        return [None] * len(split.files)
+    return _Merger(split, plan, file_io, predicate).masks()
+
+
+def key_predicate(plan: ReadPlan) -> Predicate | None:
+    """Return the part of a plan's predicate that looks at primary key columns only.
+
+    All rows of a key agree on it, so it may leave rows out before they are merged.
+    """
+    if plan.predicate is None:
+        return None
+    keys = set(plan.schema.trimmed_primary_keys)
+    parts = [part for part in split_and(plan.predicate) if columns(part) <= keys]
+    return all_of(*parts) if parts else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Merger:
+    split: DataSplit
+    plan: ReadPlan
+    file_io: FileIO
+    predicate: Predicate | None
+
+    def masks(self) -> list[Mask | None]:
+        schema = self.plan.schema
+        types = [schema.field(name).type for name in schema.trimmed_primary_keys]
+        masks: list[Mask | None] = [None] * len(self.split.files)
+        for section in sections(self.split.files, types):
+            if len(section.positions) == 1:
+                masks[section.positions[0]] = self._alone(section.positions[0])
+            else:
+                self._merge(section, masks)
+        return masks
+
+    def _alone(self, position: int) -> Mask | None:
+        """Leave the deletes out of a file that shares no key with another."""
+        file = self.split.files[position]
+        if file.delete_row_count == 0:
+            return None
+        mask = np.zeros(file.row_count, np.bool_)
+        with open_data_file(self.split, file, self.plan, self.file_io) as data:
+            for start, rows in data.positioned([KIND_FIELD], batch_rows=self._batch_rows(1)):
+                mask[start : start + rows.num_rows] = is_add(rows.column(VALUE_KIND).to_numpy())
+        return mask
+
+    def _merge(self, section: Section, masks: list[Mask | None]) -> None:
+        """Merge the files of a section and set their masks."""
+        key_columns = self._key_columns(section)
+        fields = self._fields(key_columns)
+        batch_rows = self._batch_rows(len(section.runs))
+        runs = [_Run(self, run, fields, batch_rows) for run in section.runs]
+        decided: list[list[Mask]] = [[] for _ in runs]
+        pieces = winners_of_runs(
+            [run.batches() for run in runs],
+            key_columns,
+            piece_rows=batch_rows * len(runs),
+        )
+        for piece in pieces:
+            for run_masks, mask in zip(decided, piece, strict=True):
+                run_masks.append(mask)
+        for run, run_masks in zip(runs, decided, strict=True):
+            run.set_masks(np.concatenate([np.zeros(0, np.bool_), *run_masks]), masks)
+
+    def _key_columns(self, section: Section) -> KeyColumns:
+        options = self.plan.options
+        files = [self.split.files[position] for position in section.positions]
+        return KeyColumns(
+            keys=tuple(key_column(name) for name in self.plan.schema.trimmed_primary_keys),
+            sequence_fields=options.sequence_fields,
+            is_descending=options.sequence_descending,
+            is_position_enough=section.is_age_enough and not options.sequence_fields,
+            has_deletes=any(file.delete_row_count != 0 for file in files),
+        )
+
+    def _fields(self, key_columns: KeyColumns) -> list[DataField]:
+        schema = self.plan.schema
+        known = {
+            field.name: field
+            for field in (
+                *schema.fields,
+                *(key_field(schema.field(name)) for name in schema.trimmed_primary_keys),
+                SEQUENCE_FIELD,
+                KIND_FIELD,
+            )
+        }
+        return [known[name] for name in key_columns.names]
+
+    def _batch_rows(self, run_count: int) -> int:
+        """Choose how many rows of each run to read at a time."""
+        bounds = self.plan.bounds
+        lengths = [len(key) for file in self.split.files for key in (file.min_key, file.max_key)]
+        row_bytes = max(1, sum(lengths) // len(lengths))
+        return max(1, min(bounds.piece_rows, bounds.piece_bytes // row_bytes) // run_count)
+
+
+class _Part(NamedTuple):
+    """Rows of a file whose keys were read."""
+
+    position: int
+    """Of the file in its split."""
+    start: int
+    """Of the first row in its file."""
+    keep: Mask
+    """Which rows went into the merge."""
+
+
+class _Run:
+    """A sorted run as a stream of keys that remembers where the keys were."""
+
+    def __init__(
+        self, merger: _Merger, positions: SortedRun, fields: Sequence[DataField], batch_rows: int
+    ) -> None:
+        self._merger = merger
+        self._positions = positions
+        self._fields = fields
+        self._batch_rows = batch_rows
+        self._parts: list[_Part] = []
+
+    def batches(self) -> Iterator[KeyBatch]:
+        """Read the keys, file by file."""
+        merger = self._merger
+        predicate = merger.predicate
+        if predicate is not None:
+            names = {name: key_column(name) for name in columns(predicate)}
+            predicate = rename_columns(predicate, names)
+        for position in self._positions:
+            file = merger.split.files[position]
+            with open_data_file(merger.split, file, merger.plan, merger.file_io) as data:
+                for start, rows in data.positioned(
+                    self._fields, predicate=predicate, batch_rows=self._batch_rows
+                ):
+                    keep = np.ones(rows.num_rows, np.bool_)
+                    if predicate is not None:
+                        is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
+                        keep = is_true.to_numpy(zero_copy_only=False)
+                    self._parts.append(_Part(position, start, keep))
+                    yield KeyBatch(filtered(rows, keep), is_last=False)
+        nothing = pa.RecordBatch.from_pylist([], schema=arrow_schema(self._fields))
+        yield KeyBatch(nothing, is_last=True)
+
+    def set_masks(self, decided: Mask, masks: list[Mask | None]) -> None:
+        """Spread what was decided for the rows of the run over its files."""
+        files = self._merger.split.files
+        for position in self._positions:
+            masks[position] = np.zeros(files[position].row_count, np.bool_)
+        done = 0
+        for position, start, keep in self._parts:
+            count = int(np.count_nonzero(keep))
+            mask = masks[position]
+            assert mask is not None, "set above"
+            mask[start : start + len(keep)][keep] = decided[done : done + count]
+            done += count
+        assert done == len(decided), f"decided {len(decided)} rows, read {done}"

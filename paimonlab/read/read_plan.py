@@ -1,0 +1,100 @@
+"""All a reader has to know of a table, as one picklable value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from paimonlab.errors import SchemaNotFoundError
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.options import option_field
+from paimonlab.spec.predicate import Predicate, columns
+from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.types import DataField
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """The table options that steer reading."""
+
+    sequence_fields: tuple[str, ...] = option_field("sequence.field", "list", ())
+    """``sequence.field``: columns that order rows of a key before the sequence number."""
+    sequence_descending: bool = option_field(
+        "sequence.field.sort-order", "enum", default=False, parse="descending".__eq__
+    )
+    """``sequence.field.sort-order``: whether the smallest value wins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadBounds:
+    """How much a reader holds at a time; no table option, the result is the same."""
+
+    batch_rows: int = 1 << 17
+    """Rows of a batch before its rows are filtered."""
+    piece_rows: int = 1 << 20
+    """Rows whose keys are merged at a time."""
+    piece_bytes: int = 64 << 20
+    """Bytes of key columns that are merged at a time, if that is less."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPlan:
+    """What a reader needs, on the driver or on an executor."""
+
+    table_path: str
+    table_name: str
+    """``database.table``, for messages."""
+    schema: TableSchema
+    """The schema the rows have."""
+    schemas: Mapping[int, TableSchema]
+    """Every schema that data files may have, by id."""
+    columns: tuple[str, ...]
+    """Names of ``schema``, in the order wanted; may be none."""
+    predicate: Predicate | None = None
+    """Bound to ``schema``; rows for which it is not true are left out."""
+    options: ReadOptions = field(default_factory=ReadOptions)
+    bounds: ReadBounds = field(default_factory=ReadBounds)
+
+    @property
+    def fields(self) -> tuple[DataField, ...]:
+        """The columns wanted."""
+        return tuple(self.schema.field(name, table=self.table_name) for name in self.columns)
+
+    @property
+    def fields_to_read(self) -> tuple[DataField, ...]:
+        """The columns wanted, then the others that the predicate looks at."""
+        asked = () if self.predicate is None else sorted(columns(self.predicate))
+        others = (name for name in asked if name not in self.columns)
+        return (
+            *self.fields,
+            *(self.schema.field(name, table=self.table_name) for name in others),
+        )
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """Names and types of the result."""
+        return arrow_schema(self.fields)
+
+    @property
+    def layout(self) -> TableLayout:
+        """Where the table's files are."""
+        return TableLayout(self.table_path)
+
+    def schema_of(self, file: DataFileMeta) -> TableSchema:
+        """Return the schema a file was written with.
+
+        Raises
+        ------
+        SchemaNotFoundError
+            If the table has no schema of that id.
+        """
+        if file.schema_id == self.schema.id:
+            return self.schema
+        try:
+            return self.schemas[file.schema_id]
+        except KeyError:
+            raise SchemaNotFoundError(self.table_name, file.schema_id) from None

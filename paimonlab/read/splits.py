@@ -1,0 +1,219 @@
+"""Splits -> rows: merged, deletes left out, filtered, projected.
+
+A merge on read has two phases. First the keys of overlapping files are merged into one mask a
+file (`paimonlab.read.merging`). Then each file is read by itself, wanted columns only, row
+groups without a wanted row left out, and filtered by its mask. So value columns are never
+merged, and a condition on values may prune: which row of a key is the newest is decided.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.datafile.reader import Mask
+from paimonlab.read.merging import key_predicate, masks_of, open_data_file
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.streaming import in_threads
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.binary_row import decode
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.predicate import Predicate, all_of, columns, evaluate, split_and
+from paimonlab.storage import FileIO
+
+Batches: TypeAlias = Generator[pa.RecordBatch, None, None]
+
+
+def read_splits(
+    splits: Sequence[DataSplit],
+    plan: ReadPlan,
+    file_io: FileIO,
+    *,
+    limit: int | None = None,
+    threads: int | None = None,
+) -> pa.RecordBatchReader:
+    """Stream the rows of splits in bounded memory.
+
+    Parameters
+    ----------
+    splits
+        As planned.
+    plan
+        Columns, condition and schemas.
+    file_io
+        The table's store.
+    limit
+        Stop after so many rows; None: all.
+    threads
+        How many splits, or files, are read at a time; None: one a CPU.
+
+    Returns
+    -------
+    pyarrow.RecordBatchReader
+        Of ``plan.arrow_schema``; the order of rows means nothing. Closing it stops the work.
+    """
+    batches = _batches(splits, plan, file_io, threads or os.cpu_count() or 1)
+    if limit is not None:
+        batches = _limited(batches, limit)
+    return pa.RecordBatchReader.from_batches(plan.arrow_schema, batches)
+
+
+def read_split(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa.RecordBatch]:
+    """Read one split in the calling thread.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        Of ``plan.arrow_schema``, none empty: the newest row of every key, no deletes, only
+        rows for which the condition is true.
+    """
+    wanted = _within_partition(split, plan)
+    if wanted is None:
+        return
+    masks = _masks(split, wanted, file_io)
+    for file, mask in zip(split.files, masks, strict=True):
+        yield from _rows(split, file, mask, wanted, file_io)
+
+
+def count_rows(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO) -> int:
+    """Count the rows of splits, reading no more than that takes.
+
+    Without a condition only keys of files that overlap are read, else the columns of the
+    condition.
+    """
+    if plan.predicate is not None:
+        batches = _batches(splits, replace(plan, columns=()), file_io, os.cpu_count() or 1)
+        return sum(batch.num_rows for batch in batches)
+
+    def count(split: DataSplit) -> Iterator[int]:
+        masks = _masks(split, plan, file_io)
+        for file, mask in zip(split.files, masks, strict=True):
+            yield file.row_count if mask is None else int(np.count_nonzero(mask))
+
+    return sum(in_threads([partial(count, split) for split in splits]))
+
+
+def winner_masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask]:
+    """Find the rows of each file that a reader sees.
+
+    Parameters
+    ----------
+    split
+        f files.
+    plan
+        Of the read; neither its columns nor its predicate matter.
+    file_io
+        The table's store.
+
+    Returns
+    -------
+    list of f (row_count,) bool
+        Over the rows as they are in the file.
+    """
+    return [
+        np.ones(file.row_count, np.bool_) if mask is None else mask
+        for file, mask in zip(split.files, masks_of(split, plan, file_io), strict=True)
+    ]
+
+
+def _batches(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO, threads: int) -> Batches:
+    """Read splits in threads; where there are few of them, their files."""
+    largest_first = sorted(splits, key=lambda split: -split.size_bytes)
+    sources: list[Callable[[], Iterable[pa.RecordBatch]]]
+    if len(splits) >= threads:
+        sources = [partial(read_split, split, plan, file_io) for split in largest_first]
+    else:
+        sources = _file_sources(largest_first, plan, file_io, threads)
+    yield from in_threads(sources, threads=threads)
+
+
+def _file_sources(
+    splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO, threads: int
+) -> list[Callable[[], Iterable[pa.RecordBatch]]]:
+    """Merge the keys of splits now and make a source of every file with rows."""
+    found = []
+    for split in splits:
+        wanted = _within_partition(split, plan)
+        if wanted is not None:
+            masks = _masks(split, wanted, file_io)
+            found += [
+                partial(_rows, split, file, mask, wanted, file_io)
+                for file, mask in zip(split.files, masks, strict=True)
+            ]
+    use_threads = len(found) < threads
+    return [partial(source, use_threads=use_threads) for source in found]
+
+
+def _masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask | None]:
+    if split.raw_convertible:
+        return [None] * len(split.files)
+    return masks_of(split, plan, file_io, predicate=key_predicate(plan))
+
+
+def _rows(
+    split: DataSplit,
+    file: DataFileMeta,
+    mask: Mask | None,
+    plan: ReadPlan,
+    file_io: FileIO,
+    *,
+    use_threads: bool = False,
+) -> Iterator[pa.RecordBatch]:
+    """Read the rows of a file that its mask lets through."""
+    if mask is not None and not mask.any():
+        return
+    keep = None if mask is None or mask.all() else mask
+    wanted = plan.fields_to_read
+    with open_data_file(split, file, plan, file_io) as data:
+        for batch in data.batches(
+            wanted,
+            predicate=plan.predicate,
+            keep=keep,
+            batch_rows=plan.bounds.batch_rows,
+            use_threads=use_threads,
+        ):
+            yield batch if len(wanted) == len(plan.columns) else batch.select(list(plan.columns))
+
+
+def _within_partition(split: DataSplit, plan: ReadPlan) -> ReadPlan | None:
+    """Decide what a plan asks of partition columns; None if the split has no wanted row."""
+    if plan.predicate is None or not plan.schema.partition_keys:
+        return plan
+    keys = frozenset(plan.schema.partition_keys)
+    parts = split_and(plan.predicate)
+    decided = [part for part in parts if columns(part) <= keys]
+    if not decided:
+        return plan
+    if not evaluate(all_of(*decided), _partition_row(split, plan))[0].as_py():
+        return None
+    open_parts = [part for part in parts if not columns(part) <= keys]
+    return replace(plan, predicate=_all_or_none(open_parts))
+
+
+def _all_or_none(parts: Sequence[Predicate]) -> Predicate | None:
+    return all_of(*parts) if parts else None
+
+
+def _partition_row(split: DataSplit, plan: ReadPlan) -> pa.RecordBatch:
+    fields = [plan.schema.field(name) for name in plan.schema.partition_keys]
+    rows = pa.array([split.partition], pa.large_binary())
+    arrays = decode(rows, [field.type for field in fields])
+    return pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(fields))
+
+
+def _limited(batches: Batches, limit: int) -> Batches:
+    """Yield the first ``limit`` rows, then stop the work behind ``batches``."""
+    missing = limit
+    try:
+        while missing > 0 and (batch := next(batches, None)) is not None:
+            yield batch.slice(0, missing)
+            missing -= batch.num_rows
+    finally:
+        batches.close()

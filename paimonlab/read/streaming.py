@@ -1,0 +1,93 @@
+"""Running readers in threads and handing on what they produce, a bounded way ahead."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+_WAIT_SECONDS = 0.2
+"""How often a thread that waits for room looks whether anybody still wants its work."""
+
+
+def in_threads(
+    sources: Sequence[Callable[[], Iterable[T]]], *, threads: int | None = None
+) -> Iterator[T]:
+    """Yield what several sources produce, in any order, each source run by one thread.
+
+    Parameters
+    ----------
+    sources
+        Functions that return what is to be iterated; they run when a thread is free.
+    threads
+        How many run at a time; None: one a CPU.
+
+    Notes
+    -----
+    At most two items a thread wait to be taken. When the iterator is closed, or a source
+    raises, the other sources stop at their next item. An error is raised here as it was.
+    """
+    count = min(threads or os.cpu_count() or 1, len(sources))
+    if count <= 1:
+        for source in sources:
+            yield from source()
+        return
+    feed: _Feed[T] = _Feed(room=2 * count, open_sources=len(sources))
+    pool = ThreadPoolExecutor(count, thread_name_prefix="paimonlab-read")
+    try:
+        for source in sources:
+            pool.submit(feed.run, source)
+        yield from feed
+    finally:
+        feed.stop()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Feed(Generic[T]):
+    """A bounded queue that several sources fill and one consumer empties."""
+
+    def __init__(self, *, room: int, open_sources: int) -> None:
+        self._items: queue.Queue[T | BaseException | None] = queue.Queue(room)
+        self._open_sources = open_sources
+        self._is_stopped = threading.Event()
+
+    def run(self, source: Callable[[], Iterable[T]]) -> None:
+        """Put all items of a source, then None; runs in a thread of the pool."""
+        try:
+            if self._is_stopped.is_set():
+                return
+            for item in source():
+                if not self._put(item):
+                    return
+            self._put(None)
+        except BaseException as error:  # noqa: BLE001 - raised again by the consumer
+            self._put(error)
+
+    def stop(self) -> None:
+        """Let all sources end."""
+        self._is_stopped.set()
+
+    def _put(self, item: T | BaseException | None) -> bool:
+        """Wait for room; False if nobody wants the item any more."""
+        while not self._is_stopped.is_set():
+            try:
+                self._items.put(item, timeout=_WAIT_SECONDS)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def __iter__(self) -> Iterator[T]:
+        while self._open_sources:
+            item = self._items.get()
+            if isinstance(item, BaseException):
+                raise item
+            if item is None:
+                self._open_sources -= 1
+            else:
+                yield item
