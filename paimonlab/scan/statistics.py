@@ -100,8 +100,8 @@ class _Group:
         types = [known.type for known in self.stats_fields or ()]
         target = to_arrow(field.type)
         return ColumnStats(
-            binary_row.decode(self.min_values, types)[position].cast(target),
-            binary_row.decode(self.max_values, types)[position].cast(target),
+            _bounds(self.min_values, types)[position].cast(target),
+            _bounds(self.max_values, types)[position].cast(target),
             _element(self.null_counts, position, len(types)),
             self.row_count,
         )
@@ -109,6 +109,10 @@ class _Group:
     def _unknown(self, field: DataField) -> ColumnStats:
         nothing = pa.nulls(len(self.rows), to_arrow(field.type))
         return ColumnStats(nothing, nothing, pa.nulls(len(self.rows), pa.int64()), self.row_count)
+
+
+def _bounds(rows: pa.Array, types: Sequence[DataType]) -> list[pa.Array]:
+    return binary_row.decode(rows, types, is_lenient=True)
 
 
 def keeps_order(old: DataType, new: DataType) -> bool:

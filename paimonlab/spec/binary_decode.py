@@ -47,6 +47,7 @@ _NUMPY_TYPES = {
     TypeRoot.DOUBLE: "<u8",
 }
 _BYTES = (TypeRoot.CHAR, TypeRoot.VARCHAR, TypeRoot.BINARY, TypeRoot.VARBINARY, TypeRoot.BLOB)
+_TIMESTAMPS = (TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _INLINE = np.uint64(0x80)
 
@@ -94,9 +95,15 @@ def _checked(pieces: Pieces, starts: npt.NDArray[np.int64], ends: npt.NDArray[np
 
 
 def rows(
-    pieces: Pieces, fields: Sequence[DataType], is_null: npt.NDArray[np.bool_]
+    pieces: Pieces,
+    fields: Sequence[DataType],
+    is_null: npt.NDArray[np.bool_],
+    *,
+    is_lenient: bool = False,
 ) -> list[pa.Array]:
     """Decode rows without arity, one array a field; null rows give nulls.
+
+    With ``is_lenient`` a timestamp that Arrow cannot hold is a null, too.
 
     Raises
     ------
@@ -117,7 +124,10 @@ def rows(
         flags = pieces.data[np.where(is_null, 0, starts + byte)]
         field_is_null = is_null | (flags >> np.uint8(bit) & np.uint8(1)).astype(np.bool_)
         slots = np.where(is_null, 0, starts + header + 8 * field)
-        arrays.append(values(Cells(pieces.data, starts, ends, slots, field_is_null), data_type))
+        cells = Cells(pieces.data, starts, ends, slots, field_is_null)
+        if is_lenient:
+            cells = replace(cells, is_null=field_is_null | _beyond_arrow(cells, data_type))
+        arrays.append(values(cells, data_type))
     return arrays
 
 
@@ -152,7 +162,7 @@ def _numbers(cells: Cells, data_type: AtomicType) -> npt.NDArray[np.generic]:
     root, precision = data_type.root, data_type.precision or 0
     if root is TypeRoot.DECIMAL:
         return _decimals(cells, precision)
-    if root in (TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ):
+    if root in _TIMESTAMPS:
         return _timestamps(cells, precision)
     return cells.words(element_width(data_type)).astype(_NUMPY_TYPES[root])
 
@@ -177,14 +187,29 @@ def _decimals(cells: Cells, precision: int) -> npt.NDArray[np.int64]:
 def _timestamps(cells: Cells, precision: int) -> npt.NDArray[np.int64]:
     if precision <= COMPACT_TIMESTAMP_PRECISION:
         return cells.words().view(np.int64)
+    ticks, fits = _ticks(cells, precision)
+    if not fits.all():
+        raise DamagedRowError("a timestamp does not fit 64 bits")
+    return np.where(cells.is_null, 0, ticks)
+
+
+def _ticks(cells: Cells, precision: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return timestamps in Arrow's unit, and which of them did not overflow."""
     nanos = (cells.words() & _LOW_HALF).astype(np.int64)
     pieces = cells.outside(8)
     millis = words_at(cells.data, pieces.starts).view(np.int64)
     per_milli = 1_000 if precision <= 6 else 1_000_000
     ticks = millis * per_milli + nanos // (1_000_000 // per_milli)
-    if not np.array_equal(ticks // per_milli, np.where(cells.is_null, ticks // per_milli, millis)):
-        raise DamagedRowError("a timestamp does not fit 64 bits")
-    return np.where(cells.is_null, 0, ticks)
+    return ticks, cells.is_null | (ticks // per_milli == millis)
+
+
+def _beyond_arrow(cells: Cells, data_type: DataType) -> npt.NDArray[np.bool_]:
+    """Tell the values that the Arrow type cannot hold: nanoseconds reach from 1677 to 2262."""
+    precision = (data_type.precision or 0) if isinstance(data_type, AtomicType) else 0
+    is_timestamp = isinstance(data_type, AtomicType) and data_type.root in _TIMESTAMPS
+    if not is_timestamp or precision <= COMPACT_TIMESTAMP_PRECISION:
+        return np.zeros(len(cells.is_null), np.bool_)
+    return ~_ticks(cells, precision)[1]
 
 
 def _strings(cells: Cells, arrow_type: pa.DataType) -> pa.Array:

@@ -90,6 +90,7 @@ def decode(
     types: Sequence[DataType],
     *,
     path: str = "BinaryRow",
+    is_lenient: bool = False,
 ) -> list[pa.Array]:
     """Decode n serialised rows.
 
@@ -101,6 +102,9 @@ def decode(
         Types of the fields.
     path
         The file the rows come from, only for messages.
+    is_lenient
+        Whether a timestamp that Arrow cannot hold becomes null, as an unknown statistic is,
+        instead of an error.
 
     Returns
     -------
@@ -126,7 +130,7 @@ def decode(
         return [pa.nulls(0, to_arrow(data_type)) for data_type in types]
     try:
         body = _without_arity(pieces, len(types), is_null)
-        return binary_decode.rows(body, types, is_null)
+        return binary_decode.rows(body, types, is_null, is_lenient=is_lenient)
     except binary_decode.DamagedRowError as error:
         raise CorruptMetadataError(path, f"damaged row: {error}") from error
 

@@ -270,3 +270,14 @@ def test_damaged_rows_give_values_or_a_typed_error(text: str, rng: np.random.Gen
         except CorruptMetadataError:
             continue
         decoded.validate()
+
+
+def test_a_timestamp_that_arrow_cannot_hold_is_an_error_or_unknown() -> None:
+    micros = parse_type("TIMESTAMP(6)")
+    nanos = parse_type("TIMESTAMP(9)")
+    year_1600_and_null = pa.array([-11_676_096_000_000_000, None], pa.timestamp("us"))
+    rows = encode([year_1600_and_null], [micros])
+
+    assert decode(rows, [nanos], is_lenient=True)[0].null_count == 2
+    with pytest.raises(CorruptMetadataError, match="timestamp"):
+        decode(rows, [nanos])
