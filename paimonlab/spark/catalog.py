@@ -1,0 +1,280 @@
+"""A Paimon catalog as a Spark SQL catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from paimonlab.errors import (
+    AlreadyExistsError,
+    DatabaseNotFoundError,
+    TableNotFoundError,
+    UnsupportedError,
+)
+from paimonlab.spark import relation
+from paimonlab.spark.access import REFUSED_OPTIONS, check_access
+from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.callers import replaces_table, wants_rows
+from paimonlab.spark.ddl import schema_changes, table_definition
+from paimonlab.spark.namespaces import Namespaces
+from paimonlab.spark.system_tables import SystemRelation
+from paimonlab.spark.table_relation import TableRelation
+from paimonlab.spark.time_travel import (
+    TRAVEL_OPTIONS,
+    TravelArguments,
+    pinned_snapshot,
+    travel_arguments,
+)
+from paimonlab.table.system import SystemTable
+
+if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
+    from paimonlab.table.table import Table
+
+
+class SparkCatalog(Namespaces):
+    """The databases and tables of one Paimon catalog, under one name in one Spark session."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [  # noqa: RUF012
+            CONNECTOR + "catalog.RelationCatalog",
+            CONNECTOR + "catalog.SupportsNamespaces",
+        ]
+
+    def capabilities(self) -> Any:
+        """Say that columns can have defaults."""
+        known = self._bridge.java_class(CONNECTOR + "catalog.TableCatalogCapability")
+        return self._bridge.set([known.SUPPORT_COLUMN_DEFAULT_VALUE])
+
+    def tableStateOptionKeys(self) -> Any:
+        """Return the read options for which Spark asks `loadTable`, not `loadRelation`."""
+        return self._bridge.set([*TRAVEL_OPTIONS, *REFUSED_OPTIONS])
+
+    def changelogStateOptionKeys(self) -> Any:
+        """Return no read options that would choose changes."""
+        return self._bridge.set([])
+
+    def useNullableQuerySchema(self) -> bool:
+        """Let CREATE TABLE AS SELECT make nullable columns; key columns become NOT NULL."""
+        return True
+
+    # Looking up
+
+    def listTables(self, namespace: Sequence[str]) -> Any:
+        """Return the tables of a database as ``Identifier[]``."""
+        identifiers = [self._identifier(namespace, name) for name in self._tables(namespace)]
+        return self._bridge.array(CONNECTOR + "catalog.Identifier", identifiers)
+
+    def listTableSummaries(self, namespace: Sequence[str]) -> Any:
+        """Return the tables of a database with their kind."""
+        summary = self._bridge.java_class(CONNECTOR + "catalog.TableSummary")
+        summaries = [
+            summary.of(self._identifier(namespace, name), summary.MANAGED_TABLE_TYPE)
+            for name in self._tables(namespace)
+        ]
+        return self._bridge.array(CONNECTOR + "catalog.TableSummary", summaries)
+
+    listRelationSummaries = listTableSummaries
+
+    def tableExists(self, identifier: Any) -> bool:
+        """Say whether there is such a table or system table."""
+        try:
+            self._open(identifier)
+        except (TableNotFoundError, DatabaseNotFoundError):
+            return False
+        return True
+
+    def loadRelation(self, identifier: Any) -> Any:
+        """Return a view for a SELECT, the table for every other statement."""
+        with self._missing_as_spark_says(identifier):
+            table = self._open(identifier)
+        if isinstance(table, SystemTable) or not wants_rows(self._bridge):
+            return self._described(table)
+        return relation.view_for(self._bridge, table, name=self._parts(table))
+
+    def loadTable(self, identifier: Any, *arguments: Any) -> Any:
+        """Return a table to write to or to describe, or as it was at a point in time.
+
+        ``arguments`` are what `travel_arguments` and `check_access` take.
+        """
+        with self._missing_as_spark_says(identifier):
+            table = self._open(identifier)
+        check_access(table.name, arguments)
+        point = travel_arguments(arguments)
+        return self._as_of(point, identifier, table) if point else self._described(table)
+
+    def _as_of(self, point: TravelArguments, identifier: Any, table: Table | SystemTable) -> Any:
+        if isinstance(table, SystemTable):
+            raise UnsupportedError(
+                f"time travel on {table.name}", "a system table is read as it is now"
+            )
+        snapshot = pinned_snapshot(table, point)
+        return relation.pinned_table_for(
+            self._bridge, self, identifier, table, snapshot, name=self._parts(table)
+        )
+
+    def _described(self, table: Table | SystemTable) -> Proxy:
+        if isinstance(table, SystemTable):
+            return SystemRelation(self._bridge, f"{self._name}.{table.name}", table)
+        return TableRelation(self._bridge, self._name, table)
+
+    def invalidateTable(self, identifier: Any) -> None:
+        """Forget nothing: tables are opened anew for each statement."""
+
+    # Changing
+
+    def createTable(self, identifier: Any, definition: Any) -> Any:
+        """Run CREATE TABLE, and the first half of CREATE TABLE AS SELECT."""
+        name = self._full_name(identifier)
+        if "$" in name:
+            raise UnsupportedError(f"CREATE TABLE {name}", "'$' in a name means a system table")
+        schema = table_definition(self._bridge, definition)
+        self._make_default_database(identifier.namespace())
+        try:
+            table = self._catalog.create_table(name, schema)
+        except AlreadyExistsError:
+            self._throw("TableAlreadyExistsException", identifier)
+        except DatabaseNotFoundError:
+            self._throw("NoSuchNamespaceException", identifier.namespace())
+        return TableRelation(self._bridge, self._name, table)
+
+    def createTableLike(self, identifier: Any, *_: Any) -> None:
+        """Refuse: what is copied would have to be decided option by option."""
+        raise UnsupportedError(
+            f"CREATE TABLE {identifier.name()} LIKE", "copy what SHOW CREATE TABLE prints instead"
+        )
+
+    def alterTable(self, identifier: Any, changes: Sequence[Any]) -> Any:
+        """Run ALTER TABLE: all changes or none."""
+        name = self._writable_name(identifier)
+        with self._missing_as_spark_says(identifier):
+            table = self._catalog.alter_table(name, *schema_changes(self._bridge, changes))
+        return TableRelation(self._bridge, self._name, table)
+
+    def dropTable(self, identifier: Any) -> bool:
+        """Run DROP TABLE; False if there is none."""
+        name = self._writable_name(identifier)
+        if replaces_table(self._bridge):
+            raise UnsupportedError(
+                f"CREATE OR REPLACE TABLE {name}",
+                "it would drop the table before it is known that the new one can be made; "
+                "say DROP TABLE, then CREATE TABLE",
+            )
+        try:
+            self._catalog.drop_table(name)
+        except (TableNotFoundError, DatabaseNotFoundError):
+            return False
+        return True
+
+    def purgeTable(self, identifier: Any) -> bool:
+        """Refuse: dropping a table always deletes its files."""
+        raise UnsupportedError(
+            f"DROP TABLE {identifier.name()} PURGE", "DROP TABLE deletes the files already"
+        )
+
+    def renameTable(self, old: Any, new: Any) -> None:
+        """Run ALTER TABLE … RENAME TO; a new name without database stays in the old one's."""
+        namespace = list(new.namespace()) or list(old.namespace())
+        if len(namespace) > 1 and namespace[0] == self._name:
+            namespace = namespace[1:]
+        with self._missing_as_spark_says(old):
+            try:
+                self._catalog.rename_table(
+                    self._writable_name(old), f"{self._database(namespace)}.{new.name()}"
+                )
+            except AlreadyExistsError:
+                self._throw("TableAlreadyExistsException", new)
+
+    # Views
+
+    def listViews(self, namespace: Sequence[str]) -> Any:
+        """Return nothing: this catalog has no views."""
+        del namespace
+        return self._bridge.array(CONNECTOR + "catalog.Identifier", [])
+
+    def viewExists(self, identifier: Any) -> bool:
+        """Say no: this catalog has no views."""
+        del identifier
+        return False
+
+    def loadView(self, identifier: Any) -> None:
+        """Say that there is none."""
+        self._throw("NoSuchViewException", identifier)
+
+    def invalidateView(self, identifier: Any) -> None:
+        """Forget nothing: this catalog has no views."""
+
+    def createView(self, identifier: Any, *_: Any) -> None:
+        """Refuse."""
+        raise UnsupportedError(
+            f"CREATE VIEW {identifier.name()} in catalog {self._name}",
+            "a filesystem catalog keeps no views; CREATE TEMPORARY VIEW works",
+        )
+
+    replaceView = createOrReplaceView = createView
+
+    def dropView(self, identifier: Any) -> bool:
+        """Say that there was none."""
+        del identifier
+        return False
+
+    def renameView(self, old: Any, new: Any) -> None:
+        """Say that there is none."""
+        del new
+        self._throw("NoSuchViewException", old)
+
+    # Names
+
+    def _open(self, identifier: Any) -> Table | SystemTable:
+        return self._catalog.table(self._full_name(identifier))
+
+    def _identifier(self, namespace: Sequence[str], name: str) -> Any:
+        return self._bridge.identifier(list(namespace), name)
+
+    def _tables(self, namespace: Sequence[str]) -> list[str]:
+        if self._is_missing_default(namespace):
+            return []
+        try:
+            return self._catalog.tables(self._database(namespace))
+        except DatabaseNotFoundError:
+            self._throw("NoSuchNamespaceException", namespace)
+
+    def _full_name(self, identifier: Any) -> str:
+        return f"{self._database(identifier.namespace())}.{identifier.name()}"
+
+    def _writable_name(self, identifier: Any) -> str:
+        name = self._full_name(identifier)
+        if isinstance(self._found(identifier), SystemTable):
+            raise UnsupportedError(f"changing {name}", "a system table is read-only")
+        return name
+
+    def _found(self, identifier: Any) -> Table | SystemTable | None:
+        try:
+            return self._open(identifier)
+        except (TableNotFoundError, DatabaseNotFoundError):
+            return None
+
+    def _parts(self, table: Table) -> tuple[str, str, str]:
+        name = table.identifier
+        return (self._name, name.database, name.table)
+
+    @contextmanager
+    def _missing_as_spark_says(self, identifier: Any) -> Iterator[None]:
+        """Turn "not found" into the exception by which Spark knows it."""
+        try:
+            yield
+        except (TableNotFoundError, DatabaseNotFoundError):
+            self._throw("NoSuchTableException", identifier)
+
+
+def register(bridge: Bridge, name: str, catalog: Catalog) -> None:
+    """Put a catalog into the session of ``bridge`` under ``name``; an older one is replaced."""
+    manager = bridge.session.sessionState().catalogManager()
+    # Spark builds catalogs from class names only; ours is an object, so it goes where Spark
+    # keeps those it has built (4.2 and 4.3 alike).
+    field = manager.getClass().getDeclaredField("catalogs")
+    field.setAccessible(True)
+    field.get(manager).put(name, SparkCatalog(bridge, name, catalog))

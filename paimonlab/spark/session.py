@@ -1,0 +1,201 @@
+"""`connect`: a Spark session whose SQL knows a Paimon catalog."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyspark
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import connect as open_catalog
+from paimonlab.errors import PaimonError, UnsupportedError
+from paimonlab.spark.bridge import Bridge
+from paimonlab.spark.catalog import register
+from paimonlab.spark.java import Java, find_java
+
+logger = logging.getLogger(__name__)
+
+SUPPORTED_SPARK = ("4.2", "4.3")
+_LOOPBACK = "127.0.0.1"
+_GIB = 1 << 30
+
+
+class SessionError(PaimonError):
+    """Spark did not start."""
+
+
+def connect(
+    warehouse: str | os.PathLike[str] | Mapping[str, str],
+    *,
+    catalog: str = "paimon",
+    spark: SparkSession | None = None,
+    master: str | None = None,
+    memory: str | None = None,
+    conf: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Return a Spark session whose SQL knows the tables of ``warehouse``.
+
+    Parameters
+    ----------
+    warehouse
+        Folder or URI of the warehouse, or catalog options under Paimon's own keys; what
+        `paimonlab.connect` takes.
+    catalog
+        Name of the catalog in SQL: ``SELECT … FROM paimon.db.t``. A second call with the same
+        name replaces the catalog.
+    spark
+        Session to put the catalog into; None takes the active one or builds a local one. A
+        catalog belongs to one session: call again for each ``spark.newSession()``.
+    master
+        Spark master of a session that is built here; None is ``local[*]``.
+    memory
+        Memory of the driver of a session that is built here, as ``4g``; None is a quarter of the
+        machine's, at least 1g and at most 8g.
+    conf
+        Settings of a session that is built here; they win over ours.
+
+    Raises
+    ------
+    UnsupportedError
+        If the Spark version is not one of `SUPPORTED_SPARK`, or the session is a Spark Connect
+        client: it has no JVM to call Python from.
+    ValueError
+        If ``master``, ``memory`` or ``conf`` is given although a session exists.
+    paimonlab.spark.java.JavaNotFoundError
+        If a session has to be built and there is no Java for it.
+    """
+    _check_version()
+    opened = open_catalog(warehouse)
+    active = _existing() if spark is None else spark
+    if active is None:
+        active = _build(master, memory, dict(conf or {}))
+    elif master is not None or memory is not None or conf:
+        raise ValueError(
+            "master, memory and conf are for a session that is built here, but there is one "
+            "already; set them on that session, or call its stop() first"
+        )
+    if not hasattr(active, "_jsparkSession"):
+        raise UnsupportedError(
+            "a Spark Connect session", "the catalog runs in the driver's Python; use a classic one"
+        )
+    _set_worker_python(active)
+    _quiet()
+    register(Bridge(active), catalog, opened)
+    return active
+
+
+def _existing() -> SparkSession | None:
+    """Return the active session, or the default one when called from another thread."""
+    if SparkContext._active_spark_context is None:
+        return None
+    return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+
+
+def _check_version() -> None:
+    version = pyspark.__version__
+    if not any(version == line or version.startswith(line + ".") for line in SUPPORTED_SPARK):
+        raise UnsupportedError(
+            f"PySpark {version}",
+            f"install one of {', '.join(line + '.x' for line in SUPPORTED_SPARK)}; "
+            "other versions lack what the catalog is built on, or were not tried",
+        )
+
+
+def _build(master: str | None, memory: str | None, conf: dict[str, str]) -> SparkSession:
+    """Start the JVM and a session on it."""
+    chosen = master or conf.pop("spark.master", "local[*]")
+    settings = _settings(chosen, memory) | conf
+    _start_gateway(find_java(), SparkConf(loadDefaults=False).setAll(list(settings.items())))
+    builder = SparkSession.builder.master(chosen).appName(settings["spark.app.name"])
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def _settings(master: str, memory: str | None) -> dict[str, str]:
+    """Choose the settings of a session: quiet, small, bound to this machine if it is local."""
+    settings = {
+        "spark.app.name": "paimonlab",
+        "spark.driver.memory": memory or _default_memory(),
+        "spark.log.level": "WARN",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # Spark makes this folder in the working directory otherwise.
+        "spark.sql.warehouse.dir": _scratch_folder(),
+    }
+    if master.startswith("local"):
+        settings |= {
+            "spark.driver.host": _LOOPBACK,
+            "spark.driver.bindAddress": _LOOPBACK,
+            "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
+        }
+    return settings
+
+
+def _default_memory() -> str:
+    total_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{min(8, max(1, total_bytes // 4 // _GIB))}g"
+
+
+def _scratch_folder() -> str:
+    folder = tempfile.mkdtemp(prefix="paimonlab-spark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _start_gateway(java: Java, conf: SparkConf) -> None:
+    """Start the JVM, unless one runs; what it prints goes to a file instead of the notebook."""
+    if SparkContext._gateway is not None:
+        return
+    logger.info("Spark runs on %s", java)
+    log_path = Path(_scratch_folder(), "spark.log")
+    local = (conf.get("spark.driver.host") or "") == _LOOPBACK
+    environment = {"JAVA_HOME": str(java.home)} | ({"SPARK_LOCAL_IP": _LOOPBACK} if local else {})
+    with log_path.open("wb") as log, _environment(environment):
+        try:
+            gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
+        except PySparkRuntimeError as error:
+            said = log_path.read_text(errors="replace").strip()[-2000:]
+            raise SessionError(f"Spark did not start on {java} at {java.home}: {said}") from error
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for a child that is started here."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _set_worker_python(spark: SparkSession) -> None:
+    """Let Python workers on this machine run this interpreter, not the ``python3`` of PATH."""
+    context = spark.sparkContext
+    if "PYSPARK_PYTHON" not in os.environ and (context.master or "").startswith("local"):
+        context.pythonExec = sys.executable
+
+
+def _quiet() -> None:
+    """Drop what would be printed into the user's cell beside the error itself."""
+    logging.getLogger("SQLQueryContextLogger").disabled = True
+    warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")

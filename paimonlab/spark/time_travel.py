@@ -1,0 +1,90 @@
+"""The point in time of a read in Spark: ``VERSION AS OF``, ``TIMESTAMP AS OF``, ``scan.…`` options.
+
+Spark hands over a version as text and a timestamp as microseconds since the epoch (it has read
+``TIMESTAMP AS OF '…'`` in the session's time zone). What a version means is the table's rule: a
+tag of that name, else ``watermark-<millis>``, else a snapshot id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from paimonlab.errors import SnapshotNotFoundError
+
+if TYPE_CHECKING:
+    from paimonlab.spec.snapshot import Snapshot
+    from paimonlab.table.table import Table
+
+TravelArguments: TypeAlias = dict[str, Any]
+"""Arguments of `Table.scan` that choose a snapshot; at most one of them."""
+
+TRAVEL_OPTIONS = (
+    "scan.snapshot-id",
+    "scan.tag-name",
+    "scan.timestamp",
+    "scan.timestamp-millis",
+    "scan.version",
+    "scan.watermark",
+)
+"""Read options that choose a snapshot: ``spark.read.option("scan.tag-name", "t").table(…)``."""
+_MICROS_PER_MILLI = 1000
+
+
+def travel_arguments(arguments: tuple[Any, ...]) -> TravelArguments:
+    """Read the point in time out of what Spark passes to ``loadTable`` beside the name.
+
+    Parameters
+    ----------
+    arguments
+        Spark 4.3: a ``TableContext`` and read options. Spark 4.2: a version as text, a timestamp
+        as a number, or a set of write privileges.
+
+    Returns
+    -------
+    TravelArguments
+        Empty: now.
+    """
+    if not arguments:
+        return {}
+    first, *rest = arguments
+    if isinstance(first, str):
+        return {"version": first}
+    if isinstance(first, int):
+        return {"timestamp": first // _MICROS_PER_MILLI}
+    if _class_name(first) != "TableContext":
+        return {}
+    travel = first.timeTravel()
+    if travel.isPresent():
+        return _of_point(travel.get())
+    return _of_options(rest[0]) if rest else {}
+
+
+def pinned_snapshot(table: Table, arguments: TravelArguments) -> Snapshot:
+    """Find the snapshot of a point in time.
+
+    Raises
+    ------
+    SnapshotNotFoundError
+        If there is none.
+    """
+    found = table.scan(**arguments).snapshot
+    if found is None:
+        raise SnapshotNotFoundError(table.name, f"for {arguments}", "Nothing was committed yet.")
+    return found
+
+
+def _of_point(point: Any) -> TravelArguments:
+    if _class_name(point) == "AsOfVersion":
+        return {"version": point.version()}
+    return {"timestamp": point.micros() // _MICROS_PER_MILLI}
+
+
+def _of_options(options: Mapping[str, str]) -> TravelArguments:
+    """Keep the options that choose a snapshot; `Table.scan` checks their values."""
+    chosen = {key: options[key] for key in TRAVEL_OPTIONS if key in options}
+    return {"options": chosen} if chosen else {}
+
+
+def _class_name(value: Any) -> str:
+    return str(value.getClass().getSimpleName())
