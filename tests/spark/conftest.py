@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import Catalog
+from paimonlab.catalog import connect as open_catalog
+from paimonlab.spark import connect
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One local session for all Spark tests, with catalog ``paimon``."""
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    session = connect(
+        warehouse,
+        master="local[2]",
+        memory="2g",
+        conf={"spark.sql.shuffle.partitions": "2", "spark.sql.session.timeZone": "UTC"},
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    """Return the folder of this test's own warehouse."""
+    return tmp_path / "warehouse"
+
+
+@pytest.fixture
+def catalog(spark: SparkSession, warehouse: Path) -> Catalog:
+    """Put this test's own warehouse into the session, as ``paimon`` with database ``db``."""
+    opened = open_catalog(warehouse)
+    opened.create_database("db")
+    connect(warehouse, spark=spark)
+    return opened

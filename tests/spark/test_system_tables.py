@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import PaimonError, UnsupportedError
+from paimonlab.table.system import SYSTEM_TABLES
+from paimonlab.table.table import Table
+
+
+@pytest.fixture
+def table(catalog: Catalog) -> Table:
+    """Make a partitioned primary-key table with two commits and a tag."""
+    made = catalog.create_table(
+        "db.t",
+        {"id": "BIGINT", "v": "STRING", "dt": "STRING"},
+        primary_keys=["id", "dt"],
+        partition_keys=["dt"],
+        options={"bucket": "2"},
+    )
+    made.write(pa.table({"id": [1, 2, 3], "v": ["a", "b", "c"], "dt": ["x", "x", "y"]}))
+    made.write(pa.table({"id": [1], "v": ["z"], "dt": ["x"]}))
+    made.tags.create("first", snapshot=1)
+    return made
+
+
+def rows(spark: SparkSession, sql: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in spark.sql(sql).collect()]
+
+
+@pytest.mark.parametrize("name", sorted(SYSTEM_TABLES))
+def test_spark_shows_what_python_shows(
+    name: str, spark: SparkSession, catalog: Catalog, table: Table
+) -> None:
+    expected = catalog.table(f"db.t${name}").scan().to_arrow()
+
+    shown = spark.table(f"paimon.db.`t${name}`").toArrow()
+
+    assert shown.column_names == expected.column_names
+    for column in expected.column_names:
+        assert shown.column(column).to_pylist() == expected.column(column).to_pylist(), column
+
+
+def test_snapshots_are_rows(spark: SparkSession, table: Table) -> None:
+    assert rows(
+        spark,
+        "SELECT snapshot_id, commit_kind, total_record_count, delta_record_count "
+        "FROM paimon.db.`t$snapshots` ORDER BY snapshot_id DESC",
+    ) == [(2, "APPEND", 4, 1), (1, "APPEND", 3, 3)]
+
+
+def test_types_are_those_of_the_java_connector(spark: SparkSession, table: Table) -> None:
+    types = dict(spark.table("paimon.db.`t$snapshots`").dtypes)
+
+    assert types["snapshot_id"] == "bigint"
+    assert types["commit_time"] == "timestamp_ntz"
+    assert types["commit_kind"] == "string"
+    assert isinstance(
+        rows(spark, "SELECT commit_time FROM paimon.db.`t$snapshots`")[0][0], datetime
+    )
+
+
+def test_only_the_columns_asked_for_are_computed(spark: SparkSession, table: Table) -> None:
+    plan = spark.sql("SELECT bucket FROM paimon.db.`t$files`")._jdf.queryExecution().toString()
+
+    assert "LocalTableScan" in plan
+    assert "min_value_stats" not in plan.split("== Physical Plan ==")[1]
+
+
+def test_system_tables_join_filter_and_count(spark: SparkSession, table: Table) -> None:
+    assert rows(spark, "SELECT count(*) FROM paimon.db.`t$tags`") == [(1,)]
+    assert rows(spark, "SELECT value FROM paimon.db.`t$options` WHERE key = 'bucket'") == [("2",)]
+    assert rows(
+        spark,
+        "SELECT s.snapshot_id FROM paimon.db.`t$snapshots` s "
+        "JOIN paimon.db.`t$tags` t ON s.snapshot_id = t.snapshot_id",
+    ) == [(1,)]
+    assert rows(spark, "SELECT sum(record_count) FROM paimon.db.`t$files`") == [(4,)]
+
+
+def test_an_empty_system_table_has_its_columns(spark: SparkSession, catalog: Catalog) -> None:
+    catalog.create_table("db.empty", {"id": "INT"})
+
+    frame = spark.table("paimon.db.`empty$snapshots`")
+
+    assert frame.columns[0] == "snapshot_id"
+    assert frame.collect() == []
+
+
+def test_they_are_described_but_not_listed(spark: SparkSession, table: Table) -> None:
+    assert rows(spark, "DESCRIBE paimon.db.`t$options`") == [
+        ("key", "string", None),
+        ("value", "string", None),
+    ]
+    assert rows(spark, "SHOW TABLES IN paimon.db") == [("db", "t", False)]
+
+
+def test_they_show_the_newest_state_each_time(spark: SparkSession, table: Table) -> None:
+    count = "SELECT count(*) FROM paimon.db.`t$snapshots`"
+    assert rows(spark, count) == [(2,)]
+
+    table.write(pa.table({"id": [9], "v": ["q"], "dt": ["z"]}))
+
+    assert rows(spark, count) == [(3,)]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO paimon.db.`t$options` VALUES ('a', 'b')",
+        "INSERT OVERWRITE paimon.db.`t$options` VALUES ('a', 'b')",
+        "DELETE FROM paimon.db.`t$options`",
+        "DROP TABLE paimon.db.`t$options`",
+        "ALTER TABLE paimon.db.`t$options` ADD COLUMN c INT",
+        "ALTER TABLE paimon.db.`t$options` RENAME TO db.u",
+        "TRUNCATE TABLE paimon.db.`t$options`",
+        "SELECT * FROM paimon.db.`t$options` VERSION AS OF 1",
+    ],
+)
+def test_they_are_read_only_and_of_now(
+    sql: str, spark: SparkSession, catalog: Catalog, table: Table
+) -> None:
+    with pytest.raises((PaimonError, AnalysisException)):
+        spark.sql(sql)
+
+    assert catalog.tables("db") == ["t"]
+
+
+def test_an_unknown_system_table_is_named(spark: SparkSession, table: Table) -> None:
+    with pytest.raises((PaimonError, AnalysisException), match=r"t\$snapshot\b"):
+        spark.sql("SELECT * FROM paimon.db.`t$snapshot`")
+
+
+def test_a_branch_is_refused(spark: SparkSession, table: Table) -> None:
+    with pytest.raises(UnsupportedError, match="dev"):
+        spark.sql("SELECT * FROM paimon.db.`t$branch_dev`")

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import (
+    PaimonError,
+    SnapshotNotFoundError,
+    TagNotFoundError,
+    UnsupportedError,
+)
+from paimonlab.table.table import Table
+
+
+@pytest.fixture
+def table(catalog: Catalog) -> Table:
+    """Make a primary-key table: snapshot 1 has 1 and 2, snapshot 2 changes 1, 3 adds 3."""
+    made = catalog.create_table(
+        "db.t", {"id": "BIGINT", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
+    )
+    made.write(pa.table({"id": [1, 2], "v": ["a", "b"]}))
+    time.sleep(0.02)  # snapshots of different milliseconds
+    made.write(pa.table({"id": [1], "v": ["A"]}))
+    time.sleep(0.02)
+    made.write(pa.table({"id": [3], "v": ["c"]}))
+    made.tags.create("first", snapshot=1)
+    return made
+
+
+def values(spark: SparkSession, clause: str) -> str:
+    """Read the table as text: ``1a 2b``."""
+    sql = f"SELECT id, v FROM paimon.db.t {clause} ORDER BY id"
+    return " ".join(f"{row.id}{row.v}" for row in spark.sql(sql).collect())
+
+
+def moment(millis: int) -> str:
+    """Write a time as SQL does, in the session's zone, which is UTC here."""
+    return (datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=millis)).strftime(
+        "%Y-%m-%d %H:%M:%S.%f"
+    )
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("", "1A 2b 3c"),
+        ("VERSION AS OF 1", "1a 2b"),
+        ("VERSION AS OF 2", "1A 2b"),
+        ("VERSION AS OF '3'", "1A 2b 3c"),
+        ("VERSION AS OF 'first'", "1a 2b"),
+        ("FOR SYSTEM_VERSION AS OF 2", "1A 2b"),
+    ],
+)
+def test_a_version_is_a_snapshot_or_a_tag(
+    clause: str, expected: str, spark: SparkSession, table: Table
+) -> None:
+    assert values(spark, clause) == expected
+
+
+def test_a_timestamp_is_the_latest_snapshot_at_or_before_it(
+    spark: SparkSession, table: Table
+) -> None:
+    first, second, third = (snapshot.time_millis for snapshot in table.snapshots.list())
+
+    assert values(spark, f"TIMESTAMP AS OF '{moment(first)}'") == "1a 2b"
+    assert values(spark, f"TIMESTAMP AS OF '{moment(second - 1)}'") == "1a 2b"
+    assert values(spark, f"TIMESTAMP AS OF '{moment(second)}'") == "1A 2b"
+    assert values(spark, f"TIMESTAMP AS OF timestamp_millis({third})") == "1A 2b 3c"
+    assert values(spark, "TIMESTAMP AS OF '2999-01-01'") == "1A 2b 3c"
+
+
+def test_a_timestamp_is_read_in_the_sessions_zone(spark: SparkSession, table: Table) -> None:
+    first = table.snapshots.list()[0].time_millis
+    spark.conf.set("spark.sql.session.timeZone", "+02:00")
+    try:
+        two_hours_later = moment(first + 2 * 3_600_000)
+        assert values(spark, f"TIMESTAMP AS OF '{two_hours_later}'") == "1a 2b"
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("clause", "error"),
+    [
+        ("VERSION AS OF 99", SnapshotNotFoundError),
+        ("VERSION AS OF 'no-such-tag'", SnapshotNotFoundError),
+        ("VERSION AS OF 'watermark-5'", SnapshotNotFoundError),
+        ("TIMESTAMP AS OF '1999-01-01'", SnapshotNotFoundError),
+    ],
+)
+def test_a_point_that_is_not_there_is_an_error(
+    clause: str, error: type[PaimonError], spark: SparkSession, table: Table
+) -> None:
+    with pytest.raises(error, match=r"db\.t"):
+        values(spark, clause)
+
+
+def test_an_empty_table_has_no_past(spark: SparkSession, catalog: Catalog) -> None:
+    catalog.create_table("db.t", {"id": "INT", "v": "STRING"})
+
+    assert values(spark, "") == ""
+    with pytest.raises(SnapshotNotFoundError):
+        values(spark, "VERSION AS OF 1")
+
+
+def test_two_versions_meet_in_one_query(spark: SparkSession, table: Table) -> None:
+    changed = spark.sql(
+        "SELECT new.id, old.v, new.v FROM paimon.db.t new "
+        "JOIN paimon.db.t VERSION AS OF 1 old ON new.id = old.id WHERE new.v <> old.v"
+    )
+
+    assert [tuple(row) for row in changed.collect()] == [(1, "a", "A")]
+
+
+def test_the_past_has_the_columns_of_its_time(
+    spark: SparkSession, catalog: Catalog, table: Table
+) -> None:
+    spark.sql("ALTER TABLE paimon.db.t RENAME COLUMN v TO w")
+    spark.sql("ALTER TABLE paimon.db.t ADD COLUMN n INT")
+    altered = catalog.table("db.t")
+    assert isinstance(altered, Table)
+    altered.write(pa.table({"id": [4], "w": ["d"], "n": [4]}))
+
+    assert spark.sql("SELECT * FROM paimon.db.t VERSION AS OF 3").columns == ["id", "v"]
+    assert spark.sql("SELECT * FROM paimon.db.t VERSION AS OF 4").columns == ["id", "w", "n"]
+    assert values(spark, "VERSION AS OF 2") == "1A 2b"
+
+
+def test_dataframe_options_of_spark_travel_too(spark: SparkSession, table: Table) -> None:
+    read = spark.read.option("versionAsOf", "1").table("paimon.db.t")
+    stamp = moment(table.snapshots.list()[1].time_millis)
+    timed = spark.read.option("timestampAsOf", stamp).table("paimon.db.t")
+
+    assert sorted(row.v for row in read.collect()) == ["a", "b"]
+    assert sorted(row.v for row in timed.collect()) == ["A", "b"]
+
+
+paimon_options = pytest.mark.skipif(
+    pyspark.__version__ < "4.3", reason="Spark 4.2 does not tell a catalog the options of a read"
+)
+
+
+@paimon_options
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("scan.snapshot-id", "2", ["A", "b"]),
+        ("scan.tag-name", "first", ["a", "b"]),
+        ("scan.version", "first", ["a", "b"]),
+    ],
+)
+def test_paimons_own_options_travel_too(
+    key: str, value: str, expected: list[str], spark: SparkSession, table: Table
+) -> None:
+    frame = spark.read.option(key, value).table("paimon.db.t")
+
+    assert sorted(row.v for row in frame.collect()) == expected
+
+
+@paimon_options
+def test_a_tag_that_is_not_there_is_an_error(spark: SparkSession, table: Table) -> None:
+    with pytest.raises(TagNotFoundError, match="frist"):
+        spark.read.option("scan.tag-name", "frist").table("paimon.db.t")
+
+
+@paimon_options
+def test_an_option_that_a_read_cannot_set_is_refused(spark: SparkSession, table: Table) -> None:
+    with pytest.raises(UnsupportedError, match=r"scan\.mode = 'latest'"):
+        spark.read.option("scan.mode", "latest").table("paimon.db.t")
+
+
+def test_the_past_is_not_written_to(spark: SparkSession, table: Table) -> None:
+    with pytest.raises(Exception, match=r"(?i)syntax|time travel"):
+        spark.sql("INSERT INTO paimon.db.t VERSION AS OF 1 VALUES (9, 'x')")
+
+    assert table.snapshot is not None
+    assert table.snapshot.id == 3
