@@ -1,5 +1,86 @@
-"""Apache Paimon tables in Python, on Spark, in notebooks."""
+"""Apache Paimon tables in Python, on Spark, in notebooks.
+
+>>> import paimonlab as pl
+>>> catalog = pl.connect("./warehouse")
+
+Names of the upper layers (`sql`, the notebook extension) are looked up when they are used, so
+that importing paimonlab imports neither Spark nor IPython.
+"""
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from paimonlab import errors
+from paimonlab.catalog import Catalog, connect
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.predicate import Predicate, col
+from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.schema import Schema, TableSchema
+from paimonlab.spec.schema_change import (
+    AddColumn,
+    DropColumn,
+    MoveColumn,
+    RemoveOption,
+    RenameColumn,
+    SetOption,
+    UpdateColumnComment,
+    UpdateColumnDefault,
+    UpdateColumnNullability,
+    UpdateColumnType,
+    UpdateComment,
+)
+from paimonlab.spec.snapshot import CommitKind, Snapshot
+from paimonlab.table.scan import Scan
+from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from paimonlab.notebook import sql
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "AddColumn",
+    "Catalog",
+    "CommitKind",
+    "CommitMessage",
+    "DropColumn",
+    "MoveColumn",
+    "Predicate",
+    "RemoveOption",
+    "RenameColumn",
+    "RowKind",
+    "Scan",
+    "Schema",
+    "SetOption",
+    "Snapshot",
+    "Table",
+    "TableSchema",
+    "UpdateColumnComment",
+    "UpdateColumnDefault",
+    "UpdateColumnNullability",
+    "UpdateColumnType",
+    "UpdateComment",
+    "__version__",
+    "col",
+    "connect",
+    "errors",
+    "load_ipython_extension",
+    "sql",
+]
+
+_UPPER = {"sql": "paimonlab.notebook"}
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Run by ``%load_ext paimonlab``."""
+    importlib.import_module("paimonlab.notebook").load_ipython_extension(shell)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the upper layer has
+    if name in _UPPER:
+        return getattr(importlib.import_module(_UPPER[name]), name)
+    raise AttributeError(f"module 'paimonlab' has no attribute {name!r}")

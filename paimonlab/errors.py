@@ -12,7 +12,7 @@ PaimonError
 ├── AlreadyExistsError              a name is taken
 ├── SchemaError                     a definition that the format does not allow
 ├── DataError                       rows that the table does not accept
-├── UnsupportedError                the format allows it, paimonlab does not (also NotImplementedError)
+├── UnsupportedError                not implemented here              (also NotImplementedError)
 ├── CorruptMetadataError            a metadata file exists but does not follow the format
 ├── CorruptDataError                a data file is damaged, cut, missing or not what metadata says
 ├── PostCommitError                 the commit landed, later work failed

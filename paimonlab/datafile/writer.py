@@ -19,11 +19,11 @@ from paimonlab.spec.binary_row import encode
 from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta, FileSource
 from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
 from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.stats import StatsCollector, StatsMode, StatsOptions
+from paimonlab.spec.stats import StatsCollector
+from paimonlab.spec.stats_mode import StatsMode, StatsOptions
 from paimonlab.storage import FileIO, join
 
-KEY_STATS_MODE = "truncate(128)"
-"""How statistics of system columns are kept, whatever the table's options say."""
+_KEY_MODE = StatsMode.parse("truncate(128)")  # whatever the table's options say
 
 
 @dataclass(slots=True)
@@ -124,9 +124,9 @@ class _OpenFile:
         self._file_io = file_io
         physical = target.columns.physical
         self._writer = ParquetWriter(file_io, self._path, physical, target.parquet)
-        self._values = StatsCollector(target.columns.values, target.stats.modes)
-        key_modes = [StatsMode.parse(KEY_STATS_MODE)] * len(target.columns.keys)
-        self._keys = StatsCollector(target.columns.keys, key_modes)
+        columns = target.columns
+        self._values = StatsCollector(columns.values, target.stats.modes)
+        self._keys = StatsCollector(columns.keys, [_KEY_MODE] * len(columns.keys))
         self._rows = _RowFacts(target.columns)
 
     @property

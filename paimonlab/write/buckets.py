@@ -62,7 +62,7 @@ def groups(rows: pa.RecordBatch | pa.Table, schema: TableSchema, buckets: int) -
 def partition_codes(
     rows: pa.RecordBatch | pa.Table, schema: TableSchema
 ) -> tuple[npt.NDArray[np.int64], list[bytes]]:
-    """Number the partitions of rows.
+    """Give the partitions of rows numbers.
 
     Returns
     -------

@@ -83,7 +83,7 @@ def _convert_atomic(
     return array
 
 
-def _may_hold(source: pa.DataType, target: AtomicType) -> bool:  # noqa: C901, PLR0911
+def _may_hold(source: pa.DataType, target: AtomicType) -> bool:  # noqa: PLR0911
     """Whether values of an Arrow type may be values of the column, loss aside."""
     types = pa.types
     match target.root:

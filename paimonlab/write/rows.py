@@ -25,7 +25,7 @@ from paimonlab.write.conversion import convert
 KIND_FIELD = pa.field(VALUE_KIND, pa.int8(), nullable=False)
 
 
-def batches_of(data: Any) -> pa.RecordBatchReader:  # noqa: ANN401
+def batches_of(data: Any) -> pa.RecordBatchReader:
     """Open anything that speaks Arrow as a stream of batches.
 
     Parameters

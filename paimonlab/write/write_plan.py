@@ -8,7 +8,7 @@ from paimonlab.formats.parquet import ParquetOptions
 from paimonlab.spec.options import option_field
 from paimonlab.spec.partition import PartitionOptions
 from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.stats import StatsOptions
+from paimonlab.spec.stats_mode import StatsOptions
 
 _TARGET_WITH_KEY_BYTES = 128 << 20
 _TARGET_WITHOUT_KEY_BYTES = 256 << 20

@@ -19,13 +19,12 @@ import pyarrow as pa
 from paimonlab.datafile.layout import file_columns
 from paimonlab.datafile.writer import DataFileWriter, FileNames, FileTarget
 from paimonlab.errors import DataError
-from paimonlab.spec.binary_row import decode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import VALUE_KIND
-from paimonlab.spec.partition import bucket_path, partition_path, partition_texts
 from paimonlab.storage import FileIO, safe_join
 from paimonlab.write.buckets import Group, groups
+from paimonlab.write.folders import bucket_folder
 from paimonlab.write.rows import align, batches_of
 from paimonlab.write.runs import sorted_run
 from paimonlab.write.sequences import SequenceNumbers
@@ -81,7 +80,7 @@ class TableWriter:
         if kind is not None or not self._handed_over:
             self.abort()
 
-    def write(self, data: Any, *, row_kinds: str | None = None) -> None:  # noqa: ANN401
+    def write(self, data: Any, *, row_kinds: str | None = None) -> None:
         """Take rows: anything that speaks Arrow.
 
         Parameters
@@ -208,7 +207,7 @@ class TableWriter:
         bucket = (group.partition, group.bucket)
         if bucket not in self._targets:
             self._targets[bucket] = FileTarget(
-                folder=self._folder(group.partition, group.bucket),
+                folder=bucket_folder(self._plan, group.partition, group.bucket),
                 schema_id=self._plan.schema.id,
                 columns=self._columns,
                 stats=self._plan.stats,
@@ -217,14 +216,6 @@ class TableWriter:
                 names=FileNames(self._plan.options.file_prefix),
             )
         return self._targets[bucket]
-
-    def _folder(self, partition: bytes, bucket: int) -> str:
-        plan = self._plan
-        types = [plan.schema.field(key).type for key in plan.schema.partition_keys]
-        values = decode(pa.array([partition], pa.large_binary()), types)
-        texts = partition_texts(values, types, plan.partition)
-        path = partition_path(plan.schema.partition_keys, [text[0] for text in texts])
-        return safe_join(plan.table_path, bucket_path(path, bucket))
 
 
 def _largest(found: list[Group], total: int) -> tuple[list[Group], list[Group]]:
@@ -245,7 +236,7 @@ def _count(group: Group) -> int:
     return len(group.rows)
 
 
-def _in_threads(run: Any, jobs: list[Any]) -> Any:  # noqa: ANN401
+def _in_threads(run: Any, jobs: list[Any]) -> Any:
     if len(jobs) < 2:
         return map(run, jobs)
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from pathlib import Path
 
 import pytest
@@ -105,7 +104,7 @@ def test_listing_and_deleting_what_is_not_there_is_fine(
 def test_deleting_a_link_leaves_what_it_points_to(file_io: LocalFileIO, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "precious").write_text("keep")
-    os.symlink(tmp_path / "outside", tmp_path / "link")
+    (tmp_path / "link").symlink_to(tmp_path / "outside")
 
     file_io.delete_directory(str(tmp_path / "link"))
 

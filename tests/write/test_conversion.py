@@ -30,11 +30,23 @@ NESTED = "ROW<a INT, b ARRAY<STRING>>"
         ("DECIMAL(12, 2)", pa.array([Decimal("1.5")], pa.decimal128(5, 1)), [Decimal("1.50")]),
         ("DATE", pa.array([date(2026, 1, 1)], pa.date64()), [date(2026, 1, 1)]),
         ("TIME(3)", pa.array([time(1, 2, 3, 4000)], pa.time64("us")), [time(1, 2, 3, 4000)]),
-        ("TIMESTAMP(3)", pa.array([datetime(2026, 1, 1)], pa.timestamp("s")), [datetime(2026, 1, 1)]),  # noqa: E501
+        (
+            "TIMESTAMP(3)",
+            pa.array([datetime(2026, 1, 1)], pa.timestamp("s")),
+            [datetime(2026, 1, 1)],
+        ),
         ("INT", pa.nulls(2), [None, None]),
         ("ARRAY<BIGINT>", pa.array([[1], None, []], pa.large_list(pa.int32())), [[1], None, []]),
-        ("MAP<STRING, BIGINT>", pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int32())), [[("a", 1)], None]),  # noqa: E501
-        ("MULTISET<STRING>", pa.array([[("a", 2)]], pa.map_(pa.string(), pa.int32())), [[("a", 2)]]),  # noqa: E501
+        (
+            "MAP<STRING, BIGINT>",
+            pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int32())),
+            [[("a", 1)], None],
+        ),
+        (
+            "MULTISET<STRING>",
+            pa.array([[("a", 2)]], pa.map_(pa.string(), pa.int32())),
+            [[("a", 2)]],
+        ),
         (NESTED, pa.array([{"b": ["x"], "a": 1}, None]), [{"a": 1, "b": ["x"]}, None]),
         (NESTED, pa.array([{"b": ["x"]}]), [{"a": None, "b": ["x"]}]),
     ],
@@ -80,8 +92,14 @@ def test_slices_of_nested_arrays_keep_their_values() -> None:
     rows = pa.array([{"a": [1]}, {"a": [2]}, None])
 
     assert convert(lists.slice(1), parse_type("ARRAY<INT>"), "c").to_pylist() == [[2, 3], None, [4]]
-    assert convert(maps.slice(1), parse_type("MAP<STRING, INT>"), "c").to_pylist() == [[("b", 2)], None]  # noqa: E501
-    assert convert(rows.slice(1), parse_type("ROW<a ARRAY<INT>>"), "c").to_pylist() == [{"a": [2]}, None]  # noqa: E501
+    assert convert(maps.slice(1), parse_type("MAP<STRING, INT>"), "c").to_pylist() == [
+        [("b", 2)],
+        None,
+    ]
+    assert convert(rows.slice(1), parse_type("ROW<a ARRAY<INT>>"), "c").to_pylist() == [
+        {"a": [2]},
+        None,
+    ]
 
 
 def test_a_null_row_may_have_null_children_that_are_not_null() -> None:

@@ -1,0 +1,94 @@
+"""From a warehouse path or Paimon's catalog options to a catalog."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from paimonlab.catalog.filesystem import Catalog
+from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.storage import LocalFileIO
+
+_SUPPORTED = {"metastore": ("filesystem",), "table.type": ("managed",)}
+_NO_EFFECT = frozenset(
+    {
+        "cache-enabled",
+        "cache.expire-after-access",
+        "cache.expire-after-write",
+        "cache.manifest.small-file-memory",
+        "cache.manifest.small-file-threshold",
+        "cache.partition.max-num",
+        "cache.snapshot.max-num-per-table",
+        "case-sensitive",
+        "sync-all-properties",
+    }
+)
+"""Steer caches of the Java catalog, or say what is so here anyway."""
+_KNOWN = ("warehouse", *_SUPPORTED, *sorted(_NO_EFFECT), "uri", "lock.enabled", "lock.type")
+
+
+def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
+    """Open a catalog.
+
+    Parameters
+    ----------
+    warehouse
+        Folder of the warehouse (a path or a ``file:`` URI), which is made when the first
+        database is; or Paimon's catalog options, ``warehouse`` among them.
+
+    Returns
+    -------
+    Catalog
+        Nothing is read before it is asked.
+
+    Raises
+    ------
+    UnsupportedError
+        If the store or the kind of catalog is not implemented.
+    ValueError
+        If an option is unknown or ``warehouse`` is missing.
+
+    Examples
+    --------
+    >>> connect("./warehouse").path.endswith("/warehouse")
+    True
+    """
+    if isinstance(warehouse, Mapping):
+        options = dict(warehouse)
+    else:
+        options = {"warehouse": os.fspath(warehouse)}
+    _check(options)
+    return Catalog(local_path(options["warehouse"]), LocalFileIO())
+
+
+def _check(options: Mapping[str, str]) -> None:
+    for key, value in options.items():
+        if key in _SUPPORTED:
+            if value not in _SUPPORTED[key]:
+                raise UnsupportedError(f"{key} = '{value}'")
+        elif key not in _NO_EFFECT and key != "warehouse":
+            if key in _KNOWN:
+                raise UnsupportedError(f"{key} = '{value}'")
+            raise ValueError(f"unknown catalog option {key!r}.{close_matches(key, _KNOWN)}")
+    if not options.get("warehouse"):
+        raise ValueError("the catalog option 'warehouse' is missing")
+
+
+def local_path(warehouse: str) -> str:
+    """Turn a path or ``file:`` URI into an absolute path.
+
+    Raises
+    ------
+    UnsupportedError
+        If the URI is of another store.
+    """
+    scheme, _, path, _, _ = urlsplit(warehouse)
+    if "://" not in warehouse and not warehouse.startswith("file:"):
+        path = warehouse
+    elif scheme == "file":
+        path = unquote(path)
+    else:
+        raise UnsupportedError(f"warehouse = '{warehouse}'", f"no store for {scheme}: is built in")
+    return str(Path(path).expanduser().resolve())

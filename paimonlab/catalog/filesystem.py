@@ -1,0 +1,303 @@
+"""The filesystem catalog: a database is a folder, a table is a folder in it.
+
+Layout: ``<warehouse>/<database>.db/<table>``. A table is there when it has a schema file.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.catalog.FileSystemCatalog``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from paimonlab.catalog.names import DATABASE_SUFFIX, check_name, parse
+from paimonlab.commit.publisher import RenamelessPublisher
+from paimonlab.errors import (
+    AlreadyExistsError,
+    DatabaseNotFoundError,
+    SchemaError,
+    TableNotFoundError,
+    UnsupportedError,
+)
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.options import Options, check_known, check_supported
+from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
+from paimonlab.spec.schema_change import SchemaChange, apply_changes
+from paimonlab.spec.types import DataField, DataType
+from paimonlab.storage import FileIO, join
+from paimonlab.table.parts import TableParts
+from paimonlab.table.system import SystemTable, system_table
+from paimonlab.table.table import Table
+
+_ALTER_ATTEMPTS = 100
+
+
+class Catalog:
+    """Databases and tables below one warehouse folder; `paimonlab.connect` opens it."""
+
+    def __init__(self, path: str, file_io: FileIO) -> None:
+        self.path = path
+        """The warehouse folder."""
+        self.file_io = file_io
+        """Its store."""
+
+    def __repr__(self) -> str:
+        return f"<paimonlab.Catalog {self.path}>"
+
+    def databases(self) -> list[str]:
+        """Names of the databases, sorted."""
+        names = self.file_io.list_names(self.path)
+        return sorted(
+            name.removesuffix(DATABASE_SUFFIX) for name in names if name.endswith(DATABASE_SUFFIX)
+        )
+
+    def has_database(self, database: str) -> bool:
+        """Whether a database is there."""
+        return self.file_io.exists(self._database_path(check_name("database", database)))
+
+    def create_database(self, database: str, *, exist_ok: bool = False) -> None:
+        """Make a database.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If it is there already, unless ``exist_ok``.
+        """
+        if self.has_database(database):
+            if exist_ok:
+                return
+            raise AlreadyExistsError("database", database)
+        self.file_io.make_directory(self._database_path(database))
+
+    def drop_database(
+        self, database: str, *, cascade: bool = False, missing_ok: bool = False
+    ) -> None:
+        """Delete a database.
+
+        Parameters
+        ----------
+        cascade
+            Delete its tables, too.
+        missing_ok
+            Do nothing when it is not there.
+
+        Raises
+        ------
+        SchemaError
+            If it has tables and ``cascade`` is not given.
+        """
+        if not self.has_database(database):
+            if missing_ok:
+                return
+            raise DatabaseNotFoundError(database, self.databases())
+        tables = self.tables(database)
+        if tables and not cascade:
+            raise SchemaError(
+                f"database {database} has tables ({', '.join(tables[:5])}); drop them first, or "
+                "pass cascade=True to delete them with all their data"
+            )
+        self.file_io.delete_directory(self._database_path(database))
+
+    def tables(self, database: str) -> list[str]:
+        """Names of the tables of a database, sorted."""
+        if not self.has_database(database):
+            raise DatabaseNotFoundError(database, self.databases())
+        folder = self._database_path(database)
+        found = [Path(status.path).name for status in self.file_io.list(folder)]
+        return sorted(name for name in found if self._schemas(Identifier(database, name)).ids())
+
+    def has_table(self, name: str) -> bool:
+        """Whether a table is there."""
+        return bool(self._schemas(parse(name)).ids())
+
+    def table(self, name: str) -> Table | SystemTable:
+        """Open a table, or with ``$snapshots`` and the like behind it a system table.
+
+        Raises
+        ------
+        TableNotFoundError
+            If it is not there.
+        """
+        identifier = parse(name)
+        if identifier.branch is not None:
+            raise UnsupportedError(f"branch '{identifier.branch}' of {identifier.full_name}")
+        schema = self._schemas(identifier).latest()
+        if schema is None:
+            raise self._not_found(identifier)
+        table = self._open(Identifier(identifier.database, identifier.table), schema)
+        if identifier.system_table is None:
+            return table
+        return system_table(table, identifier.system_table)
+
+    def create_table(
+        self,
+        name: str,
+        schema: Schema | pa.Schema | Mapping[str, str | DataType] | Sequence[DataField],
+        *,
+        primary_keys: Sequence[str] = (),
+        partition_keys: Sequence[str] = (),
+        options: Mapping[str, str] | None = None,
+        comment: str | None = None,
+        exist_ok: bool = False,
+    ) -> Table:
+        """Make a table.
+
+        Parameters
+        ----------
+        name
+            ``database.table``; the database must be there.
+        schema
+            An Arrow schema, names with Paimon's type text
+            (``{"id": "BIGINT NOT NULL", "amount": "DECIMAL(12, 2)"}``), or a `Schema` that
+            says everything.
+        primary_keys, partition_keys, options, comment
+            What a `Schema` would say; ``options`` by Paimon's keys.
+        exist_ok
+            Return the table that is there already, whatever its definition.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If the table is there, unless ``exist_ok``.
+        SchemaError
+            If the definition is not allowed, or an option is unknown.
+        UnsupportedError
+            If an option has a value that is not implemented.
+        """
+        identifier = self._plain(name)
+        definition = _definition(schema, primary_keys, partition_keys, options, comment)
+        check_known(definition.options)
+        table_schema = new_table_schema(definition, time_millis=_now_millis())
+        check_supported(Options(table_schema.options), table_schema, "create")
+        if not self.has_database(identifier.database):
+            raise DatabaseNotFoundError(identifier.database, self.databases())
+        schemas = self._schemas(identifier)
+        if schemas.ids() or not schemas.publish(table_schema):
+            if not exist_ok:
+                raise AlreadyExistsError("table", identifier.full_name)
+            existing = schemas.latest()
+            assert existing is not None, "a table that exists has a schema"
+            return self._open(identifier, existing)
+        return self._open(identifier, table_schema)
+
+    def alter_table(self, name: str, *changes: SchemaChange) -> Table:
+        """Change the definition of a table; data files stay as they are.
+
+        Parameters
+        ----------
+        *changes
+            `AddColumn`, `RenameColumn`, `SetOption` …, applied in order, all or nothing.
+
+        Returns
+        -------
+        Table
+            Opened with the new schema.
+        """
+        identifier = self._plain(name)
+        schemas = self._schemas(identifier)
+        snapshots = SnapshotManager(self.file_io, self._layout(identifier))
+        for _ in range(_ALTER_ATTEMPTS):
+            current = schemas.latest()
+            if current is None:
+                raise self._not_found(identifier)
+            altered = apply_changes(
+                current,
+                changes,
+                has_snapshots=snapshots.latest_id() is not None,
+                time_millis=_now_millis(),
+            )
+            if altered.options != current.options:
+                check_known({k: v for k, v in altered.options.items() if k not in current.options})
+            check_supported(Options(altered.options), altered, "create")
+            if schemas.publish(altered):
+                return self._open(identifier, altered)
+        raise SchemaError(f"{identifier}: other writers changed the schema each time; try again")
+
+    def rename_table(self, source: str, target: str) -> None:
+        """Give a table another name, in the same or another database.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If the name is taken.
+        """
+        old, new = self._plain(source), self._plain(target)
+        if not self._schemas(old).ids():
+            raise self._not_found(old)
+        if not self.has_database(new.database):
+            raise DatabaseNotFoundError(new.database, self.databases())
+        try:
+            self.file_io.rename(self._table_path(old), self._table_path(new))
+        except FileExistsError:
+            raise AlreadyExistsError("table", new.full_name) from None
+
+    def drop_table(self, name: str, *, missing_ok: bool = False) -> None:
+        """Delete a table with all its data and history."""
+        identifier = self._plain(name)
+        if not self._schemas(identifier).ids():
+            if missing_ok:
+                return
+            raise self._not_found(identifier)
+        self.file_io.delete_directory(self._table_path(identifier))
+
+    def _open(self, identifier: Identifier, schema: TableSchema) -> Table:
+        layout = self._layout(identifier)
+        parts = TableParts(
+            name=identifier.full_name,
+            schema=schema,
+            options=Options(schema.options),
+            file_io=self.file_io,
+            layout=layout,
+            publisher=RenamelessPublisher(self.file_io, layout),
+        )
+        return Table(identifier, parts)
+
+    def _plain(self, name: str) -> Identifier:
+        identifier = parse(name)
+        if identifier.system_table is not None or identifier.branch is not None:
+            raise SchemaError(f"{name} is read-only; name the table itself: {identifier.full_name}")
+        return identifier
+
+    def _not_found(self, identifier: Identifier) -> DatabaseNotFoundError | TableNotFoundError:
+        if not self.has_database(identifier.database):
+            return DatabaseNotFoundError(identifier.database, self.databases())
+        known = [f"{identifier.database}.{name}" for name in self.tables(identifier.database)]
+        return TableNotFoundError(identifier.full_name, known)
+
+    def _schemas(self, identifier: Identifier) -> SchemaManager:
+        return SchemaManager(
+            self.file_io, self._layout(identifier), table_name=identifier.full_name
+        )
+
+    def _layout(self, identifier: Identifier) -> TableLayout:
+        return TableLayout(self._table_path(identifier))
+
+    def _database_path(self, database: str) -> str:
+        return join(self.path, database + DATABASE_SUFFIX)
+
+    def _table_path(self, identifier: Identifier) -> str:
+        return join(self._database_path(identifier.database), identifier.table)
+
+
+def _definition(
+    schema: Schema | pa.Schema | Mapping[str, str | DataType] | Sequence[DataField],
+    primary_keys: Sequence[str],
+    partition_keys: Sequence[str],
+    options: Mapping[str, str] | None,
+    comment: str | None,
+) -> Schema:
+    if not isinstance(schema, Schema):
+        return Schema(schema, tuple(partition_keys), tuple(primary_keys), options or {}, comment)
+    if primary_keys or partition_keys or options or comment:
+        raise TypeError("a Schema already says keys, options and comment; give them there")
+    return schema
+
+
+def _now_millis() -> int:
+    return time.time_ns() // 1_000_000

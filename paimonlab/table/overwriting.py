@@ -1,0 +1,145 @@
+"""Replacing and dropping whole partitions.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``, overwrite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.commit.scope import OverwriteScope
+from paimonlab.errors import DataError, SchemaError
+from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.options import option_field
+from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.parts import TableParts
+from paimonlab.table.writing import files_deleted_on_failure, new_user, write_files
+from paimonlab.write.conversion import convert
+from paimonlab.write.rows import batches_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverwriteOptions:
+    """The table options that steer an overwrite."""
+
+    is_dynamic: bool = option_field("dynamic-partition-overwrite", "boolean", default=True)
+    """``dynamic-partition-overwrite``: replace just the partitions that the data has."""
+
+
+def overwrite(
+    parts: TableParts,
+    data: Any,
+    *,
+    partition: Mapping[str, Any] | None,
+    dynamic: bool | None,
+) -> Snapshot:
+    """Replace rows by others; see `Table.overwrite`."""
+    if partition is not None and dynamic:
+        raise ValueError("give either the partition to overwrite or dynamic=True, not both")
+    if partition:
+        values = partition_values(partition, parts)
+        data = _with_partition(data, values, parts.name)
+    messages = write_files(parts, data)
+    if partition:
+        scope = OverwriteScope.partitions_with([values])
+    elif partition is None and _is_dynamic(parts, dynamic):
+        scope = OverwriteScope.exactly({message.partition for message in messages})
+    else:
+        scope = OverwriteScope.whole_table()
+    with files_deleted_on_failure(parts, messages):
+        return _commit(parts, messages, scope)
+
+
+def drop_partitions(parts: TableParts, partitions: Sequence[Mapping[str, Any]]) -> Snapshot:
+    """Delete all rows of partitions; see `Table.drop_partitions`."""
+    if not partitions or not all(partitions):
+        raise ValueError("name at least one partition, each by a value of a partition column")
+    values = [partition_values(partition, parts) for partition in partitions]
+    return _commit(parts, [], OverwriteScope.partitions_with(values))
+
+
+def _commit(
+    parts: TableParts, messages: Sequence[CommitMessage], scope: OverwriteScope
+) -> Snapshot:
+    return parts.committer.overwrite(
+        messages,
+        scope=scope,
+        user=new_user(parts),
+        identifier=BATCH_COMMIT_IDENTIFIER,
+        is_new_user=True,
+    )
+
+
+def partition_values(partition: Mapping[str, Any], parts: TableParts) -> dict[str, pa.Scalar]:
+    """Turn the values of a partition into scalars of the columns' types.
+
+    Raises
+    ------
+    SchemaError
+        If a name is no partition column.
+    DataError
+        If a value does not fit its column.
+    """
+    schema = parts.schema
+    for name in partition:
+        if name not in schema.partition_keys:
+            keys = ", ".join(schema.partition_keys) or "none"
+            raise SchemaError(f"{parts.name}: {name!r} is no partition column; they are: {keys}")
+    return {name: _scalar(name, value, schema) for name, value in partition.items()}
+
+
+def _scalar(name: str, value: Any, schema: TableSchema) -> pa.Scalar:
+    target = schema.field(name).type
+    try:
+        given = pa.array([value])
+        if pa.types.is_string(given.type) and not pa.types.is_string(to_arrow(target)):
+            given = pc.cast(given, to_arrow(target))  # '2026-01-01' of a DATE column
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"partition column {name!r} does not take {value!r}: {error}") from error
+    return convert(given, target, name)[0]
+
+
+def _is_dynamic(parts: TableParts, dynamic: bool | None) -> bool:  # noqa: FBT001
+    if not parts.schema.partition_keys:
+        return False
+    if dynamic is not None:
+        return dynamic
+    return parts.options.slice(OverwriteOptions).is_dynamic
+
+
+def _with_partition(data: Any, values: Mapping[str, pa.Scalar], table: str) -> pa.RecordBatchReader:
+    """Add the partition columns to rows, or check those that are there."""
+    reader = batches_of(data)
+    missing = [name for name in values if name not in reader.schema.names]
+    fields = [*reader.schema, *(pa.field(name, values[name].type) for name in missing)]
+    schema = pa.schema(fields)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in reader:
+            _check_partition(batch, values, table)
+            added = [pa.repeat(values[name], batch.num_rows) for name in missing]
+            yield pa.RecordBatch.from_arrays([*batch.columns, *added], schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _check_partition(batch: pa.RecordBatch, values: Mapping[str, pa.Scalar], table: str) -> None:
+    for name, value in values.items():
+        if batch.schema.get_field_index(name) < 0:
+            continue
+        column = pc.cast(batch.column(name), value.type)
+        same = pc.equal(column, value).fill_null(fill_value=False)
+        if not value.is_valid:
+            same = column.is_null()
+        if not pc.all(same).as_py() and batch.num_rows:
+            raise DataError(
+                f"{table}: the rows to overwrite partition {name} = {value} with have other "
+                f"values in column {name!r}"
+            )

@@ -1,0 +1,106 @@
+"""The parts of one table, wired together once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from paimonlab.commit.committer import CommitOptions, Committer
+from paimonlab.commit.publisher import SnapshotPublisher
+from paimonlab.formats.parquet import ParquetOptions
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.metadata.tags import TagManager
+from paimonlab.read.read_plan import ReadOptions, ReadPlan
+from paimonlab.spec.options import Options
+from paimonlab.spec.partition import PartitionOptions
+from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.stats_mode import StatsOptions
+from paimonlab.storage import FileIO
+from paimonlab.write.write_plan import WriteOptions, WritePlan
+
+
+@dataclass(frozen=True)
+class TableParts:
+    """What the verbs of a table work with."""
+
+    name: str
+    """``database.table``, for messages."""
+    schema: TableSchema
+    options: Options
+    """Of the schema, with those of the read or write at hand on top."""
+    file_io: FileIO
+    layout: TableLayout
+    publisher: SnapshotPublisher
+
+    @cached_property
+    def snapshots(self) -> SnapshotManager:
+        """The snapshots of the table."""
+        return SnapshotManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def schemas(self) -> SchemaManager:
+        """The schemas of the table."""
+        return SchemaManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def tags(self) -> TagManager:
+        """The tags of the table."""
+        return TagManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def manifests(self) -> ManifestStore:
+        """The manifests of the table."""
+        return ManifestStore(self.file_io, self.layout)
+
+    @property
+    def committer(self) -> Committer:
+        """A committer for this table."""
+        return Committer(
+            self.name,
+            self.file_io,
+            self.layout,
+            snapshots=self.snapshots,
+            manifests=self.manifests,
+            schemas=self.schemas,
+            publisher=self.publisher,
+            options=self.options.slice(CommitOptions),
+        )
+
+    def read_plan(
+        self,
+        schema: TableSchema,
+        columns: Sequence[str],
+        predicate: Predicate | None,
+        *,
+        snapshot: Snapshot | None,
+    ) -> ReadPlan:
+        """Gather what reading splits of a snapshot takes."""
+        newest = max(schema.id, -1 if snapshot is None else snapshot.schema_id)
+        schemas = {found.id: found for found in self.schemas.list() if found.id <= newest}
+        return ReadPlan(
+            table_path=self.layout.table_path,
+            table_name=self.name,
+            schema=schema,
+            schemas=schemas,
+            columns=tuple(columns),
+            predicate=predicate,
+            options=self.options.slice(ReadOptions),
+        )
+
+    def write_plan(self) -> WritePlan:
+        """Gather what writing takes."""
+        return WritePlan(
+            table_path=self.layout.table_path,
+            table_name=self.name,
+            schema=self.schema,
+            options=self.options.slice(WriteOptions),
+            partition=self.options.slice(PartitionOptions),
+            parquet=self.options.slice(ParquetOptions),
+            stats=StatsOptions.of(self.schema.fields, self.options),
+        )

@@ -1,0 +1,16 @@
+"""System tables: metadata of one table as rows, ``db.t$snapshots`` and the like.
+
+Columns and texts are those of Java Paimon 1.3. A system table is a function from the parts
+of a table to an Arrow table.
+"""
+
+from __future__ import annotations
+
+from paimonlab.table.system.system_table import (
+    SYSTEM_TABLES,
+    SystemScan,
+    SystemTable,
+    system_table,
+)
+
+__all__ = ["SYSTEM_TABLES", "SystemScan", "SystemTable", "system_table"]

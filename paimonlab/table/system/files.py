@@ -1,0 +1,123 @@
+"""``$files``: the live data files.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system.FilesTable``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.scan.split_paths import bucket_paths
+from paimonlab.scan.statistics import column_stats
+from paimonlab.spec.data_file import FileSource
+from paimonlab.spec.partition import PartitionOptions
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.types import AtomicType, DataField
+from paimonlab.table.parts import TableParts
+from paimonlab.table.system.live import files_of
+from paimonlab.table.system.texts import key_text, map_text, partition_text, value_texts
+
+FILES = pa.schema(
+    [
+        pa.field("partition", pa.string()),
+        pa.field("bucket", pa.int32(), nullable=False),
+        pa.field("file_path", pa.string(), nullable=False),
+        pa.field("file_format", pa.string(), nullable=False),
+        pa.field("schema_id", pa.int64(), nullable=False),
+        pa.field("level", pa.int32(), nullable=False),
+        pa.field("record_count", pa.int64(), nullable=False),
+        pa.field("file_size_in_bytes", pa.int64(), nullable=False),
+        pa.field("min_key", pa.string()),
+        pa.field("max_key", pa.string()),
+        pa.field("null_value_counts", pa.string(), nullable=False),
+        pa.field("min_value_stats", pa.string(), nullable=False),
+        pa.field("max_value_stats", pa.string(), nullable=False),
+        pa.field("min_sequence_number", pa.int64()),
+        pa.field("max_sequence_number", pa.int64()),
+        pa.field("creation_time", pa.timestamp("ms")),
+        pa.field("deleteRowCount", pa.int64()),
+        pa.field("file_source", pa.string()),
+    ]
+)
+
+
+def files(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+    """``$files``: one row a live file, in the order of the manifests."""
+    found = files_of(parts, snapshot).combine_chunks()
+    schema = parts.schema
+    partition_fields = [schema.field(key) for key in schema.partition_keys]
+    key_fields = [schema.field(key) for key in schema.trimmed_primary_keys]
+    nulls, low, high = _stats_texts(parts, found)
+    columns = [
+        partition_text(_array(found, "partition"), partition_fields),
+        found.column("bucket"),
+        _paths(parts, found, partition_fields),
+        _formats(found),
+        found.column("schema_id"),
+        found.column("level"),
+        found.column("row_count"),
+        found.column("file_size_bytes"),
+        key_text(_array(found, "min_key"), key_fields),
+        key_text(_array(found, "max_key"), key_fields),
+        nulls,
+        low,
+        high,
+        found.column("min_sequence_number"),
+        found.column("max_sequence_number"),
+        pc.cast(found.column("creation_time_millis"), pa.timestamp("ms")),
+        found.column("delete_row_count"),
+        _sources(found),
+    ]
+    return pa.Table.from_arrays(columns, schema=FILES)
+
+
+def _array(table: pa.Table, name: str) -> pa.Array:
+    column = table.column(name)
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _paths(parts: TableParts, found: pa.Table, fields: Sequence[DataField]) -> pa.Array:
+    folders = bucket_paths(
+        _array(found, "partition"),
+        found.column("bucket").to_pylist(),
+        fields,
+        parts.options.slice(PartitionOptions),
+    )
+    names = found.column("file_name").to_pylist()
+    externals = found.column("external_path").to_pylist()
+    rows = zip(folders, names, externals, strict=True)
+    root = parts.layout.table_path
+    return pa.array([out or f"{root}/{folder}/{name}" for folder, name, out in rows], pa.string())
+
+
+def _formats(found: pa.Table) -> pa.Array:
+    names = found.column("file_name").to_pylist()
+    return pa.array([PurePosixPath(name).suffix.removeprefix(".") for name in names], pa.string())
+
+
+def _sources(found: pa.Table) -> pa.Array:
+    names = pa.array([source.name for source in FileSource], pa.string())
+    return names.take(_array(found, "file_source"))
+
+
+def _stats_texts(parts: TableParts, found: pa.Table) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """Statistics of all columns of the table, each file's read through its own schema."""
+    names = parts.schema.field_names
+    stats = column_stats(found, "value_stats", names, parts.schema, parts.schemas)
+    nulls, low, high = [], [], []
+    for field in parts.schema.fields:
+        column = stats[field.name]
+        nulls.append(pc.cast(column.null_count, pa.string()))
+        low.append(_texts(column.min, field))
+        high.append(_texts(column.max, field))
+    return map_text(names, nulls), map_text(names, low), map_text(names, high)
+
+
+def _texts(values: pa.Array, field: DataField) -> pa.Array:
+    if isinstance(field.type, AtomicType):
+        return value_texts(values, field.type)
+    return pa.nulls(len(values), pa.string())

@@ -1,0 +1,157 @@
+"""``$snapshots``, ``$schemas``, ``$tags``, ``$options``: what small JSON files say.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from paimonlab.spec.snapshot import Snapshot, Tag
+from paimonlab.spec.type_text import fields_to_json
+from paimonlab.table.parts import TableParts
+from paimonlab.table.system.texts import duration_text
+
+_MILLIS = pa.timestamp("ms")
+
+SNAPSHOTS = pa.schema(
+    [
+        pa.field("snapshot_id", pa.int64(), nullable=False),
+        pa.field("schema_id", pa.int64(), nullable=False),
+        pa.field("commit_user", pa.string(), nullable=False),
+        pa.field("commit_identifier", pa.int64(), nullable=False),
+        pa.field("commit_kind", pa.string(), nullable=False),
+        pa.field("commit_time", _MILLIS, nullable=False),
+        pa.field("base_manifest_list", pa.string(), nullable=False),
+        pa.field("delta_manifest_list", pa.string(), nullable=False),
+        pa.field("changelog_manifest_list", pa.string()),
+        pa.field("total_record_count", pa.int64()),
+        pa.field("delta_record_count", pa.int64()),
+        pa.field("changelog_record_count", pa.int64()),
+        pa.field("watermark", pa.int64()),
+    ]
+)
+SCHEMAS = pa.schema(
+    [
+        pa.field("schema_id", pa.int64(), nullable=False),
+        pa.field("fields", pa.string(), nullable=False),
+        pa.field("partition_keys", pa.string(), nullable=False),
+        pa.field("primary_keys", pa.string(), nullable=False),
+        pa.field("options", pa.string(), nullable=False),
+        pa.field("comment", pa.string()),
+        pa.field("update_time", _MILLIS, nullable=False),
+    ]
+)
+OPTIONS = pa.schema(
+    [
+        pa.field("key", pa.string(), nullable=False),
+        pa.field("value", pa.string(), nullable=False),
+    ]
+)
+TAGS = pa.schema(
+    [
+        pa.field("tag_name", pa.string(), nullable=False),
+        pa.field("snapshot_id", pa.int64(), nullable=False),
+        pa.field("schema_id", pa.int64(), nullable=False),
+        pa.field("commit_time", _MILLIS, nullable=False),
+        pa.field("record_count", pa.int64()),
+        pa.field("create_time", _MILLIS),
+        pa.field("time_retained", pa.string()),
+    ]
+)
+
+
+def snapshots(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+    """``$snapshots``: one row a snapshot, oldest first."""
+    return _table(SNAPSHOTS, [_snapshot_row(found) for found in parts.snapshots.list()])
+
+
+def schemas(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+    """``$schemas``: one row a schema, oldest first; lists and maps as JSON."""
+    rows = [
+        (
+            schema.id,
+            _json(fields_to_json(schema.fields)),
+            _json(schema.partition_keys),
+            _json(schema.primary_keys),
+            _json(dict(schema.options)),
+            schema.comment,
+            local_time(schema.time_millis),
+        )
+        for schema in parts.schemas.list()
+    ]
+    return _table(SCHEMAS, rows)
+
+
+def options(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+    """``$options``: the options of the latest schema."""
+    latest = parts.schemas.latest() or parts.schema
+    return _table(OPTIONS, sorted(latest.options.items()))
+
+
+def tags(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+    """``$tags``: one row a tag, by name."""
+    return _table(TAGS, [_tag_row(name, tag) for name, tag in parts.tags.list()])
+
+
+def _snapshot_row(snapshot: Snapshot) -> tuple[Any, ...]:
+    watermark = snapshot.watermark
+    return (
+        snapshot.id,
+        snapshot.schema_id,
+        snapshot.commit_user,
+        snapshot.commit_identifier,
+        snapshot.commit_kind.value,
+        local_time(snapshot.time_millis),
+        snapshot.base_manifest_list,
+        snapshot.delta_manifest_list,
+        snapshot.changelog_manifest_list,
+        snapshot.total_record_count,
+        snapshot.delta_record_count,
+        snapshot.changelog_record_count,
+        watermark,
+    )
+
+
+def _tag_row(name: str, tag: Tag) -> tuple[Any, ...]:
+    created = tag.tag_create_time
+    retained = tag.tag_time_retained
+    return (
+        name,
+        tag.id,
+        tag.schema_id,
+        local_time(tag.time_millis),
+        tag.total_record_count,
+        None if created is None else _create_time(created),
+        None if retained is None else duration_text(float(retained)),
+    )
+
+
+def _create_time(parts: Sequence[int]) -> datetime:
+    """Trailing zeros may be missing; below a millisecond the column has no digits."""
+    year, month, day, hour, minute, second, nano = [*parts, 0, 0, 0, 0][:7]
+    micro = nano // 1_000_000 * 1000
+    return datetime(year, month, day, hour, minute, second, micro)  # noqa: DTZ001 - local
+
+
+def local_time(millis: int) -> datetime:
+    """Wall clock of the process's zone, without zone, as Java shows commit times."""
+    seconds, rest = divmod(millis, 1000)
+    return datetime.fromtimestamp(seconds).replace(microsecond=rest * 1000)  # noqa: DTZ006
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _table(schema: pa.Schema, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
+    arrays = [
+        pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)

@@ -1,0 +1,58 @@
+"""``$manifests``: the manifests of a snapshot.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system.ManifestsTable``.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimonlab.spec.manifest import ManifestFileMeta
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.parts import TableParts
+from paimonlab.table.system.texts import partition_text
+
+MANIFESTS = pa.schema(
+    [
+        pa.field("file_name", pa.string(), nullable=False),
+        pa.field("file_size", pa.int64(), nullable=False),
+        pa.field("num_added_files", pa.int64(), nullable=False),
+        pa.field("num_deleted_files", pa.int64(), nullable=False),
+        pa.field("schema_id", pa.int64(), nullable=False),
+        pa.field("min_partition_stats", pa.string()),
+        pa.field("max_partition_stats", pa.string()),
+    ]
+)
+
+
+def manifests(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+    """``$manifests``: base, delta and changelog manifests, in the order of the lists."""
+    found = [] if snapshot is None else _of(parts, snapshot)
+    fields = [parts.schema.field(key) for key in parts.schema.partition_keys]
+    low = pa.array([meta.partition_stats.min_values for meta in found], pa.large_binary())
+    high = pa.array([meta.partition_stats.max_values for meta in found], pa.large_binary())
+    columns = [
+        pa.array([meta.file_name for meta in found], pa.string()),
+        pa.array([meta.file_size_bytes for meta in found], pa.int64()),
+        pa.array([meta.num_added_files for meta in found], pa.int64()),
+        pa.array([meta.num_deleted_files for meta in found], pa.int64()),
+        pa.array([meta.schema_id for meta in found], pa.int64()),
+        partition_text(low, fields),
+        partition_text(high, fields),
+    ]
+    return pa.Table.from_arrays(columns, schema=MANIFESTS)
+
+
+def _of(parts: TableParts, snapshot: Snapshot) -> list[ManifestFileMeta]:
+    names = [
+        (snapshot.base_manifest_list, snapshot.base_manifest_list_size),
+        (snapshot.delta_manifest_list, snapshot.delta_manifest_list_size),
+        (snapshot.changelog_manifest_list, snapshot.changelog_manifest_list_size),
+    ]
+    referrer = parts.layout.snapshot(snapshot.id)
+    return [
+        meta
+        for name, size in names
+        if name is not None
+        for meta in parts.manifests.read_list(name, size, referrer=referrer)
+    ]

@@ -1,0 +1,63 @@
+"""``$partitions`` and ``$buckets``: sums over the live files.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system.PartitionsTable``, ``BucketsTable``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.parts import TableParts
+from paimonlab.table.system.live import files_of
+from paimonlab.table.system.texts import partition_text
+
+_SUMS = [
+    pa.field("record_count", pa.int64(), nullable=False),
+    pa.field("file_size_in_bytes", pa.int64(), nullable=False),
+    pa.field("file_count", pa.int64(), nullable=False),
+    pa.field("last_update_time", pa.timestamp("ms")),
+]
+PARTITIONS = pa.schema([pa.field("partition", pa.string()), *_SUMS])
+BUCKETS = pa.schema(
+    [pa.field("partition", pa.string()), pa.field("bucket", pa.int32(), nullable=False), *_SUMS]
+)
+
+
+def partitions(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+    """``$partitions``: one row a partition that has live files, by its text."""
+    return _sums(parts, snapshot, ["partition"], PARTITIONS)
+
+
+def buckets(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+    """``$buckets``: one row a bucket that has live files, by partition text and bucket."""
+    return _sums(parts, snapshot, ["partition", "bucket"], BUCKETS)
+
+
+def _sums(
+    parts: TableParts, snapshot: Snapshot | None, keys: Sequence[str], schema: pa.Schema
+) -> pa.Table:
+    files = files_of(parts, snapshot)
+    sums = files.group_by(list(keys), use_threads=False).aggregate(
+        [
+            ("row_count", "sum"),
+            ("file_size_bytes", "sum"),
+            ("file_name", "count"),
+            ("creation_time_millis", "max"),
+        ]
+    )
+    fields = [parts.schema.field(key) for key in parts.schema.partition_keys]
+    columns = {
+        "partition": partition_text(sums.column("partition").combine_chunks(), fields),
+        "record_count": sums.column("row_count_sum"),
+        "file_size_in_bytes": sums.column("file_size_bytes_sum"),
+        "file_count": sums.column("file_name_count"),
+        "last_update_time": pc.cast(sums.column("creation_time_millis_max"), pa.timestamp("ms")),
+    }
+    if "bucket" in keys:
+        columns["bucket"] = sums.column("bucket")
+    table = pa.table({name: columns[name] for name in schema.names}).cast(schema)
+    return table.sort_by([(key, "ascending") for key in keys])

@@ -1,0 +1,77 @@
+"""Rows and values as the texts that system tables show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.spec.binary_row import decode
+from paimonlab.spec.types import DataField, DataType
+from paimonlab.spec.value_text import display_texts, internal_texts
+
+_Texts = Callable[[pa.Array, DataType], list[str | None]]
+
+
+def partition_text(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:
+    """``{2026-01-01, 7}`` for each serialised partition row."""
+    return _joined(rows, fields, "{}", display_texts)
+
+
+def key_text(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:
+    """``[1, a]`` for each serialised key row; null without key columns."""
+    if not fields:
+        return pa.nulls(len(rows), pa.string())
+    return _joined(rows, fields, "[]", internal_texts)
+
+
+def value_texts(column: pa.Array, data_type: DataType) -> pa.Array:
+    """Each value as statistics show it: dates as days, timestamps as 2026-01-01T00:00."""
+    return pa.array(internal_texts(column, data_type), pa.string())
+
+
+def map_text(names: Sequence[str], values: Sequence[pa.Array]) -> pa.Array:
+    """``{a=1, b=null}`` for each row, names sorted."""
+    pieces = []
+    for name, texts in sorted(zip(names, values, strict=True), key=lambda pair: pair[0]):
+        shown = pc.fill_null(texts, "null")
+        pieces.append(pc.binary_join_element_wise(f"{name}=", shown, ""))
+    return _enclosed(pieces, "{}", len(values[0]) if values else 0)
+
+
+def duration_text(seconds: float) -> str:
+    """ISO text of a duration in hours, minutes and seconds, as Java prints it.
+
+    Examples
+    --------
+    >>> duration_text(90061), duration_text(0.5)
+    ('PT25H1M1S', 'PT0.5S')
+    """
+    whole, fraction = divmod(seconds, 1)
+    hours, rest = divmod(int(whole), 3600)
+    minutes, secs = divmod(rest, 60)
+    parts = [f"{hours}H" if hours else "", f"{minutes}M" if minutes else ""]
+    if secs or fraction or not (hours or minutes):
+        shown = f"{secs + fraction:.9f}".rstrip("0").rstrip(".")
+        parts.append(f"{shown}S")
+    return "PT" + "".join(parts)
+
+
+def _joined(rows: pa.Array, fields: Sequence[DataField], brackets: str, texts: _Texts) -> pa.Array:
+    types = [field.type for field in fields]
+    # Few distinct rows: partitions and keys repeat.
+    encoded = pc.dictionary_encode(rows)
+    values = decode(encoded.dictionary, types)
+    columns = [
+        pc.fill_null(pa.array(texts(column, data_type), pa.string()), "null")
+        for column, data_type in zip(values, types, strict=True)
+    ]
+    return _enclosed(columns, brackets, len(encoded.dictionary)).take(encoded.indices)
+
+
+def _enclosed(pieces: Sequence[pa.Array], brackets: str, count: int) -> pa.Array:
+    if not pieces:
+        return pa.array([brackets] * count, pa.string())
+    joined = pc.binary_join_element_wise(*pieces, ", ")
+    return pc.binary_join_element_wise(brackets[0], joined, brackets[1], "")

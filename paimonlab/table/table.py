@@ -1,0 +1,349 @@
+"""The user's object: one table, opened at one schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from paimonlab.errors import ColumnNotFoundError
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.options import check_supported
+from paimonlab.spec.predicate import Predicate, bind
+from paimonlab.spec.predicate_sql import parse_predicate
+from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table import overwriting, writing
+from paimonlab.table.lookup import lookup
+from paimonlab.table.parts import TableParts
+from paimonlab.table.scan import Scan
+from paimonlab.table.tags import Tags
+from paimonlab.table.time_travel import TravelPoint, travel
+from paimonlab.table.writing import Writer
+
+
+class Table:
+    """A table of a catalog: `Catalog.table` opens it.
+
+    The object keeps the schema it was opened with; open the table again to see a change.
+    Snapshots are always looked up anew.
+    """
+
+    _accessors: ClassVar[dict[str, Callable[[Table], Any]]] = {}
+
+    def __init__(self, identifier: Identifier, parts: TableParts) -> None:
+        self._identifier = identifier
+        self._parts = parts
+
+    def __repr__(self) -> str:
+        return f"<paimonlab.Table {self.name}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name in Table._accessors:
+            return Table._accessors[name](self)
+        raise AttributeError(f"a table has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *Table._accessors]
+
+    @classmethod
+    def register_accessor(cls, name: str, accessor: Callable[[Table], Any]) -> None:
+        """Let upper layers offer ``table.<name>``: ``accessor`` is called with the table."""
+        cls._accessors[name] = accessor
+
+    @property
+    def name(self) -> str:
+        """The name, ``database.table``."""
+        return str(self._identifier)
+
+    @property
+    def identifier(self) -> Identifier:
+        """The parts of the name."""
+        return self._identifier
+
+    @property
+    def path(self) -> str:
+        """The table's folder."""
+        return self._parts.layout.table_path
+
+    @property
+    def schema(self) -> TableSchema:
+        """The schema the table was opened with."""
+        return self._parts.schema
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+        return self.schema.arrow_schema
+
+    @property
+    def primary_keys(self) -> tuple[str, ...]:
+        """Columns of the primary key; () in an append table."""
+        return self.schema.primary_keys
+
+    @property
+    def partition_keys(self) -> tuple[str, ...]:
+        """Columns that choose the partition; () if there are no partitions."""
+        return self.schema.partition_keys
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """The options that were set, by Paimon's keys."""
+        return self.schema.options
+
+    @property
+    def comment(self) -> str | None:
+        """The table's comment."""
+        return self.schema.comment
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The latest snapshot; None when nothing was committed yet."""
+        return self._parts.snapshots.latest()
+
+    @property
+    def snapshots(self) -> SnapshotManager:
+        """All snapshots: ``.list()``, ``.get(id)``, ``.latest()``."""
+        return self._parts.snapshots
+
+    @property
+    def schemas(self) -> SchemaManager:
+        """All schemas: ``.list()``, ``.get(id)``, ``.latest()``."""
+        return self._parts.schemas
+
+    @property
+    def tags(self) -> Tags:
+        """Named snapshots: ``.list()``, ``.get(name)``, ``.create(name)``, ``.delete(name)``."""
+        return Tags(self._parts.tags, self._parts.snapshots, self.name)
+
+    @property
+    def parts(self) -> TableParts:
+        """What the table is made of, for engines that plan and write by themselves."""
+        return self._parts
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | Predicate | None = None,
+        *,
+        limit: int | None = None,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        timestamp: datetime | int | str | None = None,
+        watermark: int | None = None,
+        version: int | str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Scan:
+        """Prepare a read.
+
+        Parameters
+        ----------
+        columns
+            Names in the order wanted; None: all.
+        where
+            SQL text (``amount > 10 AND dt IN ('a', 'b')``, Spark's dialect) or an expression
+            (``paimonlab.col("amount") > 10``).
+        limit
+            At most so many rows, any of them.
+        snapshot, tag, timestamp, watermark, version
+            The point in time to read, one of them at most; see `TravelPoint`.
+        options
+            Table options for this read only, ``scan.…`` among them.
+
+        Returns
+        -------
+        Scan
+            Reads one snapshot, however often it is asked.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            If a column is not there.
+        SnapshotNotFoundError, TagNotFoundError
+            If there is no such point in time.
+        UnsupportedError
+            If an option of the table would change the rows and is not implemented.
+        """
+        if limit is not None and limit < 0:
+            raise ValueError(f"limit must not be negative, got {limit}")
+        parts = self._parts
+        if options:
+            parts = replace(parts, options=parts.options.with_options(options))
+        check_supported(parts.options, parts.schema, "read")
+        point = TravelPoint(
+            snapshot=snapshot, tag=tag, timestamp=timestamp, watermark=watermark, version=version
+        )
+        if point.is_now:
+            point = TravelPoint.of_options(parts.options)
+        found = travel(point, parts.snapshots, parts.tags, self.name)
+        schema = parts.schema
+        if not point.is_now and found is not None:
+            schema = parts.schemas.get(found.schema_id)
+        return Scan(
+            parts=parts,
+            snapshot=found,
+            schema=schema,
+            columns=self._columns(columns, schema),
+            predicate=self._predicate(where, schema),
+            limit=limit,
+        )
+
+    def lookup(self, keys: Any, *, columns: Sequence[str] | None = None) -> pa.Table:
+        """Read rows by their full primary key.
+
+        Parameters
+        ----------
+        keys
+            The primary key columns: a dict of lists, or anything that speaks Arrow.
+        columns
+            Names in the order wanted; None: all.
+
+        Returns
+        -------
+        pyarrow.Table
+            One row a key that is there, in any order.
+        """
+        return lookup(self.scan(columns), keys)
+
+    def write(
+        self,
+        data: Any,
+        *,
+        row_kinds: str | None = None,
+        properties: Mapping[str, str] | None = None,
+    ) -> Snapshot | None:
+        """Append rows, or upsert them into a primary-key table, in one commit.
+
+        Parameters
+        ----------
+        data
+            Anything that speaks Arrow: a table, batch or reader, a pandas or polars frame, a
+            DuckDB relation. A reader is streamed. Missing nullable columns become null.
+        row_kinds
+            Name of a column of ``data`` with ``+I -U +U -D`` or 0..3; it is not stored.
+        properties
+            Kept with the snapshot.
+
+        Returns
+        -------
+        Snapshot or None
+            None when ``data`` has no rows.
+
+        Raises
+        ------
+        DataError
+            If the rows do not fit the table. Nothing of them is visible then.
+        """
+        return writing.write(self._writable(), data, row_kinds=row_kinds, properties=properties)
+
+    def overwrite(
+        self,
+        data: Any,
+        *,
+        partition: Mapping[str, Any] | None = None,
+        dynamic: bool | None = None,
+    ) -> Snapshot:
+        """Replace rows in one commit.
+
+        Parameters
+        ----------
+        data
+            As in `write`.
+        partition
+            Replace the partitions with these values, all or some of the partition columns;
+            ``data`` may leave those columns out.
+        dynamic
+            True: replace just the partitions that ``data`` has rows of; False: replace the
+            whole table; None: as the option ``dynamic-partition-overwrite`` says.
+        """
+        return overwriting.overwrite(self._writable(), data, partition=partition, dynamic=dynamic)
+
+    def drop_partitions(self, partitions: Sequence[Mapping[str, Any]]) -> Snapshot:
+        """Delete all rows of partitions in one commit.
+
+        Parameters
+        ----------
+        partitions
+            Values of all or some of the partition columns each.
+        """
+        return overwriting.drop_partitions(self._writable(), partitions)
+
+    def new_writer(self, user: str | None = None) -> Writer:
+        """Begin to write many batches, for one or many commits; see `Writer`."""
+        return Writer(self._writable(), user or writing.new_user(self._parts))
+
+    def commit(
+        self,
+        messages: Sequence[CommitMessage],
+        *,
+        identifier: int = BATCH_COMMIT_IDENTIFIER,
+        user: str | None = None,
+        watermark: int | None = None,
+        properties: Mapping[str, str] | None = None,
+    ) -> Snapshot | None:
+        """Make what writers wrote visible, all of it or nothing.
+
+        Parameters
+        ----------
+        messages
+            Of `Writer.prepare_commit`, of any number of writers in any processes.
+        identifier, user
+            The same pair is committed at most once: committing it again returns the snapshot
+            it became. Identifiers of a user rise.
+        watermark
+            Event time, epoch milliseconds.
+        properties
+            Kept with the snapshot.
+
+        Returns
+        -------
+        Snapshot or None
+            None when there is nothing to commit.
+        """
+        return self._writable().committer.append(
+            messages,
+            user=user or writing.new_user(self._parts),
+            identifier=identifier,
+            watermark=watermark,
+            properties=dict(properties) if properties else None,
+            is_new_user=user is None,
+        )
+
+    def sequence_numbers(self) -> pa.Table:
+        """Highest sequence number of every bucket, which writers go on from.
+
+        Returns
+        -------
+        pyarrow.Table
+            Columns ``partition`` (serialised BinaryRow), ``bucket``, ``total_buckets``,
+            ``max_sequence_number``; one row a bucket with live files.
+        """
+        return writing.sequence_numbers(self._parts, self.snapshot)
+
+    def _writable(self) -> TableParts:
+        check_supported(self._parts.options, self._parts.schema, "write")
+        return self._parts
+
+    def _columns(self, columns: Sequence[str] | None, schema: TableSchema) -> tuple[str, ...]:
+        if columns is None:
+            return schema.field_names
+        if isinstance(columns, str):
+            raise TypeError(f"columns must be a list of names, not the text {columns!r}")
+        for name in columns:
+            if name not in schema.field_names:
+                raise ColumnNotFoundError(name, self.name, schema.field_names)
+        if len(set(columns)) < len(columns):
+            raise ValueError(f"a column is asked for twice: {list(columns)}")
+        return tuple(columns)
+
+    def _predicate(self, where: str | Predicate | None, schema: TableSchema) -> Predicate | None:
+        if where is None:
+            return None
+        predicate = parse_predicate(where) if isinstance(where, str) else where
+        return bind(predicate, schema.fields, self.name)

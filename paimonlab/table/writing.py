@@ -1,0 +1,124 @@
+"""Writing and committing rows of one table."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from paimonlab.errors import CommitError, CommitOutcomeUnknownError
+from paimonlab.scan.sequences import restore_sequence_numbers
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.parts import TableParts
+from paimonlab.write.folders import delete_files
+from paimonlab.write.writer import TableWriter
+
+
+class Writer:
+    """Writes many batches and hands out what commits take: ``table.new_writer()``.
+
+    Examples
+    --------
+    ::
+
+        writer = table.new_writer(user="job-7")
+        for number, batch in enumerate(batches):
+            writer.write(batch)
+            messages = writer.prepare_commit(number)
+            table.commit(messages, identifier=number, user=writer.user)
+    """
+
+    def __init__(self, parts: TableParts, user: str) -> None:
+        self.user = user
+        """The commit user; with a rising identifier it makes commits idempotent."""
+        self._parts = parts
+        self._writer = new_table_writer(parts)
+
+    def write(self, data: Any, *, row_kinds: str | None = None) -> None:
+        """Take rows, as `Table.write` does; nothing is visible before a commit."""
+        self._writer.write(data, row_kinds=row_kinds)
+
+    def prepare_commit(self, identifier: int = BATCH_COMMIT_IDENTIFIER) -> list[CommitMessage]:  # noqa: ARG002
+        """Finish the files of this round and describe them.
+
+        Parameters
+        ----------
+        identifier
+            Of the commit the messages are for; rises from round to round.
+        """
+        return self._writer.prepare_commit()
+
+    def abort(self) -> None:
+        """Delete what was written since the last `prepare_commit`."""
+        self._writer.abort()
+
+
+def new_table_writer(parts: TableParts) -> TableWriter:
+    """Make a writer that goes on from the sequence numbers of the latest snapshot."""
+    plan = parts.write_plan()
+    if plan.buckets < 1:
+        # Nothing orders the files of an append table without buckets.
+        return TableWriter(plan, parts.file_io)
+    return TableWriter(plan, parts.file_io, sequence_numbers(parts, parts.snapshots.latest()))
+
+
+def sequence_numbers(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+    """Highest sequence number of every bucket; see `Table.sequence_numbers`."""
+    return restore_sequence_numbers(snapshot, parts.manifests)
+
+
+def write(
+    parts: TableParts,
+    data: Any,
+    *,
+    row_kinds: str | None,
+    properties: Mapping[str, str] | None,
+) -> Snapshot | None:
+    """Write rows and commit them; see `Table.write`."""
+    messages = write_files(parts, data, row_kinds=row_kinds)
+    if not messages and not properties:
+        return None
+    with files_deleted_on_failure(parts, messages):
+        return parts.committer.append(
+            messages,
+            user=new_user(parts),
+            identifier=BATCH_COMMIT_IDENTIFIER,
+            properties=dict(properties) if properties else None,
+            is_new_user=True,
+        )
+
+
+def write_files(
+    parts: TableParts,
+    data: Any,
+    *,
+    row_kinds: str | None = None,
+) -> list[CommitMessage]:
+    """Write rows to files that no snapshot knows yet; on an error the files are deleted."""
+    with new_table_writer(parts) as writer:
+        writer.write(data, row_kinds=row_kinds)
+        return writer.prepare_commit()
+
+
+@contextmanager
+def files_deleted_on_failure(
+    parts: TableParts, messages: Sequence[CommitMessage]
+) -> Iterator[None]:
+    """Delete the files of a commit if it definitely did not happen."""
+    try:
+        yield
+    except CommitOutcomeUnknownError:
+        raise
+    except CommitError:
+        delete_files(messages, parts.write_plan(), parts.file_io)
+        raise
+
+
+def new_user(parts: TableParts) -> str:
+    """Make up a commit user that nobody had before."""
+    prefix = parts.schema.options.get("commit.user-prefix")
+    return f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4())

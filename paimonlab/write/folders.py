@@ -1,0 +1,40 @@
+"""Where the files of a bucket go, and deleting files that no commit will ever name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from paimonlab.spec.binary_row import decode
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.partition import bucket_path, partition_paths
+from paimonlab.storage import FileIO, safe_join
+from paimonlab.write.write_plan import WritePlan
+
+
+def bucket_folder(plan: WritePlan, partition: bytes, bucket: int) -> str:
+    """Absolute folder of the data files of a bucket.
+
+    Parameters
+    ----------
+    plan
+        Of the write.
+    partition
+        Serialised BinaryRow of the partition values.
+    bucket
+        At least 0.
+    """
+    keys = plan.schema.partition_keys
+    types = [plan.schema.field(key).type for key in keys]
+    values = decode(pa.array([partition], pa.large_binary()), types)
+    (path,) = partition_paths(keys, values, types, plan.partition)
+    return safe_join(plan.table_path, bucket_path(path, bucket))
+
+
+def delete_files(messages: Sequence[CommitMessage], plan: WritePlan, file_io: FileIO) -> None:
+    """Delete the files of messages whose commit definitely did not and will not happen."""
+    for message in messages:
+        folder = bucket_folder(plan, message.partition, message.bucket)
+        for file in message.new_files:
+            file_io.delete(safe_join(folder, file.file_name))

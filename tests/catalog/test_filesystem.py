@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+from paimonlab.errors import (
+    AlreadyExistsError,
+    ColumnNotFoundError,
+    DatabaseNotFoundError,
+    SchemaError,
+    TableNotFoundError,
+    UnsupportedError,
+)
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> pl.Catalog:
+    catalog = pl.connect(tmp_path / "warehouse")
+    catalog.create_database("db")
+    return catalog
+
+
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+
+
+def test_a_new_warehouse_is_empty_and_not_yet_on_disk(tmp_path: Path) -> None:
+    catalog = pl.connect({"warehouse": f"file://{tmp_path}/w", "metastore": "filesystem"})
+
+    assert catalog.databases() == []
+    assert not (tmp_path / "w").exists()
+
+
+def test_databases_are_made_listed_and_dropped(catalog: pl.Catalog) -> None:
+    catalog.create_database("a")
+    catalog.create_database("a", exist_ok=True)
+
+    assert catalog.databases() == ["a", "db"]
+    with pytest.raises(AlreadyExistsError, match="database a already exists"):
+        catalog.create_database("a")
+    catalog.drop_database("a")
+    catalog.drop_database("a", missing_ok=True)
+    with pytest.raises(DatabaseNotFoundError, match=r"database dbb not found.* Did you mean 'db'"):
+        catalog.drop_database("dbb")
+
+
+def test_a_database_with_tables_is_dropped_only_with_cascade(catalog: pl.Catalog) -> None:
+    catalog.create_table("db.t", COLUMNS)
+
+    with pytest.raises(SchemaError, match="cascade=True"):
+        catalog.drop_database("db")
+    catalog.drop_database("db", cascade=True)
+
+    assert catalog.databases() == []
+
+
+def test_a_table_is_opened_as_it_was_made(catalog: pl.Catalog) -> None:
+    catalog.create_table(
+        "db.t",
+        {"dt": "STRING", "id": "BIGINT", "amount": "DECIMAL(12, 2)"},
+        primary_keys=["dt", "id"],
+        partition_keys=["dt"],
+        options={"bucket": "2"},
+        comment="orders",
+    )
+
+    table = catalog.table("db.t")
+
+    assert table.name == "db.t"
+    assert table.primary_keys == ("dt", "id")
+    assert table.partition_keys == ("dt",)
+    assert table.options == {"bucket": "2"}
+    assert table.comment == "orders"
+    assert table.arrow_schema == pa.schema(
+        [
+            pa.field("dt", pa.string(), nullable=False),
+            pa.field("id", pa.int64(), nullable=False),
+            pa.field("amount", pa.decimal128(12, 2)),
+        ]
+    )
+    assert table.snapshot is None
+    assert catalog.tables("db") == ["t"]
+
+
+def test_an_arrow_schema_makes_a_table(catalog: pl.Catalog) -> None:
+    schema = pa.schema([pa.field("a", pa.int32(), nullable=False), ("t", pa.timestamp("ns"))])
+
+    table = catalog.create_table("db.t", schema)
+
+    assert table.arrow_schema == schema
+
+
+def test_a_name_is_taken_once(catalog: pl.Catalog) -> None:
+    catalog.create_table("db.t", COLUMNS)
+
+    with pytest.raises(AlreadyExistsError, match=r"table db\.t already exists"):
+        catalog.create_table("db.t", COLUMNS)
+    assert catalog.create_table("db.t", {"x": "INT"}, exist_ok=True).arrow_schema.names == [
+        "id",
+        "v",
+    ]
+
+
+def test_tables_are_renamed_and_dropped(catalog: pl.Catalog) -> None:
+    catalog.create_database("other")
+    catalog.create_table("db.a", COLUMNS)
+    catalog.create_table("db.b", COLUMNS)
+
+    with pytest.raises(AlreadyExistsError):
+        catalog.rename_table("db.a", "db.b")
+    catalog.rename_table("db.a", "other.c")
+    catalog.drop_table("db.b")
+    catalog.drop_table("db.b", missing_ok=True)
+
+    assert (catalog.tables("db"), catalog.tables("other")) == ([], ["c"])
+    with pytest.raises(TableNotFoundError):
+        catalog.drop_table("db.b")
+
+
+def test_a_missing_table_names_close_ones(catalog: pl.Catalog) -> None:
+    catalog.create_table("db.orders", COLUMNS)
+
+    with pytest.raises(TableNotFoundError, match=r"table db.order not found. Did you mean 'db.or"):
+        catalog.table("db.order")
+    with pytest.raises(DatabaseNotFoundError):
+        catalog.table("nope.order")
+    with pytest.raises(TableNotFoundError, match="snapshots"):
+        catalog.table("db.orders$snapshot")
+    with pytest.raises(ValueError, match=r"database\.table"):
+        catalog.table("orders")
+
+
+@pytest.mark.parametrize("name", ["db./x", "db.a b/..", "../x.t", "db. ", "db.a\nb", "sys.t"])
+def test_names_that_cannot_be_folders_are_refused(catalog: pl.Catalog, name: str) -> None:
+    with pytest.raises((SchemaError, ValueError)):
+        catalog.create_table(name, COLUMNS)
+
+
+def test_alter_changes_the_definition_in_order(catalog: pl.Catalog) -> None:
+    catalog.create_table("db.t", COLUMNS)
+
+    table = catalog.alter_table(
+        "db.t",
+        pl.AddColumn("note", "STRING", after="id"),
+        pl.RenameColumn("v", "w"),
+        pl.SetOption("write-only", "true"),
+    )
+
+    assert table.arrow_schema.names == ["id", "note", "w"]
+    assert table.options["write-only"] == "true"
+    assert table.schema.id == 1
+    assert [schema.id for schema in table.schemas.list()] == [0, 1]
+
+
+def test_what_is_unknown_or_missing_is_an_error(catalog: pl.Catalog) -> None:
+    catalog.create_table("db.t", COLUMNS)
+
+    with pytest.raises(ColumnNotFoundError, match="it has id, v"):
+        catalog.alter_table("db.t", pl.DropColumn("x"))
+    with pytest.raises(SchemaError, match="Did you mean 'write-only'"):
+        catalog.alter_table("db.t", pl.SetOption("write-onli", "true"))
+    with pytest.raises(SchemaError, match="bukket"):
+        catalog.create_table("db.u", COLUMNS, options={"bukket": "1"})
+    with pytest.raises(UnsupportedError, match="merge-engine = 'aggregation'"):
+        catalog.create_table(
+            "db.u",
+            COLUMNS,
+            primary_keys=["id"],
+            options={"bucket": "1", "merge-engine": "aggregation"},
+        )
+    with pytest.raises(UnsupportedError, match="bucket"):
+        catalog.create_table("db.u", COLUMNS, primary_keys=["id"])
+    with pytest.raises(SchemaError, match="'nope' is not a column"):
+        catalog.create_table("db.u", COLUMNS, primary_keys=["nope"], options={"bucket": "1"})
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"warehouse": "s3://bucket/w"}, UnsupportedError),
+        ({"warehouse": "w", "metastore": "hive"}, UnsupportedError),
+        ({"warehouse": "w", "wearhouse": "x"}, ValueError),
+        ({"metastore": "filesystem"}, ValueError),
+    ],
+)
+def test_connect_refuses_what_it_cannot_do(options: dict[str, str], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        pl.connect(options)
