@@ -1,0 +1,83 @@
+"""Index manifests: which index files there are, among them the deletion vectors.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.manifest.IndexManifestEntrySerializer``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from paimonlab.errors import CorruptMetadataError
+from paimonlab.formats.avro_columns import ColumnSource, check_version, conform
+from paimonlab.formats.avro_container import read_table
+from paimonlab.spec.index_manifest import (
+    INDEX_VERSION,
+    DeletionVectorRange,
+    IndexManifestEntry,
+)
+from paimonlab.spec.manifest import FileKind
+
+_SOURCES = [
+    ColumnSource(pa.field(name, type_), (avro_name,), is_required)
+    for name, type_, avro_name, is_required in (
+        ("kind", pa.int32(), "_KIND", True),
+        ("partition", pa.large_binary(), "_PARTITION", True),
+        ("bucket", pa.int32(), "_BUCKET", True),
+        ("index_type", pa.large_string(), "_INDEX_TYPE", True),
+        ("file_name", pa.large_string(), "_FILE_NAME", True),
+        ("file_size_bytes", pa.int64(), "_FILE_SIZE", True),
+        ("row_count", pa.int64(), "_ROW_COUNT", True),
+        ("external_path", pa.large_string(), "_EXTERNAL_PATH", False),
+    )
+]
+_RANGES = "_DELETIONS_VECTORS_RANGES"
+
+
+def read_index_manifest(data: bytes, *, path: str) -> list[IndexManifestEntry]:
+    """Read an index manifest, the complete list of a snapshot's index files.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    path
+        Only for messages.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If the file is cut, damaged, or a field that every version writes is missing.
+    UnsupportedError
+        If the entries are of another version, or the file is not Avro.
+    """
+    records = read_table(data, path=path)
+    check_version(records, INDEX_VERSION, "index manifest entry", path=path)
+    rows = conform(records, _SOURCES, path=path).to_pylist()
+    ranges = [None] * len(rows)
+    if _RANGES in records.column_names:
+        ranges = records.column(_RANGES).to_pylist()
+    for row in rows:
+        if row.pop("kind") != FileKind.ADD:
+            raise CorruptMetadataError(path, "an index manifest lists what is there, not deletes")
+    return [
+        IndexManifestEntry(deletion_vectors=_ranges(vectors, path), **row)
+        for row, vectors in zip(rows, ranges, strict=True)
+    ]
+
+
+def _ranges(
+    vectors: list[dict[str, Any] | None] | None, path: str
+) -> tuple[DeletionVectorRange, ...] | None:
+    if vectors is None:
+        return None
+    try:
+        return tuple(
+            DeletionVectorRange(v["f0"], v["f1"], v["f2"], v.get("_CARDINALITY"))
+            for v in vectors
+            if v is not None
+        )
+    except KeyError as error:
+        problem = f"field {_RANGES}.{error.args[0]} is missing"
+        raise CorruptMetadataError(path, problem) from error
