@@ -26,7 +26,7 @@ def shown(values: list[Any], kind: pa.DataType) -> list[str]:
         (pa.string(), ["a\nb\u202ec\x00"], ["a\\nb\\u202ec\\x00"]),
         (pa.binary(), [b"\x00\xff", b""], ["0x00ff", "0x"]),
         (pa.date32(), [dt.date(1, 1, 1), dt.date(9999, 12, 31)], ["0001-01-01", "9999-12-31"]),
-        (pa.timestamp("us"), [dt.datetime(2013, 1, 1, 5, 0, 0, 500)], ["2013-01-01 05:00:00.0005"]),  # noqa: DTZ001
+        (pa.timestamp("us"), [dt.datetime(2013, 1, 1, 5, 0, 0, 500)], ["2013-01-01 05:00:00.0005"]),
         (pa.timestamp("us", "UTC"), [0], ["1970-01-01 00:00:00"]),
         (pa.time64("us"), [dt.time(12, 30)], ["12:30:00"]),
         (pa.duration("us"), [dt.timedelta(days=-1, seconds=-1)], ["-1 0:00:01"]),

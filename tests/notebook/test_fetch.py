@@ -31,7 +31,7 @@ def column(spark: SparkSession, expression: str) -> list[Any]:
             "VALUES (timestamp'0001-01-01 00:00:00'), (timestamp'9999-12-31 23:59:59')",
             [dt.datetime(1, 1, 1, tzinfo=UTC), dt.datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)],
         ),
-        ("SELECT timestamp_ntz'9999-12-31 00:00:00'", [dt.datetime(9999, 12, 31)]),  # noqa: DTZ001
+        ("SELECT timestamp_ntz'9999-12-31 00:00:00'", [dt.datetime(9999, 12, 31)]),
         ("SELECT date'0001-01-01'", [dt.date(1, 1, 1)]),
         ("SELECT named_struct('a', 1) UNION ALL SELECT NULL", [{"a": 1}, None]),
         (

@@ -12,6 +12,7 @@ from jupyter_client.manager import KernelManager, start_new_kernel
 PATIENCE_SECONDS = 120
 SETUP = """
 %load_ext paimonlab.notebook
+import os
 from paimonlab.notebook import connection as connections
 from tests.notebook.sessions import FakeCatalog, plain_session
 
@@ -84,3 +85,44 @@ def test_an_interrupt_cancels_the_job_and_the_session_stays_usable(kernel: Kerne
     assert "42" in outputs[-1]["data"]["text/plain"]
     reply, outputs = kernel.run("list(spark.sparkContext.statusTracker().getActiveJobsIds())")
     assert outputs[-1]["data"]["text/plain"] == "[]"
+
+
+SLOW = """
+SELECT java_method('java.lang.Thread', 'sleep', 1500L) FROM range(0, 2, 1, 2)
+"""
+
+
+def progress(outputs: list[dict[str, Any]]) -> str:
+    return "".join(output["text"] for output in outputs if output["type"] == "stream")
+
+
+def test_progress_is_one_line_that_is_gone_in_the_end(kernel: Kernel) -> None:
+    _, outputs = kernel.run(f"%%paimon{SLOW}")
+
+    assert "/2 tasks" in progress(outputs)
+    assert "\n" not in progress(outputs)
+    assert progress(outputs).split("\r")[-2].strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("setting", "options"),
+    [("PAIMONLAB_DETERMINISTIC=1", ""), ("PAIMONLAB_PROGRESS=0", ""), ("X=1", " --no-progress")],
+)
+def test_progress_can_be_switched_off(kernel: Kernel, setting: str, options: str) -> None:
+    name = setting.partition("=")[0]
+    kernel.run(f"%env {setting}")
+
+    _, outputs = kernel.run(f"%%paimon{options}{SLOW}")
+
+    kernel.run(f"del os.environ['{name}']")
+    assert progress(outputs) == ""
+
+
+def test_an_error_is_short_and_stops_the_cells_behind_it(kernel: Kernel) -> None:
+    reply, outputs = kernel.run("%%paimon\nSELECT idd\nFROM range(3)")
+
+    assert reply["status"] == "error"
+    assert outputs[-1]["type"] == "error"
+    assert outputs[-1]["ename"] == "QueryError"
+    assert len(outputs[-1]["traceback"]) <= 8
+    assert not any(output["type"] == "stream" for output in outputs)

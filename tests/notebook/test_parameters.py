@@ -45,7 +45,7 @@ def test_only_names_that_occur_are_bound() -> None:
         (np.int64(7), 7),
         (np.array([1, 2]), [1, 2]),
         ((1, "b"), [1, "b"]),
-        (pd.Timestamp("2013-01-01 05:00"), dt.datetime(2013, 1, 1, 5)),  # noqa: DTZ001
+        (pd.Timestamp("2013-01-01 05:00"), dt.datetime(2013, 1, 1, 5)),
     ],
 )
 def test_values_keep_their_type(value: Any, bound: Any) -> None:

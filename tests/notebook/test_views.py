@@ -131,6 +131,12 @@ def test_rows_are_arrow(timeline: views.Timeline) -> None:
     assert rows.column("delta_record_count").to_pylist() == [100, -250, 27_004, 0]
 
 
+def test_users_are_left_out_when_none_comes_back() -> None:
+    snapshots = [snapshot(number, commit_user=f"u{number}") for number in (1, 2, 3)]
+
+    assert "user" not in repr(draw(views.timeline("t", snapshots, {}, last=9)))
+
+
 def test_a_table_without_snapshots_says_so() -> None:
     empty = draw(views.timeline("air.flights", [], {}, last=5))
 

@@ -60,7 +60,7 @@ def _beyond_python(scalar: pa.Scalar) -> str:
         return "(holds a date before year 1 or after 9999)"
     # Arrow's own cast to text wraps years that need more than 16 bits.
     unit = "D" if pa.types.is_date(scalar.type) else scalar.type.unit
-    return str(np.datetime64(scalar.value, unit)).replace("T", " ")
+    return str(np.array(scalar.value, f"datetime64[{unit}]")).replace("T", " ")
 
 
 def value_text(value: Any) -> str:

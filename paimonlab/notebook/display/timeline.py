@@ -56,7 +56,9 @@ def _fields(timeline: Timeline) -> Iterator[Field]:
     yield Column("schema", align=Align.RIGHT), _schema
     if any(point.tags for point in timeline.points):
         yield Column("tags"), lambda point: ", ".join(point.tags)
-    yield Column("user"), lambda point: point.commit_user
+    users = [point.commit_user for point in timeline.points]
+    if len(set(users)) < len(users):  # a user that never comes back says nothing
+        yield Column("user"), lambda point: point.commit_user
 
 
 def _kind(point: TimelinePoint) -> str:
