@@ -31,8 +31,6 @@ from paimonlab.spec.predicate_tree import (
     Not,
     Predicate,
     TextMatch,
-    all_of,
-    any_of,
 )
 
 Node: TypeAlias = Any
@@ -88,6 +86,8 @@ def _parse(text: str) -> Node:
     except sqlglot.ParseError as error:
         first = error.errors[0] if error.errors else {}
         problem = str(first.get("description") or "an expression is missing")
+        if problem.startswith("Required keyword"):
+            problem = "something is missing"
         raise _fault(text, _error_offset(text, first), problem) from None
     except sqlglot.errors.TokenError:
         raise _fault(text, len(text), "a quote is not closed") from None
@@ -103,15 +103,15 @@ def _error_offset(text: str, error: Mapping[str, Any]) -> int:
 
 
 def _fault(text: str, offset: int, problem: str) -> SchemaError:
-    return SchemaError(_with_caret(text, offset, f"cannot read the condition: {problem}"))
+    return SchemaError(f"cannot read the condition: {problem}, {_caret(text, offset)}")
 
 
-def _with_caret(text: str, offset: int, problem: str) -> str:
-    """Show the line of the place with a caret under it."""
+def _caret(text: str, offset: int) -> str:
+    """Show the line of a place with a caret under it."""
     offset = min(max(offset, 0), len(text))
     start = text.rfind("\n", 0, offset) + 1
     line = text[start:].split("\n", 1)[0]
-    return f"{problem}, at position {offset}\n  {line}\n  {' ' * (offset - start)}^"
+    return f"at position {offset}\n  {line}\n  {' ' * (offset - start)}^"
 
 
 class _Reader:
@@ -123,7 +123,7 @@ class _Reader:
         return min(starts, default=0)
 
     def refused(self, node: Node, what: str) -> UnsupportedError:
-        return UnsupportedError(_with_caret(self.text, self.offset(node), what))
+        return UnsupportedError(what, _caret(self.text, self.offset(node)))
 
     def faulty(self, node: Node, problem: str) -> SchemaError:
         return _fault(self.text, self.offset(node), problem)
@@ -146,9 +146,9 @@ class _Reader:
             case exp.Paren():
                 return self.predicate(node.this)
             case exp.And():
-                return all_of(self.predicate(node.left), self.predicate(node.right))
+                return self.predicate(node.left) & self.predicate(node.right)
             case exp.Or():
-                return any_of(self.predicate(node.left), self.predicate(node.right))
+                return self.predicate(node.left) | self.predicate(node.right)
             case exp.Not():
                 return Not(self.predicate(node.this))
         return None
@@ -164,18 +164,12 @@ class _Reader:
         return self.decided(node, comparator, self.constant(left), self.constant(right))
 
     def compared(self, column: exp.Column, comparator: Comparator, constant: Node) -> Predicate:
-        value = self.constant(constant)
-        if value is None:
-            return AlwaysNull()
-        return Comparison(self.name(column), comparator, Literal(value))
+        return Comparison(self.name(column), comparator, Literal(self.constant(constant)))
 
     def decided(self, node: Node, comparator: Comparator, left: Any, right: Any) -> Predicate:
         if left is None or right is None:
             return AlwaysNull()
-        numbers = (int, float, Decimal)
-        if type(left) is not type(right) and not (
-            isinstance(left, numbers) and isinstance(right, numbers)
-        ):
+        if type(left) is not type(right) and not (_is_number(left) and _is_number(right)):
             raise self.faulty(node, f"{left!r} and {right!r} cannot be compared")
         if isinstance(left, Moment):
             left, right = left.nanos, right.nanos
@@ -204,7 +198,7 @@ class _Reader:
             return IsNull(name)
         if isinstance(node.expression, exp.Boolean):
             same = Comparison(name, Comparator.EQ, Literal(bool(node.expression.this)))
-            return all_of(IsNotNull(name), same)
+            return IsNotNull(name) & same
         raise self.refused(node, f"{node.sql('spark')!r} as a condition")
 
     def null_safe(self, node: Node) -> Predicate:
@@ -214,14 +208,14 @@ class _Reader:
         value = self.constant(constant)
         if value is None:
             return IsNull(name)
-        return all_of(IsNotNull(name), Comparison(name, Comparator.EQ, Literal(value)))
+        return IsNotNull(name) & Comparison(name, Comparator.EQ, Literal(value))
 
     def between(self, node: Node) -> Predicate:
         column = _bare(node.this)
         if not isinstance(column, exp.Column):
             raise self.refused(node, "BETWEEN of anything but a column")
         low = self.compared(column, Comparator.GE, node.args["low"])
-        return all_of(low, self.compared(column, Comparator.LE, node.args["high"]))
+        return low & self.compared(column, Comparator.LE, node.args["high"])
 
     def in_(self, node: Node) -> Predicate:
         if node.args.get("query") is not None:
@@ -243,7 +237,7 @@ class _Reader:
     def is_nan(self, node: Node) -> Predicate:
         name = self.name(node.this)  # isnan(null) is false
         same = Comparison(name, Comparator.EQ, Literal(float("nan")))
-        return all_of(IsNotNull(name), same)
+        return IsNotNull(name) & same
 
     def function(self, node: Node) -> Predicate:
         made = {"isnull": IsNull, "isnotnull": IsNotNull}.get(node.name.lower())
@@ -254,7 +248,7 @@ class _Reader:
     def name(self, node: Node) -> str:
         node = _bare(node)
         if not isinstance(node, exp.Column):
-            raise self.refused(node, f"{node.sql('spark')!r} where a column must be")
+            raise self.refused(node, f"{node.sql('spark')!r} in place of a column")
         if node.args.get("table") is not None:
             raise self.refused(node, f"{node.sql('spark')!r}: a field inside a column")
         return node.name
@@ -283,11 +277,11 @@ class _Reader:
                 return self.cast(node)
             case exp.Concat():
                 raise self.refused(node, "two texts side by side (write \\' for a quote in a text)")
-        raise self.refused(node, f"{node.sql('spark')!r} where a constant must be")
+        raise self.refused(node, f"{node.sql('spark')!r} in place of a constant")
 
     def negated(self, node: Node) -> Any:
         value = self.value(_bare(node.this))
-        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        if not _is_number(value):
             raise self.faulty(node, "only numbers can be negative")
         return -value
 
@@ -303,6 +297,10 @@ class _Reader:
 
 def _bare(node: Node) -> Node:
     return node.unnest()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def _number(text: str) -> int | float | Decimal:

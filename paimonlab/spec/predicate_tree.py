@@ -27,10 +27,10 @@ class Predicate:
     __slots__ = ()
 
     def __and__(self, other: Predicate) -> Predicate:
-        return all_of(self, _predicate(other))
+        return And(_flat(And, (self, _predicate(other))))
 
     def __or__(self, other: Predicate) -> Predicate:
-        return any_of(self, _predicate(other))
+        return Or(_flat(Or, (self, _predicate(other))))
 
     def __invert__(self) -> Predicate:
         return Not(self)
@@ -340,10 +340,8 @@ def _literal(value: object) -> Literal:
 
 
 def all_of(*parts: Predicate) -> Predicate:
-    """Join predicates with AND; none gives `AlwaysTrue`, one itself."""
-    flat: list[Predicate] = []
-    for part in parts:
-        flat.extend(part.parts if isinstance(part, And) else (part,))
+    """Join predicates with AND, as simple as can be; none gives `AlwaysTrue`, one itself."""
+    flat = _flat(And, parts)
     if any(isinstance(part, AlwaysFalse) for part in flat):
         return AlwaysFalse()
     kept = tuple(part for part in flat if not isinstance(part, AlwaysTrue))
@@ -351,14 +349,19 @@ def all_of(*parts: Predicate) -> Predicate:
 
 
 def any_of(*parts: Predicate) -> Predicate:
-    """Join predicates with OR; none gives `AlwaysFalse`, one itself."""
-    flat: list[Predicate] = []
-    for part in parts:
-        flat.extend(part.parts if isinstance(part, Or) else (part,))
+    """Join predicates with OR, as simple as can be; none gives `AlwaysFalse`, one itself."""
+    flat = _flat(Or, parts)
     if any(isinstance(part, AlwaysTrue) for part in flat):
         return AlwaysTrue()
     kept = tuple(part for part in flat if not isinstance(part, AlwaysFalse))
     return Or(kept) if len(kept) > 1 else kept[0] if kept else AlwaysFalse()
+
+
+def _flat(kind: type[And | Or], parts: Iterable[Predicate]) -> tuple[Predicate, ...]:
+    flat: list[Predicate] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, kind) else (part,))
+    return tuple(flat)
 
 
 # Looking at trees.
