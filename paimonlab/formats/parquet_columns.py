@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 
 from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.formats.parquet_fields import has_nanos
-from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.types import AtomicType, DataField
 
 _MAX_NANOS = 2**63 - 1
@@ -104,12 +103,14 @@ def conform(
         for field in part.checked:
             _check_nanos_fit(table.column(field.name), field, path)
         for field in part.fields:
-            columns[field.name] = _conformed(table.column(field.name), field, path)
+            target = schema.field(field.name).type
+            columns[field.name] = _conformed(table.column(field.name), field, target, path)
     return pa.table([columns[field.name] for field in fields], schema=schema)
 
 
-def _conformed(column: pa.ChunkedArray, field: DataField, path: str) -> pa.ChunkedArray:
-    target = to_arrow(field.type)
+def _conformed(
+    column: pa.ChunkedArray, field: DataField, target: pa.DataType, path: str
+) -> pa.ChunkedArray:
     if column.type == target:
         return column
     try:
