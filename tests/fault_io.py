@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import pyarrow as pa
 
@@ -35,7 +35,7 @@ class _Output:
         self._store = store
         self._path = path
 
-    def __enter__(self) -> _Output:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:

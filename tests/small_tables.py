@@ -41,8 +41,7 @@ UNSYNCED = LocalFileIO(durability="none")
 def row(values: Sequence[object], fields: Sequence[DataField]) -> bytes:
     """Serialise one row."""
     scalars = [
-        pa.scalar(value, to_arrow(field.type))
-        for value, field in zip(values, fields, strict=True)
+        pa.scalar(value, to_arrow(field.type)) for value, field in zip(values, fields, strict=True)
     ]
     return binary_row.encode_one(scalars, [field.type for field in fields])
 

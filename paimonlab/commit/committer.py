@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -137,7 +138,8 @@ class Committer:
         if is_empty and self._options.ignore_empty_commit:
             return None
         change = Append(added, self._table, self._snapshots, self._manifests, checked_id)
-        return self._commit(change, added, request, is_new_user=is_new_user)
+        with self._nothing_happens_on_errors():
+            return self._commit(change, added, request, is_new_user=is_new_user)
 
     def overwrite(
         self,
@@ -176,9 +178,10 @@ PostCommitError, UnsupportedError
             user=user, identifier=identifier, watermark=watermark, properties=properties
         )
         added = additions(messages)
-        fields = self._partition_fields(self._schema())
-        change = Overwrite(added, scope, fields, self._table, self._manifests)
-        return self._commit(change, added, request, is_new_user=is_new_user)
+        with self._nothing_happens_on_errors():
+            fields = self._partition_fields(self._schema())
+            change = Overwrite(added, scope, fields, self._table, self._manifests)
+            return self._commit(change, added, request, is_new_user=is_new_user)
 
     def abort(self, messages: Sequence[CommitMessage]) -> None:
         """Delete the data files of messages that were not committed and never will be.
@@ -249,10 +252,16 @@ PostCommitError, UnsupportedError
             if in_doubt is not None:  # whatever was written may be in use
                 raise unknown_outcome(in_doubt, self._table, error) from error
             preparation.discard()
-            if isinstance(error, OSError):
-                raise CommitError(f"{self._table}: the commit did not happen: {error}") from error
             raise
         return self._landed(snapshot, preparation, race)
+
+    @contextmanager
+    def _nothing_happens_on_errors(self) -> Iterator[None]:
+        """Say so when the store fails before anything was published."""
+        try:
+            yield
+        except OSError as error:
+            raise CommitError(f"{self._table}: the commit did not happen: {error}") from error
 
     def _landed(self, snapshot: Snapshot, preparation: Preparation, race: Race) -> Snapshot:
         try:

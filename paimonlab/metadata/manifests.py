@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -234,16 +235,19 @@ class ManifestStore:
 
 def _rolled(entries: pa.Table, options: ManifestOptions) -> Iterator[tuple[pa.Table, bytes]]:
     """Cut entries so that every part but the last has at least the target size."""
-    start, rows = 0, entries.num_rows
+    if not entries.num_rows:
+        return
+    whole = manifest_avro.write_entries(entries, compression=options.compression)
+    if len(whole) <= _ROLLING_SLACK * options.target_size_bytes:
+        yield entries, whole
+        return
+    share = _ROLLING_SLACK * options.target_size_bytes / len(whole)
+    start, rows = 0, math.ceil(entries.num_rows * share)
     while start < entries.num_rows:
         part = entries.slice(start, rows)
         data = manifest_avro.write_entries(part, compression=options.compression)
-        is_last = start + part.num_rows == entries.num_rows
-        if len(data) > _ROLLING_SLACK * options.target_size_bytes and part.num_rows > 1:
-            wanted = part.num_rows * options.target_size_bytes / len(data) * _ROLLING_SLACK
-            rows = min(max(int(wanted), 1), part.num_rows - 1)
-        elif len(data) < options.target_size_bytes and not is_last:
-            rows = part.num_rows + part.num_rows // 20 + 1
-        else:
-            yield part, data
-            start += part.num_rows
+        if len(data) < options.target_size_bytes and start + rows < entries.num_rows:
+            rows += math.ceil(rows / 10)  # these compress better than the average
+            continue
+        yield part, data
+        start += rows

@@ -40,9 +40,9 @@ def test_a_missing_and_a_damaged_schema_are_named(tmp_path: Path) -> None:
     manager.publish(FIRST)
     (tmp_path / "schema" / "schema-1").write_bytes(FIRST.to_json())
 
-    with pytest.raises(SchemaNotFoundError, match="db.t: schema 4"):
+    with pytest.raises(SchemaNotFoundError, match=r"db.t: schema 4"):
         manager.get(4)
-    with pytest.raises(CorruptMetadataError, match="schema-1.*says that it is schema 0"):
+    with pytest.raises(CorruptMetadataError, match=r"schema-1.*says that it is schema 0"):
         manager.get(1)
 
 

@@ -63,7 +63,7 @@ def test_a_hint_ahead_of_the_folder_is_an_error_not_an_old_table(tmp_path: Path)
     manager = _manager(tmp_path, 1, 2, latest="3")
 
     for find in (manager.latest, manager.latest_before_commit):
-        with pytest.raises(CorruptMetadataError, match="names snapshot 3, but .* is 2"):
+        with pytest.raises(CorruptMetadataError, match=r"names snapshot 3, but .* is 2"):
             find()
 
 
@@ -95,9 +95,9 @@ def test_temporary_and_strange_files_are_no_snapshots(tmp_path: Path) -> None:
 def test_errors_tell_expired_from_never_there(tmp_path: Path) -> None:
     manager = _manager(tmp_path, 5, 6)
 
-    with pytest.raises(SnapshotExpiredError, match="db.t.*4.*5 to 6"):
+    with pytest.raises(SnapshotExpiredError, match=r"db.t.*4.*5 to 6"):
         manager.get(4)
-    with pytest.raises(SnapshotNotFoundError, match="db.t.*7.*5 to 6") as caught:
+    with pytest.raises(SnapshotNotFoundError, match=r"db.t.*7.*5 to 6") as caught:
         manager.get(7)
     assert not isinstance(caught.value, SnapshotExpiredError)
 
@@ -106,7 +106,7 @@ def test_a_file_that_names_another_id_is_corrupt(tmp_path: Path) -> None:
     manager = _manager(tmp_path, 1)
     (tmp_path / "snapshot" / "snapshot-2").write_bytes(_snapshot(1, 0).to_json())
 
-    with pytest.raises(CorruptMetadataError, match="snapshot-2.*says that it is snapshot 1"):
+    with pytest.raises(CorruptMetadataError, match=r"snapshot-2.*says that it is snapshot 1"):
         manager.get(2)
 
 

@@ -53,7 +53,7 @@ def test_names_are_taken_once_and_given_back(table: SmallTable) -> None:
     snapshot, tags = table.append("a"), _tags(table)
     tags.create("x", snapshot)
 
-    with pytest.raises(AlreadyExistsError, match="tag 'x' of db.t"):
+    with pytest.raises(AlreadyExistsError, match=r"tag 'x' of db.t"):
         tags.create("x", snapshot)
     tags.delete("x")
     tags.create("x", snapshot)
