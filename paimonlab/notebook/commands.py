@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import help_pages, views
 from paimonlab.notebook.determinism import is_deterministic
@@ -16,11 +17,10 @@ from paimonlab.notebook.progress import is_wanted
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement, quote_system_tables, split
+from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from paimonlab.table import Table
 
 DEFAULT_LIMIT = 100
 
@@ -158,7 +158,7 @@ def tables(database: str | None = None) -> views.View:
     catalog = connections.current().catalog
     databases = catalog.databases() if database is None else [database]
     entries = [
-        _entry(catalog.table(f"{name}.{table}"), name, table)
+        _entry(_open(f"{name}.{table}"), name, table)
         for name in databases
         for table in catalog.tables(name)
     ]
@@ -187,10 +187,17 @@ def timeline(table: str | Table, *, last: int = 20) -> views.View:
     last
         How many snapshots, at least 1.
     """
-    opened = connections.current().catalog.table(table) if isinstance(table, str) else table
+    opened = _open(table) if isinstance(table, str) else table
     tags = {name: tag.id for name, tag in opened.tags.list().items()}
     drawn = views.timeline(opened.name, opened.snapshots.list(), tags, last=last)
     return draw_timeline(views.repeatable(drawn) if is_deterministic() else drawn)
+
+
+def _open(name: str) -> Table:
+    table = connections.current().catalog.table(name)
+    if not isinstance(table, Table):
+        raise UnsupportedError(f"a view of the system table {name}", "ask for the table itself")
+    return table
 
 
 def show_help(topic: str | None = None) -> views.View:

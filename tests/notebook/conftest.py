@@ -28,10 +28,12 @@ def shell() -> Iterator[InteractiveShell]:
     InteractiveShell.clear_instance()
 
 
-@pytest.fixture(scope="session")
-def spark() -> SparkSession:
-    """Return the session of this process; the SQL layer needs nothing of Paimon."""
-    return plain_session()
+@pytest.fixture(scope="package")
+def spark() -> Iterator[SparkSession]:
+    """Return a session without any catalog of ours; other tests build their own."""
+    session = plain_session()
+    yield session
+    session.stop()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.notebook.charts import PLOTLY_TYPE, bar_chart
-from paimonlab.notebook.display.bar_picture import alternative, svg
+from paimonlab.notebook.display.bar_picture import Values, alternative, svg
 from tests.notebook.test_result import make
 
 ROWS = pa.table({"carrier": ["AA", "<B>"], "before": [8.6, 12.0], "after": [0.4, None]})
@@ -26,7 +26,7 @@ def test_a_chart_is_also_a_picture_and_a_table() -> None:
 
 
 def test_the_numbers_are_in_the_picture_and_in_its_words() -> None:
-    series = {"at departure": [8.6, -12.0], "at arrival": [0.4, None]}
+    series: dict[str, Values] = {"at departure": [8.6, -12.0], "at arrival": [0.4, None]}
 
     picture = ET.fromstring(svg("minutes & <seconds>", ["AA", "<B>"], series))
 

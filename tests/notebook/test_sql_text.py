@@ -84,7 +84,7 @@ def test_random_texts_are_cut_as_spark_cuts_them(spark: SparkSession, seed: int)
     ]
     source = random.Random(seed)
 
-    for _ in range(150):
+    for _ in range(60):
         text = "".join(source.choices(pieces, k=source.randint(1, 12)))
 
         assert our_tokens(text) == spark_tokens(spark, text), repr(text)

@@ -1,0 +1,39 @@
+"""Show it: magics, results of SQL, views of metadata.
+
+Answers what a table looks like. Knows IPython, Spark sessions and the user's objects
+(`Table`, `Catalog`); must not know file layouts or Arrow internals. `views` turn metadata into
+plain values, `commands` are functions, `magics` parse a line and call one, `display` owns HTML
+and text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimonlab.notebook import accessor
+from paimonlab.notebook.charts import bar_chart
+from paimonlab.notebook.commands import connect, show_help, sql, tables, timeline
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = [
+    "bar_chart",
+    "connect",
+    "load_ipython_extension",
+    "show_help",
+    "sql",
+    "tables",
+    "timeline",
+]
+
+accessor.register()
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Register the magics; run by ``%load_ext paimonlab``."""
+    from paimonlab.notebook import completion  # noqa: PLC0415 - IPython is optional
+    from paimonlab.notebook.magics import PaimonMagics  # noqa: PLC0415
+
+    completion.register(shell)
+    shell.register_magics(PaimonMagics)

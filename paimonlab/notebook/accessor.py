@@ -1,0 +1,29 @@
+"""``table.show``: the views of one table."""
+
+from __future__ import annotations
+
+from paimonlab.notebook import commands
+from paimonlab.notebook.views import View
+from paimonlab.table.table import Table
+
+
+class Show:
+    """Draws a table's metadata; ``table.show`` is one.
+
+    Parameters
+    ----------
+    table
+        The table to draw.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def timeline(self, *, last: int = 20) -> View:
+        """Draw the newest snapshots, as ``%paimon_timeline`` does."""
+        return commands.timeline(self._table, last=last)
+
+
+def register() -> None:
+    """Give every table its ``show``."""
+    Table.register_accessor("show", Show)
