@@ -33,7 +33,7 @@ def arrow_frame(bridge: Bridge, snapshot: SnapshotScan) -> DataFrame:
     """Make a DataFrame of the splits of a snapshot that our reader reads."""
     table = ArrowTable(bridge, snapshot)
     none = bridge.none()
-    plan = bridge.module(_V2_RELATION).create(table, none, none, bridge.options())
+    plan = bridge.module(_V2_RELATION).create(table, none, none)
     return DataFrame(bridge.module(_DATASET).ofRows(bridge.session, plan), bridge.spark)
 
 

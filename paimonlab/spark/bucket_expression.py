@@ -132,7 +132,9 @@ def _text_slot(bridge: Bridge, value: Column, data: Column, offset: Column) -> C
     length = functions.length(data)
     marks = functions.lit(bytes(range(0x80, 0x80 + _INLINE_BYTES + 1)))
     mark = functions.substring(marks, length + 1, functions.lit(1))
-    inline = functions.concat(functions.rpad(data, _INLINE_BYTES, b"\0"), mark)
+    inline = functions.concat(
+        functions.rpad(data, functions.lit(_INLINE_BYTES), functions.lit(b"\0")), mark
+    )
     place = functions.shiftleft(offset.cast("bigint"), 32).bitwiseOR(length.cast("bigint"))
     return (
         functions.when(value.isNull(), functions.lit(bytes(_SLOT_BYTES)))

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from paimonlab.errors import CommitError
+import pyarrow as pa
+
+from paimonlab.errors import DataError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER
-from paimonlab.table.writing import delete_files, new_user
+from paimonlab.table.writing import files_deleted_on_failure, new_user
+from paimonlab.write.folders import delete_files
 
 if TYPE_CHECKING:
     from paimonlab.commit.scope import OverwriteScope
@@ -19,20 +22,42 @@ def commit_rows(table: Table, messages: Sequence[CommitMessage]) -> None:
     """Add files to a table; no files make no snapshot."""
     if not messages:
         return
-    try:
-        table.commit(messages)
-    except CommitError as error:
-        delete_files(table.parts, messages, error)
-        raise
+    parts = table.parts
+    with files_deleted_on_failure(parts, messages):
+        parts.committer.append(
+            messages,
+            user=new_user(parts),
+            identifier=BATCH_COMMIT_IDENTIFIER,
+            is_new_user=True,
+        )
 
 
 def commit_scope(table: Table, messages: Sequence[CommitMessage], scope: OverwriteScope) -> None:
     """Replace the files of a scope by others, or by none."""
     parts = table.parts
-    try:
+    _check_scope(table, messages, scope)
+    with files_deleted_on_failure(parts, messages):
         parts.committer.overwrite(
-            messages, scope=scope, user=new_user(parts), identifier=BATCH_COMMIT_IDENTIFIER
+            messages,
+            scope=scope,
+            user=new_user(parts),
+            identifier=BATCH_COMMIT_IDENTIFIER,
+            is_new_user=True,
         )
-    except CommitError as error:
-        delete_files(parts, messages, error)
-        raise
+
+
+def _check_scope(table: Table, messages: Sequence[CommitMessage], scope: OverwriteScope) -> None:
+    schema = table.schema
+    partitions = pa.array([message.partition for message in messages], pa.large_binary())
+    if not scope.covers(partitions, [schema.field(key) for key in schema.partition_keys]).all():
+        discard(table, messages)
+        raise DataError(
+            f"{table.name}: the rows to write are not all in the partitions to overwrite; "
+            "filter them, or overwrite the partitions that they have (overwritePartitions, or "
+            "spark.sql.sources.partitionOverwriteMode=dynamic)"
+        )
+
+
+def discard(table: Table, messages: Sequence[CommitMessage]) -> None:
+    """Delete the files of messages that nobody has committed or will commit."""
+    delete_files(messages, table.parts.write_plan(), table.parts.file_io)

@@ -15,7 +15,7 @@ from pyspark.sql.types import BinaryType, StructType
 
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.commits import commit_scope
+from paimonlab.spark.commits import commit_scope, discard
 from paimonlab.spark.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.shipping import ship
@@ -111,7 +111,7 @@ class DynamicOverwrite(Proxy):
         assert all(message is not None for message in messages), "a task handed back nothing"
         written, error = messages_of([bytes(message.pickledMessage()) for message in messages])
         if error is not None:
-            self._table.parts.committer.abort(written)
+            discard(self._table, written)
             raise error
         partitions = {message.partition for message in written}
         if partitions:
@@ -123,7 +123,7 @@ class DynamicOverwrite(Proxy):
             return
         known = [message for message in messages if message is not None]
         written, _ = messages_of([bytes(message.pickledMessage()) for message in known])
-        self._table.parts.committer.abort(written)
+        discard(self._table, written)
 
 
 def _quoted(name: str) -> str:

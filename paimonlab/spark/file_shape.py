@@ -12,7 +12,16 @@ from dataclasses import dataclass
 
 from paimonlab.spark.casts import Conversion, conversion
 from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot
+from paimonlab.spec.types import (
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    MultisetType,
+    RowType,
+    TypeRoot,
+)
 
 _MICROSECONDS = 6
 
@@ -109,12 +118,12 @@ def parts(data_type: DataType) -> tuple[DataType, ...]:
     match data_type:
         case AtomicType():
             return ()
-        case _ if hasattr(data_type, "fields"):
-            return tuple(field.type for field in data_type.fields)
-        case _ if hasattr(data_type, "key"):
-            return (data_type.key, data_type.value)
-        case _:
-            return (data_type.element,)
+        case RowType(fields):
+            return tuple(field.type for field in fields)
+        case MapType(key, value):
+            return (key, value)
+        case ArrayType(element) | MultisetType(element):
+            return (element,)
 
 
 def count_fields(fields: Sequence[DataField]) -> int:

@@ -116,20 +116,36 @@ class SnapshotScan:
 
     @cached_property
     def _native(self) -> list[DataSplit]:
-        return [split for split in self.plan.splits if self._is_native(split)]
+        return self._divided[0]
 
     @cached_property
     def _arrow(self) -> list[DataSplit]:
-        return [split for split in self.plan.splits if not self._is_native(split)]
+        return self._divided[1]
 
-    def _is_native(self, split: DataSplit) -> bool:
-        if not (split.raw_convertible or self.abilities.masks):
-            return False
-        return all(
+    @cached_property
+    def _divided(self) -> tuple[list[DataSplit], list[DataSplit]]:
+        """The splits that Spark reads and those that our reader reads.
+
+        Files that overlap stay together; others go each its own way.
+        """
+        native, arrow = [], []
+        for split in self.plan.splits:
+            fit = tuple(file for file in split.files if self._is_native(file))
+            if len(fit) == len(split.files) and (split.raw_convertible or self.abilities.masks):
+                native.append(split)
+            elif not split.raw_convertible or not fit:
+                arrow.append(split)
+            else:
+                others = tuple(file for file in split.files if file not in fit)
+                native.append(msgspec.structs.replace(split, files=fit))
+                arrow.append(msgspec.structs.replace(split, files=others))
+        return native, arrow
+
+    def _is_native(self, file: DataFileMeta) -> bool:
+        return (
             file.file_name.endswith(_PARQUET)
             and file.write_cols is None
             and self._shape(file) is not None
-            for file in split.files
         )
 
     def _shape(self, file: DataFileMeta) -> FileShape | None:

@@ -13,11 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, functions
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.bucket_expression import bucket_of, has_expression
-from paimonlab.spark.commits import commit_rows, commit_scope
+from paimonlab.spark.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.dynamic_overwrite import DynamicOverwrite
 from paimonlab.spark.executor_write import (
     BUCKET_COLUMN,
@@ -156,7 +157,7 @@ class RowsInsert(Proxy):
         pickled = frame.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
         messages, error = messages_of([row[MESSAGE_COLUMN] for row in pickled])
         if error is not None:
-            self._table.parts.committer.abort(messages)
+            discard(self._table, messages)
             raise error
         if self._scope is None:
             commit_rows(self._table, messages)
@@ -191,7 +192,7 @@ def _with_bucket(bridge: Bridge, rows: DataFrame, plan: WritePlan) -> DataFrame:
     keys = [plan.schema.field(name) for name in plan.schema.bucket_keys]
     if has_expression(keys):
         return rows.withColumn(BUCKET_COLUMN, bucket_of(bridge, keys, plan.buckets))
-    schema = rows.schema.add(BUCKET_COLUMN, "int")
+    schema = StructType([*rows.schema.fields, StructField(BUCKET_COLUMN, IntegerType())])
     return rows.mapInArrow(partial(add_buckets, plan), schema)
 
 

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import Catalog
+from paimonlab.spark.file_index import SnapshotFileIndex
+from paimonlab.spark.scan import SnapshotScan
+from paimonlab.spec.predicate import Predicate
+from tests.spark.plans import physical_plan, pushed_filters, read_schemas
+
+
+@pytest.fixture
+def merged(catalog: Catalog) -> Catalog:
+    """Return a catalog with table db.t: two overlapping runs in each of two buckets."""
+    table = catalog.create_table(
+        "db.t",
+        {"id": "BIGINT NOT NULL", "dt": "STRING NOT NULL", "amount": "INT", "note": "STRING"},
+        primary_keys=["id", "dt"],
+        partition_keys=["dt"],
+        options={"bucket": "2", "write-only": "true"},
+    )
+    for first in (0, 50):
+        ids = list(range(first, first + 100))
+        table.write(
+            pa.table(
+                {
+                    "id": ids,
+                    "dt": [f"d{i % 3}" for i in ids],
+                    "amount": pa.array([i + first for i in ids], pa.int32()),
+                    "note": [f"note {i}" for i in ids],
+                }
+            )
+        )
+    return catalog
+
+
+def test_only_the_columns_asked_for_are_read(merged: Catalog, spark: SparkSession) -> None:
+    plan = physical_plan(spark.sql("SELECT amount FROM paimon.db.t"))
+
+    assert read_schemas(plan) == [{"amount"}]
+
+
+def test_a_filter_column_is_read_too_and_its_filter_is_pushed(
+    merged: Catalog, spark: SparkSession
+) -> None:
+    frame = spark.sql("SELECT note FROM paimon.db.t WHERE amount > 120 AND dt = 'd1'")
+    plan = physical_plan(frame)
+
+    assert read_schemas(plan) == [{"note", "amount", "dt"}]
+    (pushed,) = pushed_filters(plan)
+    assert "GreaterThan(amount,120)" in pushed
+    assert "EqualTo(dt,d1)" in pushed
+
+
+def test_count_reads_no_column(merged: Catalog, spark: SparkSession) -> None:
+    frame = spark.sql("SELECT count(*) FROM paimon.db.t")
+
+    assert read_schemas(physical_plan(frame)) == [set()]
+    assert frame.collect()[0][0] == 150
+
+
+def test_count_of_an_append_table_reads_no_column(catalog: Catalog, spark: SparkSession) -> None:
+    table = catalog.create_table("db.a", {"x": "INT", "y": "STRING"})
+    table.write(pa.table({"x": pa.array([1, 2, 3], pa.int32()), "y": ["a", None, "c"]}))
+    frame = spark.sql("SELECT count(*) FROM paimon.db.a")
+
+    plan = physical_plan(frame)
+    assert read_schemas(plan) == [set()]
+    assert "__paimon_winners" not in plan
+    assert frame.collect()[0][0] == 3
+
+
+def test_spark_reads_the_files_itself_in_generated_code(
+    merged: Catalog, spark: SparkSession
+) -> None:
+    plan = physical_plan(spark.sql("SELECT id, amount FROM paimon.db.t"))
+
+    assert "FileScan parquet" in plan
+    assert "Batched: true" in plan
+    assert "Python" not in plan
+
+
+@pytest.mark.parametrize(
+    ("where", "files"),
+    [
+        ("dt = 'd1'", 4),
+        ("dt IN ('d0', 'd2')", 8),
+        ("dt = 'd1' AND id = 7", 1),
+        ("id < 40", 6),
+        ("dt > 'e'", 0),
+        ("amount > 60 OR dt = 'd0'", 12),
+    ],
+)
+def test_filters_prune_files(
+    merged: Catalog,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    files: int,
+) -> None:
+    listed: list[int] = []
+    listing = SnapshotFileIndex._list
+
+    def counting(self: SnapshotFileIndex, predicate: Predicate) -> object:
+        splits = self._snapshot.native_splits(self._shape, predicate)
+        listed.append(sum(len(split.files) for split in splits))
+        return listing(self, predicate)
+
+    monkeypatch.setattr(SnapshotFileIndex, "_list", counting)
+    expected = merged.table("db.t").scan(where=where).to_arrow().sort_by("id")
+
+    found = spark.sql(f"SELECT * FROM paimon.db.t WHERE {where} ORDER BY id").toArrow()
+
+    assert found.to_pylist() == expected.to_pylist()
+    assert listed == [files]
+
+
+def test_a_filter_without_a_predicate_prunes_nothing(merged: Catalog, spark: SparkSession) -> None:
+    found = spark.sql("SELECT id FROM paimon.db.t WHERE amount % 2 = 1 AND id % 5 = 0").collect()
+
+    # Of ids 50 and above the second run won: amount is id + 50 there, else id.
+    assert sorted(row.id for row in found) == [i for i in range(150) if i % 2 == 1 and i % 5 == 0]
+
+
+def test_a_key_that_an_older_file_holds_is_not_resurrected_by_pruning(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    table = catalog.create_table(
+        "db.r",
+        {"id": "INT NOT NULL", "v": "INT"},
+        primary_keys=["id"],
+        options={"bucket": "1", "write-only": "true"},
+    )
+    for value in (10, 20):
+        table.write(
+            pa.table({"id": pa.array([1, 2], pa.int32()), "v": pa.array([value] * 2, pa.int32())})
+        )
+
+    assert spark.sql("SELECT * FROM paimon.db.r WHERE v = 10").collect() == []
+    assert spark.sql("SELECT count(*) FROM paimon.db.r WHERE v = 20").collect()[0][0] == 2
+
+
+def test_masks_are_not_computed_before_they_are_needed(
+    merged: Catalog, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(*_: object) -> None:
+        raise AssertionError("a plan needs no mask")
+
+    monkeypatch.setattr(SnapshotScan, "native_splits", forbidden)
+
+    assert spark.sql("SELECT id FROM paimon.db.t").schema.names == ["id"]

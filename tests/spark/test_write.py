@@ -1,0 +1,311 @@
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession, functions
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import DataError, PaimonError, UnsupportedError
+from paimonlab.spec.snapshot import CommitKind
+from paimonlab.table.table import Table
+
+
+@pytest.fixture
+def dynamic(spark: SparkSession) -> Iterator[None]:
+    """Let INSERT OVERWRITE replace just the partitions that the rows have."""
+    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    yield
+    spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+
+
+@pytest.fixture
+def keyed(catalog: Catalog) -> Table:
+    """Return table db.k (id, dt, v) with primary key id, dt, partition dt and two buckets."""
+    return catalog.create_table(
+        "db.k",
+        {"id": "BIGINT NOT NULL", "dt": "STRING NOT NULL", "v": "INT"},
+        primary_keys=["id", "dt"],
+        partition_keys=["dt"],
+        options={"bucket": "2", "write-only": "true"},
+    )
+
+
+@pytest.fixture
+def plain(catalog: Catalog) -> Table:
+    """Return append table db.a (a INT, dt STRING) with partition dt."""
+    return catalog.create_table("db.a", {"a": "INT", "dt": "STRING"}, partition_keys=["dt"])
+
+
+def rows(table: Table) -> list[tuple[object, ...]]:
+    return sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist())
+
+
+def test_insert_into_a_keyed_table_upserts(keyed: Table, spark: SparkSession) -> None:
+    spark.sql("INSERT INTO paimon.db.k VALUES (1, 'x', 10), (2, 'x', 20), (1, 'y', 30)")
+    spark.sql("INSERT INTO paimon.db.k SELECT 1, 'x', 11")
+
+    assert rows(keyed) == [(1, "x", 11), (1, "y", 30), (2, "x", 20)]
+    assert [
+        tuple(row) for row in spark.sql("SELECT * FROM paimon.db.k ORDER BY id, dt").collect()
+    ] == rows(keyed)
+    kinds = [snapshot.commit_kind for snapshot in keyed.snapshots.list()]
+    assert kinds == [CommitKind.APPEND] * 2
+
+
+def test_one_task_writes_a_bucket(keyed: Table, spark: SparkSession) -> None:
+    frame = spark.range(0, 1000, 1, 7).selectExpr("id", "concat('d', id % 3) dt", "1 v")
+
+    frame.writeTo("paimon.db.k").append()
+
+    plan = keyed.scan().plan()
+    assert {(split.bucket_path, len(split.files)) for split in plan.splits} == {
+        (f"dt=d{day}/bucket-{bucket}", 1) for day in range(3) for bucket in range(2)
+    }
+    assert keyed.scan().count() == 1000
+
+
+def test_keys_that_spark_has_no_expression_for(catalog: Catalog, spark: SparkSession) -> None:
+    table = catalog.create_table(
+        "db.big",
+        {"k": "DECIMAL(30, 2) NOT NULL", "t": "TIMESTAMP(6) NOT NULL", "v": "INT"},
+        primary_keys=["k", "t"],
+        options={"bucket": "3", "write-only": "true"},
+    )
+    frame = spark.range(0, 100, 1, 4).selectExpr(
+        "cast(id as decimal(30, 2)) k", "timestamp_ntz'2024-01-01 00:00:00.000001' t", "1 v"
+    )
+    frame.writeTo("paimon.db.big").append()
+
+    assert table.scan().count() == 100
+    assert sum(len(split.files) for split in table.scan().plan().splits) == 3
+    assert (
+        table.lookup({"k": [Decimal(7)], "t": [dt.datetime(2024, 1, 1, 0, 0, 0, 1)]}).num_rows == 1
+    )
+
+
+def test_columns_by_name_and_defaults_to_null(keyed: Table, spark: SparkSession) -> None:
+    spark.sql("INSERT INTO paimon.db.k (dt, id) VALUES ('x', 5)")
+    frame = spark.createDataFrame([(7, 6, "y")], "v int, id long, dt string")
+    frame.writeTo("paimon.db.k").append()
+    frame.selectExpr("id + 1 id", "dt", "v").write.mode("append").saveAsTable("paimon.db.k")
+    frame.selectExpr("id + 2", "dt", "v").write.insertInto("paimon.db.k")
+
+    assert rows(keyed)[1:] == [(6, "y", 7), (7, "y", 7), (8, "y", 7)]
+    assert rows(keyed)[0] == (5, "x", None)
+
+
+def test_all_types_arrive(catalog: Catalog, spark: SparkSession) -> None:
+    table = catalog.create_table(
+        "db.types",
+        {
+            "b": "BOOLEAN",
+            "i1": "TINYINT",
+            "f": "FLOAT",
+            "d": "DECIMAL(20, 3)",
+            "c": "CHAR(3)",
+            "by": "BYTES",
+            "da": "DATE",
+            "n": "TIMESTAMP(3)",
+            "z": "TIMESTAMP(6) WITH LOCAL TIME ZONE",
+            "ar": "ARRAY<STRING>",
+            "m": "MAP<STRING, INT>",
+            "r": "ROW<x INT, y ARRAY<BIGINT>>",
+        },
+    )
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        spark.sql(
+            """INSERT INTO paimon.db.types SELECT true, cast(-5 AS tinyint), 1.5, 12.345, 'ab',
+            X'00FF', DATE'2024-02-29', TIMESTAMP_NTZ'2024-03-31 02:30:00.123',
+            TIMESTAMP'2024-07-01 12:00:00.000001', array('a', null), map('k', 1),
+            named_struct('x', 1, 'y', array(2L))"""
+        )
+        spark.sql("INSERT INTO paimon.db.types (b) VALUES (null)")
+        found = spark.sql("SELECT * FROM paimon.db.types WHERE b").toArrow()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+    (row,) = [row for row in table.scan().to_arrow().to_pylist() if row["b"]]
+    assert row == {
+        "b": True,
+        "i1": -5,
+        "f": 1.5,
+        "d": Decimal("12.345"),
+        "c": row["c"],
+        "by": b"\x00\xff",
+        "da": dt.date(2024, 2, 29),
+        "n": dt.datetime(2024, 3, 31, 2, 30, 0, 123000),
+        "z": dt.datetime(2024, 7, 1, 10, 0, 0, 1, tzinfo=row["z"].tzinfo),
+        "ar": ["a", None],
+        "m": [("k", 1)],
+        "r": {"x": 1, "y": [2]},
+    }
+    assert row["c"].strip() == "ab"
+    assert found["z"].cast(pa.int64())[0].as_py() == 1719828000000001
+    assert found["n"].to_pylist() == [row["n"]]
+
+
+def test_overwrite_replaces_the_whole_table(keyed: Table, spark: SparkSession) -> None:
+    spark.sql("INSERT INTO paimon.db.k VALUES (1, 'x', 10), (2, 'y', 20)")
+    spark.sql("INSERT OVERWRITE paimon.db.k VALUES (3, 'z', 30)")
+
+    assert rows(keyed) == [(3, "z", 30)]
+    assert keyed.snapshot is not None
+    assert keyed.snapshot.commit_kind is CommitKind.OVERWRITE
+
+
+def test_overwrite_with_no_rows_empties_the_table(keyed: Table, spark: SparkSession) -> None:
+    spark.sql("INSERT INTO paimon.db.k VALUES (1, 'x', 10)")
+    spark.sql("INSERT OVERWRITE paimon.db.k SELECT * FROM paimon.db.k WHERE id > 5")
+
+    assert rows(keyed) == []
+
+
+def test_overwrite_of_a_named_partition(plain: Table, spark: SparkSession) -> None:
+    spark.sql("INSERT INTO paimon.db.a VALUES (1, 'x'), (2, 'y'), (3, null)")
+    spark.sql("INSERT OVERWRITE paimon.db.a PARTITION (dt = 'x') SELECT 10")
+
+    assert sorted(rows(plain), key=str) == [(10, "x"), (2, "y"), (3, None)]
+
+
+def test_dynamic_overwrite_replaces_only_partitions_with_rows(
+    keyed: Table, plain: Table, dynamic: None, spark: SparkSession
+) -> None:
+    spark.sql("INSERT INTO paimon.db.k VALUES (1, 'x', 10), (2, 'y', 20), (3, 'y', 30)")
+    spark.sql("INSERT OVERWRITE paimon.db.k SELECT id, 'y', 1 FROM range(100, 300, 1, 3)")
+    spark.sql("INSERT INTO paimon.db.a VALUES (1, 'x'), (2, 'y')")
+    spark.sql("INSERT OVERWRITE paimon.db.a SELECT 5, 'x'")
+
+    assert rows(keyed) == [(1, "x", 10), *((i, "y", 1) for i in range(100, 300))]
+    assert rows(plain) == [(2, "y"), (5, "x")]
+    assert spark.sql("SELECT count(*) FROM paimon.db.k").collect()[0][0] == 201
+
+
+def test_overwrite_partitions_of_the_data_frame_api(plain: Table, spark: SparkSession) -> None:
+    spark.sql("INSERT INTO paimon.db.a VALUES (1, 'x'), (2, 'y')")
+    frame = spark.createDataFrame([(7, "y")], "a int, dt string")
+    frame.writeTo("paimon.db.a").overwritePartitions()
+    assert rows(plain) == [(1, "x"), (7, "y")]
+
+    frame.writeTo("paimon.db.a").overwrite(functions.col("dt") == "y")
+    assert rows(plain) == [(1, "x"), (7, "y")]
+
+    frame.writeTo("paimon.db.a").overwrite(functions.lit(True))
+    assert rows(plain) == [(7, "y")]
+
+
+def test_rows_outside_of_the_partition_to_overwrite_are_refused(
+    plain: Table, spark: SparkSession, warehouse: Path
+) -> None:
+    spark.sql("INSERT INTO paimon.db.a VALUES (1, 'x')")
+    before = set(warehouse.glob("**/*.parquet"))
+    frame = spark.createDataFrame([(7, "z")], "a int, dt string")
+
+    with pytest.raises(DataError, match="not all in the partitions to overwrite"):
+        frame.writeTo("paimon.db.a").overwrite(functions.col("dt") == "x")
+
+    assert rows(plain) == [(1, "x")]
+    assert set(warehouse.glob("**/*.parquet")) == before
+
+
+def test_overwrite_by_another_condition_is_refused(plain: Table, spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(7, "z")], "a int, dt string")
+
+    with pytest.raises(Exception, match=r"(?i)overwrite.*filter|expression"):
+        frame.writeTo("paimon.db.a").overwrite(functions.col("a") > 3)
+
+
+def test_create_table_as_select(catalog: Catalog, spark: SparkSession) -> None:
+    spark.sql(
+        "CREATE TABLE paimon.db.c TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2') "
+        "AS SELECT id, cast(id * 2 AS string) s FROM range(10)"
+    )
+
+    table = catalog.table("db.c")
+    assert table.primary_keys == ("id",)
+    assert table.scan().count() == 10
+
+
+def test_a_table_reads_itself_while_it_is_written(keyed: Table, spark: SparkSession) -> None:
+    spark.sql("INSERT INTO paimon.db.k SELECT id, 'x', 1 FROM range(10)")
+    spark.sql("INSERT INTO paimon.db.k SELECT id + 5, dt, v + 1 FROM paimon.db.k")
+    spark.sql("INSERT OVERWRITE paimon.db.k SELECT id, dt, v * 10 FROM paimon.db.k")
+
+    assert rows(keyed) == [(i, "x", 10 if i < 5 else 20) for i in range(15)]
+
+
+def test_no_rows_make_no_snapshot(keyed: Table, spark: SparkSession) -> None:
+    spark.sql("INSERT INTO paimon.db.k SELECT id, 'x', 1 FROM range(10) WHERE id < 0")
+
+    assert keyed.snapshot is None
+
+
+def test_a_null_key_fails_and_leaves_nothing(
+    keyed: Table, spark: SparkSession, warehouse: Path
+) -> None:
+    with pytest.raises(Exception, match=r"(?i)null"):
+        spark.sql("INSERT INTO paimon.db.k SELECT if(id = 7, null, id), 'x', 1 FROM range(10)")
+
+    assert keyed.snapshot is None
+    assert list(warehouse.glob("**/*.parquet")) == []
+
+
+def test_an_error_of_a_task_is_the_error_and_leaves_nothing(
+    catalog: Catalog, spark: SparkSession, warehouse: Path
+) -> None:
+    table = catalog.create_table("db.short", {"a": "INT", "t": "TIMESTAMP(3)"})
+
+    with pytest.raises(DataError, match="'t'"):
+        spark.range(0, 100, 1, 4).selectExpr(
+            "cast(id as int) a",
+            "if(id = 99, timestamp_ntz'2024-01-01 00:00:00.0000001'"
+            " + interval '0.000001' second, null) t",
+        ).writeTo("paimon.db.short").append()
+
+    assert table.snapshot is None
+    assert list(warehouse.glob("**/*.parquet")) == []
+
+
+def test_a_failing_query_leaves_nothing(keyed: Table, spark: SparkSession) -> None:
+    with pytest.raises(Exception, match="boom"):
+        spark.sql(
+            "INSERT INTO paimon.db.k "
+            "SELECT if(id = 7, raise_error('boom'), id), 'x', 1 FROM range(10)"
+        )
+
+    assert keyed.snapshot is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM paimon.db.k WHERE id = 1",
+        "UPDATE paimon.db.k SET v = 1 WHERE id = 1",
+        "MERGE INTO paimon.db.k t USING paimon.db.k s ON t.id = s.id WHEN MATCHED THEN DELETE",
+        "TRUNCATE TABLE paimon.db.k",
+    ],
+)
+def test_row_level_statements_are_refused(
+    keyed: Table, spark: SparkSession, statement: str
+) -> None:
+    spark.sql("INSERT INTO paimon.db.k VALUES (1, 'x', 10)")
+
+    with pytest.raises(Exception, match=r"(?i)not support|unsupported"):
+        spark.sql(statement)
+
+    assert rows(keyed) == [(1, "x", 10)]
+
+
+def test_an_option_that_is_not_there_yet_refuses_the_write(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    with pytest.raises((UnsupportedError, PaimonError)):
+        spark.sql(
+            "CREATE TABLE paimon.db.agg (id INT NOT NULL, v INT) TBLPROPERTIES "
+            "('primary-key' = 'id', 'bucket' = '1', 'merge-engine' = 'aggregation')"
+        )
