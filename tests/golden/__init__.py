@@ -1,8 +1,7 @@
-"""Tables that Java Paimon wrote, kept as archives, with what Java reads from them.
+"""Tables that other Paimon implementations wrote, kept as archives, with what is read from them.
 
-``java-1.3.1`` holds ``wh/`` (a warehouse) and ``expected/<table>.json``; ``java-0.9`` the
-same under ``fixtures/java09``, and under ``fixtures/py21``, ``fixtures/rust04`` tables of
-other writers.
+An archive holds, for each writer, ``wh/`` (a warehouse) and ``expected/<table>.json``: what Java
+Paimon reads from the table. ``tables.txt`` says of each table whether paimonlab reads it yet.
 """
 
 from __future__ import annotations
@@ -14,14 +13,26 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-ROOTS = {"java-1.3.1": "java-1.3.1", "java-0.9": "fixtures/java09"}
+ROOTS = {
+    "java-1.3.1": ("java-1.3.1", "java-1.3.1"),
+    "java-0.9": ("java-0.9", "fixtures/java09"),
+    "pypaimon-2.1": ("java-0.9", "fixtures/py21"),
+    "pypaimon-2.1-native": ("java-0.9", "fixtures/py21r"),
+    "pypaimon-rust-0.4": ("java-0.9", "fixtures/rust04"),
+}
+"""Writer -> archive, folder in it."""
+
+
+def golden(writer: str) -> Path:
+    """Return the folder with ``wh`` and ``expected`` of a writer; unpacked once a process."""
+    archive, folder = ROOTS[writer]
+    return _unpacked(archive) / folder
 
 
 @cache
-def golden(name: str) -> Path:
-    """Unpack an archive, once a process; returns the folder with ``wh`` and ``expected``."""
+def _unpacked(archive: str) -> Path:
     target = Path(tempfile.mkdtemp(prefix="paimonlab-golden-"))
     atexit.register(shutil.rmtree, target, ignore_errors=True)
-    with tarfile.open(Path(__file__).parent / f"{name}.tar.xz") as archive:
-        archive.extractall(target, filter="data")
-    return target / ROOTS[name]
+    with tarfile.open(Path(__file__).parent / f"{archive}.tar.xz") as opened:
+        opened.extractall(target, filter="data")
+    return target
