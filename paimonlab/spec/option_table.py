@@ -40,7 +40,6 @@ partition  string  -
 partition.default-name  string  __DEFAULT_PARTITION__
 partition.legacy-name  boolean  true
 primary-key  string  -
-read.batch-size  int  1024
 scan.snapshot-id  long  -
 scan.tag-name  string  -
 scan.timestamp  string  -
@@ -54,7 +53,6 @@ source.split.open-file-cost  memory  4 mb
 source.split.target-size  memory  128 mb
 target-file-size  memory  -
 write-buffer-size  memory  256 mb
-write-only  boolean  false
 """  # noqa: E501
 """Read and obeyed."""
 
@@ -403,6 +401,7 @@ partition.timestamp-formatter  string  -
 partition.timestamp-pattern  string  -
 precommit-compact  boolean  false
 provider  string  -
+read.batch-size  int  1024
 read.shuffle-bucket-with-partition  boolean  true
 read.stream.maxBytesPerTrigger  long  -
 read.stream.maxFilesPerTrigger  int  -
@@ -484,6 +483,7 @@ write-buffer-for-append  boolean  false
 write-buffer-spill.max-disk-size  memory  infinite
 write-buffer-spillable  boolean  true
 write-max-writers-to-spill  int  10
+write-only  boolean  false
 write.batch-memory  memory  128 mb
 write.batch-size  int  1024
 write.data-evolution.update-conflict-retry.max-attempts  int  20

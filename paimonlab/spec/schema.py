@@ -15,6 +15,7 @@ import pyarrow as pa
 from paimonlab.errors import SchemaError
 from paimonlab.spec.arrow_types import data_field
 from paimonlab.spec.default_values import check_default
+from paimonlab.spec.options import Options, option_field
 from paimonlab.spec.schema_rules import check_schema
 from paimonlab.spec.table_schema import FIRST_SCHEMA_ID, TableSchema
 from paimonlab.spec.type_text import UNASSIGNED_ID, parse_type
@@ -57,6 +58,19 @@ class Schema:
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
 
+_KEY_OPTIONS = ("primary-key", "partition")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyOptions:
+    """The table options that stand for lists of the schema, and become these."""
+
+    primary_key: tuple[str, ...] | None = option_field("primary-key", "list", None)
+    """``primary-key``"""
+    partition: tuple[str, ...] | None = option_field("partition", "list", None)
+    """``partition``"""
+
+
 def new_table_schema(schema: Schema, *, time_millis: int) -> TableSchema:
     """Make the first schema of a table out of its definition.
 
@@ -84,8 +98,9 @@ def new_table_schema(schema: Schema, *, time_millis: int) -> TableSchema:
     Values of options are not looked at; that is `paimonlab.spec.options.check_supported`.
     """
     options = _text_options(schema.options)
-    primary_keys = _keys_or_option(schema.primary_keys, options, "primary-key")
-    partition_keys = _keys_or_option(schema.partition_keys, options, "partition")
+    keys = Options(options).slice(KeyOptions)
+    primary_keys = _one_of(schema.primary_keys, keys.primary_key, "primary-key")
+    partition_keys = _one_of(schema.partition_keys, keys.partition, "partition")
     ids = count()
     columns = [_with_ids(column, ids) for column in _columns(schema.fields)]
     fields = tuple(_not_null_key(column, primary_keys) for column in columns)
@@ -95,7 +110,7 @@ def new_table_schema(schema: Schema, *, time_millis: int) -> TableSchema:
         highest_field_id=next(ids) - 1,
         partition_keys=partition_keys,
         primary_keys=primary_keys,
-        options=options,
+        options={key: value for key, value in options.items() if key not in _KEY_OPTIONS},
         comment=schema.comment,
         time_millis=time_millis,
     )
@@ -112,14 +127,12 @@ def _text_options(options: Mapping[str, str]) -> dict[str, str]:
     return dict(options)
 
 
-def _keys_or_option(keys: Sequence[str], options: dict[str, str], option: str) -> tuple[str, ...]:
-    text = options.pop(option, None)
-    if text is None:
-        return tuple(keys)
-    named = tuple(name.strip() for name in text.split(","))
-    if keys and tuple(keys) != named:
-        raise SchemaError(f"option {option!r} = {text!r} contradicts the definition: {[*keys]}")
-    return named
+def _one_of(keys: Sequence[str], option: tuple[str, ...] | None, name: str) -> tuple[str, ...]:
+    if option is not None and keys and tuple(keys) != option:
+        raise SchemaError(
+            f"option {name!r} = {','.join(option)!r} contradicts the definition: {[*keys]}"
+        )
+    return tuple(keys) if option is None else option
 
 
 def _columns(fields: Columns) -> Iterator[DataField]:

@@ -15,11 +15,20 @@ import pyarrow as pa
 
 from paimonlab.errors import ColumnNotFoundError, CorruptMetadataError, SchemaError
 from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.options import Options, option_field
 from paimonlab.spec.type_text import fields_from_json, fields_to_json
 from paimonlab.spec.types import DataField, RowType
 
 CURRENT_VERSION = 3
 FIRST_SCHEMA_ID = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketKeyOptions:
+    """The table option that names the columns of the bucket key."""
+
+    bucket_key: str = option_field("bucket-key", "string", "")
+    """``bucket-key``: split at commas, blanks count."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class TableSchema:
     @cached_property
     def bucket_keys(self) -> tuple[str, ...]:
         """Columns that choose the bucket; () in an append table without ``bucket-key``."""
-        text = self.options.get("bucket-key", "")
+        text = Options(self.options).slice(BucketKeyOptions).bucket_key
         return tuple(text.split(",")) if text else self.trimmed_primary_keys
 
     @cached_property

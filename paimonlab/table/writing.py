@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow as pa
 from paimonlab.errors import CommitError, CommitOutcomeUnknownError
 from paimonlab.scan.sequences import restore_sequence_numbers
 from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.options import option_field
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.parts import TableParts
 from paimonlab.write.folders import delete_files
@@ -118,7 +120,15 @@ def files_deleted_on_failure(
         raise
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserOptions:
+    """The table option that names commit users."""
+
+    prefix: str | None = option_field("commit.user-prefix", "string", None)
+    """``commit.user-prefix``"""
+
+
 def new_user(parts: TableParts) -> str:
     """Make up a commit user that nobody had before."""
-    prefix = parts.schema.options.get("commit.user-prefix")
+    prefix = parts.options.slice(UserOptions).prefix
     return f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4())

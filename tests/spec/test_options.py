@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pickle
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import paimonlab
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spec.option_registry import FALLBACK_KEYS, IMMUTABLE_KEYS, Operation
+from paimonlab.spec.options import (
+    KNOWN_OPTIONS,
+    OPTION_KEY,
+    Options,
+    check_known,
+    check_supported,
+    find_option,
+    option_field,
+    parse_boolean,
+    parse_duration_millis,
+    parse_memory_size_bytes,
+)
+
+
+@dataclass(frozen=True)
+class Keyed:
+    primary_keys: tuple[str, ...] = ("id",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    retries: int = option_field("commit.max-retries", "int", 10)
+    wait_millis: int = option_field("commit.min-retry-wait", "duration", "10 ms")
+    size_bytes: int | None = option_field("target-file-size", "memory", None)
+    write_only: bool = option_field("write-only", "boolean", default=False)
+    keys: tuple[str, ...] = option_field("sequence.field", "list", ())
+    descending: bool = option_field(
+        "sequence.field.sort-order", "enum", default=False, parse="descending".__eq__
+    )
+    modes: dict[str, str] = option_field("fields.*.stats-mode", "string", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "millis"),
+    [
+        ("0", 0),
+        ("250", 250),
+        ("250ms", 250),
+        (" 10 s ", 10_000),
+        ("2 MIN", 120_000),
+        ("1 h", 3_600_000),
+        ("7 days", 604_800_000),
+        ("1500000 ns", 1),
+        ("3 µs", 0),
+        ("3000 micros", 3),
+    ],
+)
+def test_durations(text: str, millis: int) -> None:
+    assert parse_duration_millis(text) == millis
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1024", 1024),
+        ("8 mb", 8 << 20),
+        ("64KB", 64 << 10),
+        ("2g", 2 << 30),
+        ("1 tebibytes", 1 << 40),
+    ],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert parse_memory_size_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "ms", "-1 s", "1.5 s", "1 parsec", "1 s 2 ms"])
+def test_what_is_no_duration_or_size_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match="not a duration"):
+        parse_duration_millis(text)
+    with pytest.raises(ValueError, match="not a size"):
+        parse_memory_size_bytes(text)
+
+
+def test_booleans_are_words() -> None:
+    assert parse_boolean("TRUE")
+    assert not parse_boolean(" false")
+    with pytest.raises(ValueError, match="neither"):
+        parse_boolean("1")
+
+
+def test_a_slice_holds_what_was_set_and_defaults() -> None:
+    options = Options(
+        {
+            "commit.max-retries": "3",
+            "target-file-size": "1 kb",
+            "write.compaction-skip": "true",
+            "sequence.field": "a, b",
+            "sequence.field.sort-order": "DESCENDING",
+            "fields.a.b.stats-mode": "full",
+            "unknown": "x",
+        }
+    )
+
+    assert options.slice(Example) == Example(
+        retries=3,
+        size_bytes=1024,
+        write_only=True,
+        keys=("a", "b"),
+        descending=True,
+        modes={"a.b": "full"},
+    )
+    assert Options({}).slice(Example) == Example()
+    assert Example().wait_millis == 10
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("commit.max-retries", "many"),
+        ("commit.max-retries", "3000000000"),
+        ("write-only", "yes"),
+        ("target-file-size", "big"),
+        ("sequence.field.sort-order", "upwards"),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_named_with_its_key(key: str, value: str) -> None:
+    with pytest.raises(SchemaError, match=f"option '{key}' = '{value}'"):
+        Options({key: value}).slice(Example)
+    with pytest.raises(SchemaError, match=f"option '{key}' = '{value}'"):
+        check_supported({key: value, "bucket": "1"}, Keyed(), "read")
+
+
+def test_options_are_values() -> None:
+    options = Options({"a": "1"})
+
+    assert pickle.loads(pickle.dumps(options)) == options
+    assert hash(options) == hash(Options({"a": "1"}))
+    assert options.with_options({"a": "2"})["a"] == "2"
+    assert options["a"] == "1"
+
+
+def test_an_unknown_key_is_an_error_with_close_ones() -> None:
+    with pytest.raises(
+        SchemaError, match=r"'merge-engin' is not known\. Did you mean 'merge-engine'"
+    ):
+        check_known(["bucket", "merge-engin"])
+    check_known(["fields.x.stats-mode", "parquet.page.size", "write.compaction-skip"])
+
+
+def test_unknown_keys_of_others_stay_unread() -> None:
+    check_supported({"bucket": "1", "future.option": "x"}, Keyed(), "write")
+
+
+REFUSED: list[tuple[dict[str, str], str]] = [
+    ({"merge-engine": "aggregation"}, "create read write"),
+    ({"merge-engine": "partial-update"}, "create read write"),
+    ({"merge-engine": "FIRST-ROW"}, "create read write"),
+    ({"file.format": "orc"}, "create read write"),
+    ({"deletion-vectors.enabled": "true"}, "create read write"),
+    ({"bucket-function.type": "mod"}, "create read write"),
+    ({"data-file.path-directory": "data"}, "create read write"),
+    ({"type": "format-table"}, "create read write"),
+    ({"manifest.format": "orc"}, "create read write"),
+    ({"ignore-delete": "true"}, "create read write"),
+    ({"bucket": "-2"}, "create read write"),
+    ({"changelog-producer": "lookup"}, "create write"),
+    ({"rowkind.field": "k"}, "create write"),
+    ({"file.compression": "brotli"}, "create write"),
+    ({"manifest.compression": "deflate"}, "create write"),
+    ({"num-sorted-run.compaction-trigger": "4"}, "create write"),
+    ({"full-compaction.delta-commits": "1"}, "create write"),
+    ({"snapshot.num-retained.max": "5"}, "create write"),
+    ({"snapshot.time-retained": "2 h"}, "create write"),
+    ({"partition.expiration-time": "7 d"}, "create write"),
+    ({"tag.automatic-creation": "process-time"}, "create write"),
+    ({"file-index.bloom-filter.columns": "a"}, "create write"),
+    ({"fields.a.aggregate-function": "sum"}, "create write"),
+    ({"metadata.iceberg.storage": "table-location"}, "create write"),
+    ({"row-tracking.enabled": "true"}, "create write"),
+    ({"data-evolution.enabled": "true"}, "create read write"),
+    ({"dynamic-bucket.target-row-num": "5"}, "create write"),
+    ({"incremental-between": "1,2"}, "create read"),
+    ({"scan.fallback-branch": "b"}, "create read write"),
+    ({"consumer-id": "c"}, "create read"),
+]
+ACCEPTED: list[dict[str, str]] = [
+    {"bucket": "4", "merge-engine": "deduplicate", "file.format": "PARQUET"},
+    {"num-sorted-run.compaction-trigger": "5", "snapshot.time-retained": "60 min"},
+    {"snapshot.num-retained.max": "2147483647", "compaction.size-ratio": "1"},
+    {"changelog-producer": "none", "deletion-vectors.enabled": "false"},
+    {"write-only": "true", "file.compression": "snappy", "sequence.field": "v"},
+    {"sink.parallelism": "3", "lookup.cache": "FULL", "metastore.partitioned-table": "true"},
+    {"metadata.stats-mode": "truncate(8)", "fields.a.stats-mode": "none"},
+]
+
+
+@pytest.mark.parametrize(("options", "operations"), REFUSED)
+@pytest.mark.parametrize("operation", ["create", "read", "write"])
+def test_what_is_not_built_is_refused_where_it_matters(
+    options: dict[str, str], operations: str, operation: Operation
+) -> None:
+    ((key, value),) = options.items()
+    whole = {"bucket": "1", **options}
+    if operation not in operations.split():
+        check_supported(whole, Keyed(), operation)
+        return
+
+    with pytest.raises(UnsupportedError) as caught:
+        check_supported(whole, Keyed(), operation)
+
+    assert str(caught.value).startswith(f"{key} = '{value}'")
+
+
+@pytest.mark.parametrize("options", ACCEPTED)
+@pytest.mark.parametrize("operation", ["create", "read", "write"])
+def test_what_is_built_or_without_effect_passes(
+    options: dict[str, str], operation: Operation
+) -> None:
+    check_supported({"bucket": "1", **options}, Keyed(), operation)
+
+
+def test_a_primary_key_needs_buckets_except_for_reading() -> None:
+    for options in ({}, {"bucket": "-1"}):
+        check_supported(options, Keyed(), "read")
+        check_supported(options, Keyed(()), "write")
+        with pytest.raises(UnsupportedError, match="bucket"):
+            check_supported(options, Keyed(), "create")
+        with pytest.raises(UnsupportedError, match="bucket"):
+            check_supported(options, Keyed(), "write")
+
+
+@pytest.mark.parametrize("bucket", ["0", "-3", "x", "1.5"])
+def test_a_number_of_buckets_that_cannot_be_is_an_error(bucket: str) -> None:
+    with pytest.raises(SchemaError, match=f"option 'bucket' = '{bucket}'"):
+        check_supported({"bucket": bucket}, Keyed(), "create")
+
+
+def test_every_default_in_the_registry_can_be_read() -> None:
+    for spec in KNOWN_OPTIONS.values():
+        if spec.default is not None:
+            assert spec.is_default(spec.default), spec
+        assert set(spec.accepted_values) <= set(spec.values), spec
+
+
+def test_the_registry_knows_all_options_of_the_documentation() -> None:
+    assert len(KNOWN_OPTIONS) > 400
+    assert set(IMMUTABLE_KEYS) <= set(KNOWN_OPTIONS)
+    assert {find_option(key) for key in FALLBACK_KEYS} <= set(KNOWN_OPTIONS.values())
+
+
+def slices() -> Iterator[Any]:
+    """Find every dataclass of the package with a field that is read from an option."""
+    for module in pkgutil.walk_packages(paimonlab.__path__, "paimonlab."):
+        if module.name.startswith(("paimonlab.spark", "paimonlab.notebook")):
+            continue
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, type) and dataclasses.is_dataclass(value) and option_keys(value):
+                yield value
+
+
+def option_keys(cls: Any) -> set[str]:
+    return {
+        field.metadata[OPTION_KEY]
+        for field in dataclasses.fields(cls)
+        if OPTION_KEY in field.metadata
+    }
+
+
+def test_every_implemented_option_is_read_by_a_slice() -> None:
+    read = {key for cls in slices() for key in option_keys(cls)}
+
+    # Where one value is built there is nothing to read: the others are refused.
+    wanted = {
+        key
+        for key, spec in KNOWN_OPTIONS.items()
+        if spec.status == "implemented" and len(spec.accepted_values) != 1
+    }
+    assert wanted - read == set()
+    assert {key for key in read if KNOWN_OPTIONS[key].status != "implemented"} == set()
+
+
+def test_slices_have_the_defaults_of_paimon() -> None:
+    for cls in slices():
+        default = cls()
+        for field in dataclasses.fields(cls):
+            key = field.metadata.get(OPTION_KEY, "")
+            spec = KNOWN_OPTIONS.get(key)
+            if spec is not None and spec.default is not None:
+                again: Any = Options({key: spec.default}).slice(cls)
+                assert getattr(again, field.name) == getattr(default, field.name), (cls, key)
