@@ -30,7 +30,8 @@ class Section:
     """Files that have to be merged with each other, and with no other file."""
 
     runs: tuple[SortedRun, ...]
-    """Oldest first, by the sequence numbers of their files."""
+    """Oldest first: by the sequence numbers of their files where these tell, else in the
+    order in which the files were given."""
     is_age_enough: bool
     """Whether every row of a run is newer than all rows of the runs before it. Then no
     sequence number has to be read to find the newest row of a key."""
@@ -50,7 +51,7 @@ def sections(files: Sequence[DataFileMeta], key_types: Sequence[DataType]) -> li
     Parameters
     ----------
     files
-        n files of one bucket, in any order.
+        n files of one bucket, older ones first.
     key_types
         Types of the trimmed primary key columns.
 
@@ -113,6 +114,8 @@ def _section(
     runs.sort(key=lambda run: _sequence_range(files, run))
     ranges = [_sequence_range(files, run) for run in runs]
     is_age_enough = all(newer[0] > older[1] for older, newer in pairwise(ranges))
+    if not is_age_enough:
+        runs.sort(key=min)
     return Section(tuple(tuple(run) for run in runs), is_age_enough)
 
 

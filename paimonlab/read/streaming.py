@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
@@ -17,7 +17,7 @@ _WAIT_SECONDS = 0.2
 
 def in_threads(
     sources: Sequence[Callable[[], Iterable[T]]], *, threads: int | None = None
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """Yield what several sources produce, in any order, each source run by one thread.
 
     Parameters

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from paimonlab.read.streaming import in_threads
+
+
+def _numbers(start: int) -> Iterator[int]:
+    yield from range(start, start + 10)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_every_item_of_every_source_comes_once(threads: int) -> None:
+    sources = [lambda start=start: _numbers(start) for start in range(0, 100, 10)]
+
+    assert sorted(in_threads(sources, threads=threads)) == list(range(100))
+
+
+def test_no_sources_no_items() -> None:
+    assert list(in_threads([])) == []
+
+
+def test_sources_do_not_run_far_ahead() -> None:
+    produced = []
+
+    def endless() -> Iterator[int]:
+        number = 0
+        while True:
+            produced.append(number)
+            yield number
+            number += 1
+
+    items = in_threads([endless, endless], threads=2)
+    for _ in range(10):
+        next(items)
+    items.close()
+
+    # Taken, waiting in the queue, and one in the hands of each thread.
+    assert len(produced) <= 10 + 4 + 2
+
+
+def test_an_error_comes_as_it_was_and_stops_the_others() -> None:
+    started, stopped = threading.Event(), threading.Event()
+
+    def failing() -> Iterator[int]:
+        yield 1
+        assert started.wait(5)
+        raise KeyError("lost")
+
+    def endless() -> Iterator[int]:
+        started.set()
+        try:
+            while True:
+                yield 2
+        finally:
+            stopped.set()
+
+    with pytest.raises(KeyError, match="lost"):
+        list(in_threads([failing, endless], threads=2))
+
+    assert stopped.wait(5)
+
+
+def test_closing_runs_the_ends_of_sources() -> None:
+    ended = threading.Event()
+
+    def endless() -> Iterator[int]:
+        try:
+            while True:
+                yield 1
+        finally:
+            ended.set()
+
+    items = in_threads([endless, endless], threads=2)
+    next(items)
+    items.close()
+
+    assert ended.wait(5)
