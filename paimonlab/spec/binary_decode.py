@@ -285,6 +285,8 @@ def _maps(cells: Cells, data_type: DataType, key: DataType, value: DataType) -> 
     value_array, value_offsets = _elements(values_, value, cells.is_null)
     if not np.array_equal(offsets, value_offsets):
         raise DamagedRowError("a map has not as many values as keys")
+    if key_array.null_count:
+        raise DamagedRowError("a map has a null key")
     return pa.MapArray.from_arrays(
         pa.array(offsets, pa.int32()),
         key_array,

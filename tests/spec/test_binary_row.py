@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +15,8 @@ from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.binary_row import decode, encode, encode_one, hash_codes
 from paimonlab.spec.bucket import default_bucket
 from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types import DataField
+from tests.java_values import java_rows, normal_rows
 from tests.spec.random_columns import random_column
 
 HEADER = "0000000000000000"
@@ -281,3 +286,26 @@ def test_a_timestamp_that_arrow_cannot_hold_is_an_error_or_unknown() -> None:
     assert decode(rows, [nanos], is_lenient=True)[0].null_count == 2
     with pytest.raises(CorruptMetadataError, match="timestamp"):
         decode(rows, [nanos])
+
+
+RECORDED = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "java_binary_rows.jsonl").read_text().splitlines()
+]
+"""Random rows of all types and what Java Paimon 1.3.1 makes of them."""
+
+
+@pytest.mark.parametrize("case", RECORDED, ids=lambda case: case["bytes"][:24] + str(case["hash"]))
+def test_random_rows_are_encoded_decoded_and_hashed_as_java_does(case: dict[str, Any]) -> None:
+    types = [parse_type(text) for text in case["types"]]
+    fields = [DataField(k, f"c{k}", type_) for k, type_ in enumerate(types)]
+    serialised = len(types).to_bytes(4, "big") + bytes.fromhex(case["bytes"])
+
+    columns = decode(pa.array([serialised]), types)
+    hashes = hash_codes(columns, types)
+
+    table = pa.table(columns, names=[field.name for field in fields])
+    assert java_rows(table, fields) == normal_rows([case["row"]], fields)
+    assert encode(columns, types, prefix=False)[0].as_py().hex() == case["bytes"]
+    assert hashes.tolist() == [case["hash"]]
+    assert default_bucket(hashes, 1_000_003).tolist() == [case["bucket"]]
