@@ -20,6 +20,7 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.entries import concat, fold, with_kind
 from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_entries
 from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.index_manifest import DELETION_VECTORS
 from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestEntry
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.types import DataField
@@ -198,12 +199,14 @@ def check_indexes(
         return
     files = manifests.read_index(latest.index_manifest, referrer=f"snapshot-{latest.id}")
     if touched is None:
-        files = files.filter(pc.not_equal(files["index_type"], "DELETION_VECTORS"))
+        hit = [file for file in files if file.index_type != DELETION_VECTORS]
     else:
-        files = files.filter(pa.array(touched(files["partition"])))
-    if files.num_rows:
-        kind = files["index_type"][0].as_py()
+        partitions = pa.array([file.partition for file in files], pa.large_binary())
+        mask = touched(pa.chunked_array([partitions]))
+        hit = [file for file, is_touched in zip(files, mask.tolist(), strict=True) if is_touched]
+    if hit:
+        kind = hit[0].index_type
         raise UnsupportedError(
-            "deletion-vectors.enabled = 'true'" if kind == "DELETION_VECTORS" else f"{kind} index",
+            "deletion-vectors.enabled = 'true'" if kind == DELETION_VECTORS else f"{kind} index",
             "this commit would have to change the indexes of the table, which paimonlab cannot yet",
         )

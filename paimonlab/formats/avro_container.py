@@ -12,6 +12,7 @@ Source: https://avro.apache.org/docs/1.12.0/specification/#object-container-file
 from __future__ import annotations
 
 import bz2
+import functools
 import hashlib
 import io
 import json
@@ -143,6 +144,43 @@ def read_tables(files: Sequence[tuple[str, bytes]]) -> list[pa.Table]:
             tables[index] = together.slice(start, count)
             start += count
     return [tables[index] for index in range(len(files))]
+
+
+def read_records(data: bytes, *, path: str) -> list[dict[str, Any]]:
+    """Read all records of a container as dicts by field name.
+
+    Cheaper than columns for a few hundred records. Parameters and errors are those of
+    `read_table`.
+    """
+    container = _open(data, path)
+    parsed = _parsed(container.schema, path)
+    return [record for block in container.blocks for record in _decoded(block, parsed, path)]
+
+
+def _decoded(block: Block, parsed: Any, path: str) -> Iterator[dict[str, Any]]:
+    stream = io.BytesIO(block.data)
+    for _ in range(block.record_count):
+        try:
+            record = fastavro.schemaless_reader(stream, parsed, None)
+        except Exception as error:
+            raise CorruptMetadataError(path, f"damaged Avro records: {error!r}") from error
+        if not isinstance(record, dict):
+            raise CorruptMetadataError(path, "these Avro records are none")
+        yield record
+    if stream.tell() != len(block.data):
+        raise CorruptMetadataError(path, "damaged Avro records: bytes are left over")
+
+
+def _parsed(schema: bytes, path: str) -> Any:
+    try:
+        return _parse(schema)
+    except Exception as error:
+        raise CorruptMetadataError(path, f"damaged Avro schema: {error!r}") from error
+
+
+@functools.lru_cache(maxsize=64)
+def _parse(schema: bytes) -> Any:
+    return fastavro.parse_schema(json.loads(schema))
 
 
 def _open(data: bytes, path: str) -> _Container:

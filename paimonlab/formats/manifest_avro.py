@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
-from paimonlab.errors import CorruptMetadataError
+from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.formats.avro_columns import ColumnSource, check_version, conform
-from paimonlab.formats.avro_container import read_table, read_tables, write_records
+from paimonlab.formats.avro_container import read_records, read_table, read_tables, write_records
 from paimonlab.formats.entry_rows import table_to_entries
 from paimonlab.formats.manifest_records import ENTRY, LIST_ENTRY
 from paimonlab.spec.data_file import DataFileMeta, SimpleStats
@@ -173,20 +174,48 @@ def read_manifest_list(data: bytes, *, path: str) -> list[ManifestFileMeta]:
     UnsupportedError
         If the entries are of another version, or the list is not an Avro file.
     """
-    records = read_table(data, path=path)
-    check_version(records, LIST_VERSION, "manifest list entry", path=path)
-    rows = conform(records, _LIST_SOURCES, path=path).to_pylist()
-    return [ManifestFileMeta(partition_stats=_take_stats(row), **row) for row in rows]
+    if len(data) > _FEW_BYTES:
+        records = read_table(data, path=path)
+        check_version(records, LIST_VERSION, "manifest list entry", path=path)
+        rows = conform(records, _LIST_SOURCES, path=path).to_pylist()
+    else:
+        rows = [_list_row(record, path) for record in read_records(data, path=path)]
+    try:
+        return [msgspec.convert(_with_stats(row), ManifestFileMeta) for row in rows]
+    except msgspec.ValidationError as error:
+        raise CorruptMetadataError(path, str(error)) from error
 
 
-def _take_stats(row: dict[str, Any]) -> SimpleStats:
-    """Take the statistics out of a row of a manifest list."""
-    null_counts = row.pop("null_counts")
-    return SimpleStats(
-        row.pop("min_values"),
-        row.pop("max_values"),
-        None if null_counts is None else tuple(null_counts),
-    )
+_FEW_BYTES = 1 << 14
+"""Of a list of this size: columns start threads, which is dear for a few records."""
+
+
+def _list_row(record: dict[str, Any], path: str) -> dict[str, Any]:
+    """Make of a record what `conform` makes of columns."""
+    version = _dig(record, ("_VERSION",))
+    if version is None:
+        raise CorruptMetadataError(path, "field _VERSION is missing")
+    if version != LIST_VERSION:
+        raise UnsupportedError(
+            f"manifest list entry of version {version}", f"{path} holds it, known is {LIST_VERSION}"
+        )
+    row = {source.field.name: _dig(record, source.avro_path) for source in _LIST_SOURCES}
+    for source in _LIST_SOURCES:
+        if source.is_required and row[source.field.name] is None:
+            raise CorruptMetadataError(path, f"field {'.'.join(source.avro_path)} is missing")
+    return row
+
+
+def _dig(record: Any, names: Sequence[str]) -> Any:
+    for name in names:
+        record = record.get(name) if isinstance(record, dict) else None
+    return record
+
+
+def _with_stats(row: dict[str, Any]) -> dict[str, Any]:
+    """Move the statistics of a row of a manifest list to where they belong."""
+    stats = (row.pop("min_values"), row.pop("max_values"), row.pop("null_counts"))
+    return row | {"partition_stats": stats}
 
 
 def write_manifest_list(

@@ -18,10 +18,11 @@ import pyarrow.compute as pc
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats import manifest_avro
-from paimonlab.formats.avro_container import read_table
+from paimonlab.formats.index_manifest_avro import read_index_manifest
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifest_cache import ManifestCache, shared_cache
 from paimonlab.metadata.partition_stats import partition_stats
+from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
@@ -78,7 +79,12 @@ class ManifestStore:
             If it is missing, of another size or damaged.
         """
         path = self._layout.manifest(name, referrer)
-        return manifest_avro.read_manifest_list(self._read(path, size_bytes, referrer), path=path)
+        known = self._cache.get_list(path)
+        if known is None:
+            data = self._read(path, size_bytes, referrer)
+            known = tuple(manifest_avro.read_manifest_list(data, path=path))
+            self._cache.put_list(path, known)
+        return list(known)
 
     def read(self, manifests: Iterable[ManifestFileMeta], *, referrer: str = "") -> list[pa.Table]:
         """Read the entries of manifests: a table of `ENTRY_SCHEMA` each.
@@ -108,7 +114,7 @@ class ManifestStore:
             found[path] = entries
         return [entries for entries in found.values() if entries is not None]
 
-    def read_index(self, name: str, *, referrer: str = "") -> pa.Table:
+    def read_index(self, name: str, *, referrer: str = "") -> list[IndexManifestEntry]:
         """Read which index files a snapshot has.
 
         Parameters
@@ -118,22 +124,13 @@ class ManifestStore:
         referrer
             The snapshot, for the message.
 
-        Returns
-        -------
-        pyarrow.Table
-            One row an index file: ``index_type`` (string), ``partition`` (binary).
-
         Raises
         ------
         CorruptMetadataError
             If it is missing or damaged.
         """
         path = self._layout.manifest(name, referrer)
-        records = read_table(self._read(path, None, referrer), path=path)
-        columns = {"index_type": "_INDEX_TYPE", "partition": "_PARTITION"}
-        if not set(columns.values()) <= set(records.column_names):
-            raise CorruptMetadataError(path, "this is no index manifest", referrer)
-        return pa.table({ours: records[theirs] for ours, theirs in columns.items()})
+        return read_index_manifest(self._read(path, None, referrer), path=path)
 
     def write(
         self,
@@ -168,6 +165,7 @@ class ManifestStore:
         name = f"manifest-list-{self._uuid}-{next(self._list_numbers)}"
         data = manifest_avro.write_manifest_list(manifests)
         self._write(name, data)
+        self._cache.put_list(self._layout.manifest(name), tuple(manifests))
         return name, len(data)
 
     @property

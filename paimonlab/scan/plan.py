@@ -30,6 +30,7 @@ from paimonlab.scan.pruning import (
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import Placement, make_splits, place
 from paimonlab.scan.split_paths import bucket_paths
+from paimonlab.spec.index_manifest import DELETION_VECTORS
 from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
 from paimonlab.spec.predicate import AlwaysFalse, AlwaysNull, Predicate
 from paimonlab.spec.snapshot import Snapshot
@@ -209,7 +210,7 @@ def _refuse_deletion_vectors(snapshot: Snapshot, manifests: ManifestStore, table
     if snapshot.index_manifest is None:
         return
     indexes = manifests.read_index(snapshot.index_manifest, referrer=f"snapshot-{snapshot.id}")
-    if "DELETION_VECTORS" in indexes["index_type"].unique().to_pylist():
+    if any(index.index_type == DELETION_VECTORS for index in indexes):
         raise UnsupportedError(
             "deletion-vectors.enabled = 'true'",
             f"snapshot {snapshot.id} of {table or manifests.table_path} has deletion vectors, "
