@@ -6,6 +6,7 @@ OVERWRITE for INSERT and DELETE; UPDATE, DELETE and MERGE ask for others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,9 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spark.time_travel import TRAVEL_OPTIONS
 from paimonlab.spec.options import KNOWN_OPTIONS
 
+_CONSTRAINT = re.compile(
+    r"\s*ALTER\s+TABLE\s+\S+\s+(?P<verb>ADD|DROP)\s+CONSTRAINT\b", re.IGNORECASE
+)
 REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - set(TRAVEL_OPTIONS)))
 """Table options that a read cannot set for itself."""
 
@@ -42,6 +46,21 @@ def check_access(table: str, arguments: tuple[Any, ...]) -> None:
             _check_options(table, argument)
         elif isinstance(argument, JavaObject):
             _check_privileges(table, {str(name) for name in argument.writePrivileges()})
+
+
+def check_statement(sql: str) -> None:
+    """Refuse a statement that Spark passes on although no table of ours can do it.
+
+    Raises
+    ------
+    UnsupportedError
+        For table constraints: Spark fails with an internal error when it plans them.
+    """
+    if found := _CONSTRAINT.match(sql):
+        raise UnsupportedError(
+            f"ALTER TABLE … {found['verb'].upper()} CONSTRAINT",
+            "a Paimon table has its primary key and NOT NULL, no other constraints",
+        )
 
 
 def _check_privileges(table: str, privileges: set[str]) -> None:

@@ -26,6 +26,13 @@ def wants_rows(bridge: Bridge) -> bool:
     return reads >= 0 and (commands < 0 or reads < commands)  # the inner caller comes first
 
 
+def statement(bridge: Bridge) -> str:
+    """Return the SQL text that is being resolved; "" for the DataFrame API."""
+    origin = bridge.java_class("org.apache.spark.sql.catalyst.trees.CurrentOrigin").get()
+    text = origin.sqlText()
+    return str(text.get()) if text.isDefined() else ""
+
+
 def replaces_table(bridge: Bridge) -> bool:
     """Say whether the running callback is one step of CREATE OR REPLACE TABLE."""
     stack = _stack(bridge)

@@ -13,11 +13,11 @@ from paimonlab.errors import (
     UnsupportedError,
 )
 from paimonlab.spark import relation
-from paimonlab.spark.access import REFUSED_OPTIONS, check_access
+from paimonlab.spark.absent import WithoutViewsAndFunctions
+from paimonlab.spark.access import REFUSED_OPTIONS, check_access, check_statement
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.callers import replaces_table, wants_rows
+from paimonlab.spark.callers import replaces_table, statement, wants_rows
 from paimonlab.spark.ddl import schema_changes, table_definition
-from paimonlab.spark.namespaces import Namespaces
 from paimonlab.spark.system_tables import SystemRelation
 from paimonlab.spark.table_relation import TableRelation
 from paimonlab.spark.time_travel import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 
-class SparkCatalog(Namespaces):
+class SparkCatalog(WithoutViewsAndFunctions):
     """The databases and tables of one Paimon catalog, under one name in one Spark session."""
 
     class Java:
@@ -42,6 +42,7 @@ class SparkCatalog(Namespaces):
         implements = [  # noqa: RUF012
             CONNECTOR + "catalog.RelationCatalog",
             CONNECTOR + "catalog.SupportsNamespaces",
+            CONNECTOR + "catalog.FunctionCatalog",
         ]
 
     def capabilities(self) -> Any:
@@ -91,6 +92,7 @@ class SparkCatalog(Namespaces):
         """Return a view for a SELECT, the table for every other statement."""
         with self._missing_as_spark_says(identifier):
             table = self._open(identifier)
+        check_statement(statement(self._bridge))
         if isinstance(table, SystemTable) or not wants_rows(self._bridge):
             return self._described(table)
         return relation.view_for(self._bridge, table, name=self._parts(table))
@@ -187,44 +189,6 @@ class SparkCatalog(Namespaces):
                 )
             except AlreadyExistsError:
                 self._throw("TableAlreadyExistsException", new)
-
-    # Views
-
-    def listViews(self, namespace: Sequence[str]) -> Any:
-        """Return nothing: this catalog has no views."""
-        del namespace
-        return self._bridge.array(CONNECTOR + "catalog.Identifier", [])
-
-    def viewExists(self, identifier: Any) -> bool:
-        """Say no: this catalog has no views."""
-        del identifier
-        return False
-
-    def loadView(self, identifier: Any) -> None:
-        """Say that there is none."""
-        self._throw("NoSuchViewException", identifier)
-
-    def invalidateView(self, identifier: Any) -> None:
-        """Forget nothing: this catalog has no views."""
-
-    def createView(self, identifier: Any, *_: Any) -> None:
-        """Refuse."""
-        raise UnsupportedError(
-            f"CREATE VIEW {identifier.name()} in catalog {self._name}",
-            "a filesystem catalog keeps no views; CREATE TEMPORARY VIEW works",
-        )
-
-    replaceView = createOrReplaceView = createView
-
-    def dropView(self, identifier: Any) -> bool:
-        """Say that there was none."""
-        del identifier
-        return False
-
-    def renameView(self, old: Any, new: Any) -> None:
-        """Say that there is none."""
-        del new
-        self._throw("NoSuchViewException", old)
 
     # Names
 

@@ -99,6 +99,8 @@ def test_tables_can_be_named_without_catalog_and_database(
         ("CREATE TABLE paimon.db.orders (id INT)", "TABLE_OR_VIEW_ALREADY_EXISTS"),
         ("CREATE TABLE paimon.db.t (id INT, id STRING)", "COLUMN_ALREADY_EXISTS"),
         ("ALTER TABLE paimon.db.orders DROP COLUMN nope", "UNRESOLVED_COLUMN"),
+        ("DROP VIEW paimon.db.nope", "VIEW_NOT_FOUND"),
+        ("SELECT paimon.db.nope(1)", "UNRESOLVED_ROUTINE"),
         ("CALL paimon.sys.compact('db.orders')", "MISSING_CATALOG_ABILITY.PROCEDURES"),
     ],
 )
@@ -298,6 +300,13 @@ def test_what_show_create_table_prints_makes_the_same_table(
     assert (after.options, after.comment) == (before.options, before.comment)
 
 
+def test_there_are_no_views_and_no_functions(spark: SparkSession, catalog: Catalog) -> None:
+    spark.sql(ORDERS)
+
+    assert rows(spark, "SHOW VIEWS IN paimon.db") == []
+    assert rows(spark, "SHOW USER FUNCTIONS IN paimon.db") == []
+
+
 # ALTER TABLE
 
 
@@ -407,6 +416,8 @@ def test_a_name_that_is_taken_is_not_overwritten(spark: SparkSession, catalog: C
         ("SET TBLPROPERTIES ('bukcet' = '4')", "bukcet"),
         ("SET LOCATION '/elsewhere'", "LOCATION"),
         ("CLUSTER BY (id)", "ClusterBy"),
+        ("ADD CONSTRAINT positive CHECK (id > 0)", "ADD CONSTRAINT"),
+        ("DROP CONSTRAINT IF EXISTS positive", "DROP CONSTRAINT"),
     ],
 )
 def test_a_change_that_cannot_be_is_refused_and_nothing_changes(
