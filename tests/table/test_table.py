@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import polars
+import polars  # noqa: ICN001 - pl is paimonlab here
 import pyarrow as pa
 import pytest
 
@@ -171,7 +171,7 @@ def test_a_point_in_time_that_is_not_there_is_an_error(orders: pl.Table) -> None
 
     with pytest.raises(SnapshotNotFoundError, match="9"):
         orders.scan(snapshot=9)
-    with pytest.raises(TagNotFoundError, match="no tag 'x'"):
+    with pytest.raises(TagNotFoundError, match=r"no tag 'x'"):
         orders.scan(tag="x")
     with pytest.raises(SnapshotNotFoundError):
         orders.scan(timestamp=0)
@@ -273,13 +273,13 @@ def test_commit_messages_travel_as_bytes(orders: pl.Table) -> None:
 
 
 def test_bad_rows_are_refused_and_leave_nothing(orders: pl.Table, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="key column 'id' has 1 null"):
+    with pytest.raises(DataError, match=r"key column 'id' has 1 null"):
         orders.write(pa.table({"dt": ["a", "a"], "id": [1, None]}))
-    with pytest.raises(ColumnNotFoundError, match="'nots'.*Did you mean 'note'"):
+    with pytest.raises(ColumnNotFoundError, match=r"'nots'.*Did you mean 'note'"):
         orders.write(pa.table({"dt": ["a"], "id": [1], "nots": ["x"]}))
-    with pytest.raises(DataError, match="'amount'"):
+    with pytest.raises(DataError, match=r"'amount'"):
         orders.write(pa.table({"dt": ["a"], "id": [1], "amount": [1.5]}))
-    with pytest.raises(DataError, match="no column 'id'"):
+    with pytest.raises(DataError, match=r"no column 'id'"):
         orders.write(pa.table({"dt": ["a"]}))
     with pytest.raises(DataError, match="twice"):
         orders.write(pa.Table.from_arrays([pa.array(["a"])] * 2, names=["dt", "dt"]))
@@ -363,5 +363,5 @@ def test_registered_accessors_are_attributes(append: pl.Table) -> None:
         assert "shout" in dir(append)
     finally:
         pl.Table._accessors.pop("shout")
-    with pytest.raises(AttributeError, match="no attribute 'shout'"):
+    with pytest.raises(AttributeError, match=r"no attribute 'shout'"):
         _ = append.shout

@@ -81,7 +81,7 @@ def test_what_fits_exactly_is_taken(target: str, given: pa.Array, expected: list
     ],
 )
 def test_what_would_lose_something_is_refused(target: str, given: pa.Array, message: str) -> None:
-    with pytest.raises(DataError, match="'?c") as caught:
+    with pytest.raises(DataError, match=r"'?c") as caught:
         convert(given, parse_type(target), "c")
     assert message in str(caught.value)
 
