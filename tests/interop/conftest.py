@@ -12,6 +12,7 @@ import pytest
 import paimonlab
 from tests.interop.java_build import JavaMissingError, JavaTools
 from tests.interop.oracle import JavaPaimon, Oracle
+from tests.interop.pair import Pair
 
 
 @pytest.fixture(scope="session")
@@ -59,3 +60,9 @@ def catalog(warehouse: Path) -> paimonlab.Catalog:
     opened = paimonlab.connect(warehouse)
     opened.create_database("db")
     return opened
+
+
+@pytest.fixture
+def pair(catalog: paimonlab.Catalog, java: JavaPaimon) -> Pair:
+    """Return both on this test's warehouse."""
+    return Pair(catalog, java)

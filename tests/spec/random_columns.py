@@ -82,7 +82,8 @@ def _random_atom(data_type: AtomicType, rng: np.random.Generator) -> Any:  # noq
         case TypeRoot.DATE:
             return int(rng.integers(-719162, 2932896))
         case TypeRoot.TIME:
-            return int(rng.integers(0, 86_400_000))
+            step = 10 ** (3 - min(precision, 3))
+            return int(rng.integers(0, 86_400_000 // step)) * step
         case TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ:
             return _random_instant(precision, rng)
         case _:
