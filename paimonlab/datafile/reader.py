@@ -139,6 +139,7 @@ class DataFile:
     ) -> Iterator[Positioned]:
         """Read all rows but those of row groups that ``predicate`` or ``keep`` rules out."""
         evolution = Evolution.between(self.fields, wanted, table=self.table)
+        end = self.meta.row_count if keep is None else _end_of(keep)
         for groups in _contiguous(self._groups(evolution, predicate, keep)):
             start = groups[0].first_row
             with _referred_to_by(self.table):
@@ -150,6 +151,8 @@ class DataFile:
                 ):
                     yield Positioned(start, evolution.apply(batch))
                     start += batch.num_rows
+                    if start >= end:
+                        return
 
     def _groups(
         self, evolution: Evolution, predicate: Predicate | None, keep: Mask | None
@@ -176,6 +179,11 @@ class DataFile:
 def filtered(rows: pa.RecordBatch, mask: Mask) -> pa.RecordBatch:
     """Keep the rows where ``mask`` is true; all of them without a copy."""
     return rows if mask.all() else rows.filter(pa.array(mask))
+
+
+def _end_of(keep: Mask) -> int:
+    """Return the position behind the last row to keep."""
+    return len(keep) - int(np.argmax(keep[::-1])) if keep.any() else 0
 
 
 def _contiguous(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:

@@ -146,6 +146,7 @@ def _file_sources(
             found += [
                 partial(_rows, split, file, mask, wanted, file_io)
                 for file, mask in zip(split.files, masks, strict=True)
+                if mask is None or mask.any()
             ]
     use_threads = len(found) < threads
     return [partial(source, use_threads=use_threads) for source in found]

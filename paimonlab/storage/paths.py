@@ -5,7 +5,11 @@ Metadata may come from strangers: a name in it must never lead out of the table'
 
 from __future__ import annotations
 
+import re
+
 from paimonlab.errors import CorruptMetadataError
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 def join(root: str, *names: str) -> str:
@@ -45,8 +49,6 @@ def safe_join(root: str, *names: str, referrer: str = "") -> str:
 
 
 def _is_safe(name: str) -> bool:
-    if not name or name.startswith("/") or "\\" in name:
-        return False
-    if any(ord(character) < 0x20 or ord(character) == 0x7F for character in name):
+    if not name or name.startswith("/") or _UNSAFE.search(name):
         return False
     return all(part not in {"", ".", ".."} for part in name.rstrip("/").split("/"))
