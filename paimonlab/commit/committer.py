@@ -242,10 +242,14 @@ PostCommitError, UnsupportedError
                 snapshot = preparation.after(
                     latest, schema_id=self._schema().id, time_millis=self._now_millis()
                 )
-                in_doubt = snapshot
-                if settle(snapshot, self._publisher, self._snapshots, self._table):
-                    break
-                in_doubt = None
+                # Syncing is what takes time; who has lost already need not do it.
+                if not self._is_taken(snapshot.id):
+                    preparation.sync()
+                    if not self._is_taken(snapshot.id):
+                        in_doubt = snapshot
+                        if settle(snapshot, self._publisher, self._snapshots, self._table):
+                            break
+                        in_doubt = None
                 preparation.discard_lists()
                 race.lost(snapshot.id)
         except BaseException as error:
@@ -254,6 +258,9 @@ PostCommitError, UnsupportedError
             preparation.discard()
             raise
         return self._landed(snapshot, preparation, race)
+
+    def _is_taken(self, snapshot_id: int) -> bool:
+        return self._file_io.exists(self._layout.snapshot(snapshot_id))
 
     @contextmanager
     def _nothing_happens_on_errors(self) -> Iterator[None]:

@@ -43,14 +43,16 @@ class Preparation:
         self._synced: set[str] = set()
 
     def after(self, latest: Snapshot | None, *, schema_id: int, time_millis: int) -> Snapshot:
-        """Write what the snapshot after ``latest`` needs, durably, and return the snapshot."""
+        """Write what the snapshot after ``latest`` needs, and return the snapshot.
+
+        It may be published after `sync`.
+        """
         delta = self._change.after(latest)
         self._write_delta(delta)
         self._base_metas = self._base.after(latest)
         lists = ManifestLists(
             base=self._write_list(self._base_metas), delta=self._write_list(self._delta_metas)
         )
-        self._sync()
         return next_snapshot(
             self._request,
             self._change.kind,
@@ -60,6 +62,12 @@ class Preparation:
             schema_id=schema_id,
             time_millis=time_millis,
         )
+
+    def sync(self) -> None:
+        """Make what was written durable."""
+        names = [*self._lists, *_names(self._delta_metas), *self._base.names]
+        self._manifests.sync([name for name in names if name not in self._synced])
+        self._synced.update(names)
 
     def discard_lists(self) -> None:
         """Delete the lists of an attempt that lost; the manifests may serve the next one."""
@@ -89,11 +97,6 @@ class Preparation:
         name, size_bytes = self._manifests.write_list(metas)
         self._lists.append(name)
         return name, size_bytes
-
-    def _sync(self) -> None:
-        names = [*self._lists, *_names(self._delta_metas), *self._base.names]
-        self._manifests.sync([name for name in names if name not in self._synced])
-        self._synced.update(names)
 
 
 def _names(metas: Sequence[ManifestFileMeta]) -> list[str]:

@@ -43,9 +43,10 @@ class Race:
     draw: Callable[[], float] = random.random
     losses: int = 0
     started: float = field(init=False)
+    attempt_started: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.started = self.clock()
+        self.started = self.attempt_started = self.clock()
 
     def lost(self, snapshot_id: int) -> None:
         """Pause before the next attempt.
@@ -56,20 +57,22 @@ class Race:
             If the retries or the time are used up.
         """
         self.losses += 1
-        elapsed_millis = (self.clock() - self.started) * 1000
+        now = self.clock()
         limit = self.options.timeout_millis
-        is_late = limit is not None and elapsed_millis >= limit
+        is_late = limit is not None and (now - self.started) * 1000 >= limit
         if is_late or self.losses > self.options.max_retries * LOSSES_PER_RETRY:
             raise SnapshotConflictError(self.table, snapshot_id, self.losses)
-        self.sleep(self.draw() * self.longest_pause_millis() / 1000)
+        longest_millis = self._longest_pause_millis((now - self.attempt_started) * 1000)
+        self.sleep(self.draw() * longest_millis / 1000)  # writers get out of step
+        self.attempt_started = self.clock()
 
-    def longest_pause_millis(self) -> float:
-        """Bound of the next pause; its length is drawn, so that writers get out of step.
+    def _longest_pause_millis(self, attempt_millis: float) -> float:
+        """Return the bound of the next pause, of which a part is drawn.
 
-        Inside a retry the pauses become shorter: who has lost often goes before who comes
-        fresh.
+        Pauses are as long as attempts. Inside a retry they become shorter: who has lost often
+        goes before who comes fresh.
         """
         retries, chases = divmod(self.losses, LOSSES_PER_RETRY)
         if chases:
-            return self.options.min_wait_millis / chases
+            return max(self.options.min_wait_millis, attempt_millis) / chases
         return min(self.options.max_wait_millis, self.options.min_wait_millis * 2.0**retries)

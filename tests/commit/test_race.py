@@ -43,46 +43,69 @@ def test_eight_processes_with_thirty_commits_each_lose_none(tmp_path: Path) -> N
     assert table.metadata_files() == table.referenced_files(), "lost attempts leave nothing"
 
 
-def _race(options: RetryOptions) -> tuple[Race, list[float]]:
-    pauses: list[float] = []
-    times = iter(range(1000))
-    return Race(
-        "db.t", options, clock=lambda: next(times), sleep=pauses.append, draw=lambda: 1.0
-    ), (pauses)
+class _Clock:
+    """A clock that only pauses and attempts move on."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.pauses: list[float] = []
+
+    def now(self) -> float:
+        return self.seconds
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.seconds += seconds
+
+    def race(self, options: RetryOptions) -> Race:
+        return Race("db.t", options, clock=self.now, sleep=self.sleep, draw=lambda: 1.0)
 
 
 def test_a_retry_stands_for_many_lost_races() -> None:
-    race, pauses = _race(RetryOptions(max_retries=2))
+    race = _Clock().race(RetryOptions(max_retries=2))
 
     for _ in range(2 * LOSSES_PER_RETRY):
         race.lost(7)
-    with pytest.raises(SnapshotConflictError, match=r"db.t.*33 attempts.*snapshot 7"):
+    with pytest.raises(SnapshotConflictError, match=r"db\.t.*33 attempts.*snapshot 7"):
         race.lost(7)
-
-    assert len(pauses) == 2 * LOSSES_PER_RETRY
 
 
 def test_pauses_grow_from_retry_to_retry_and_shrink_inside_one() -> None:
-    race, pauses = _race(RetryOptions(max_retries=20, max_wait_millis=100))
+    clock = _Clock()
+    race = clock.race(RetryOptions(max_retries=20, max_wait_millis=100))
 
     for _ in range(5 * LOSSES_PER_RETRY):
         race.lost(1)
 
-    assert pauses[:3] == [0.010, 0.005, pytest.approx(0.010 / 3)]
-    assert pauses[LOSSES_PER_RETRY - 1 :: LOSSES_PER_RETRY] == [0.02, 0.04, 0.08, 0.1, 0.1]
+    assert clock.pauses[:3] == pytest.approx([0.010, 0.005, 0.010 / 3])
+    grown = clock.pauses[LOSSES_PER_RETRY - 1 :: LOSSES_PER_RETRY]
+    assert grown == pytest.approx([0.02, 0.04, 0.08, 0.1, 0.1])
+
+
+def test_pauses_are_as_long_as_attempts() -> None:
+    clock = _Clock()
+    race = clock.race(RetryOptions())
+
+    clock.seconds += 0.3
+    race.lost(1)
+    clock.seconds += 0.3
+    race.lost(1)
+
+    assert clock.pauses == pytest.approx([0.3, 0.15])
 
 
 def test_no_retries_give_up_at_once() -> None:
-    race, _ = _race(RetryOptions(max_retries=0))
+    race = _Clock().race(RetryOptions(max_retries=0))
 
     with pytest.raises(SnapshotConflictError, match="1 attempts"):
         race.lost(1)
 
 
 def test_time_runs_out() -> None:
-    race, _ = _race(RetryOptions(timeout_millis=2500))  # the clock ticks once a second
+    clock = _Clock()
+    race = clock.race(RetryOptions(timeout_millis=2500))
 
     race.lost(1)
-    race.lost(1)
-    with pytest.raises(SnapshotConflictError, match="3 attempts"):
+    clock.seconds += 2.5
+    with pytest.raises(SnapshotConflictError, match="2 attempts"):
         race.lost(1)
