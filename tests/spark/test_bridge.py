@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PythonException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType, StringType, StructType
 
-from paimonlab.errors import DataError, UnsupportedError
+from paimonlab.errors import CorruptDataError, DataError, UnsupportedError
 from paimonlab.spark import failures
 from paimonlab.spark.bridge import ANALYSIS, Bridge, Proxy
 
@@ -113,6 +113,28 @@ def test_errors_of_spark_itself_stay_what_they_are(spark: SparkSession, bridge: 
 
     with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_NOT_FOUND"):
         spark.table("no_such_table")
+
+
+def test_an_error_of_a_worker_has_its_class_and_message(spark: SparkSession) -> None:
+    def fail(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from paimonlab.errors import CorruptDataError  # noqa: PLC0415 - runs in the worker
+
+        raise CorruptDataError("/t/b.parquet", "page 3:\nwrong checksum", "manifest-1")
+
+    with pytest.raises(CorruptDataError) as caught:
+        spark.range(1).mapInArrow(fail, "id bigint").collect()
+
+    message = "/t/b.parquet: page 3:\nwrong checksum (referred to by manifest-1)"
+    assert str(caught.value) == message
+    assert type(caught.value).__name__ == "CorruptDataError"
+
+
+def test_other_errors_of_a_worker_stay_what_spark_makes_of_them(spark: SparkSession) -> None:
+    def fail(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        raise KeyError("no error of ours")
+
+    with pytest.raises(PythonException, match="no error of ours"):
+        spark.range(1).mapInArrow(fail, "id bigint").collect()
 
 
 def test_callbacks_run_in_many_threads_at_once(bridge: Bridge) -> None:
