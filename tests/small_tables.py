@@ -52,7 +52,7 @@ def text_row(value: str) -> bytes:
 
 
 def data_file(name: str, **fields: Any) -> DataFileMeta:
-    """Describe a file of ten rows."""
+    """Describe a file of ten rows, without statistics if none are given."""
     given: dict[str, Any] = {
         "file_size_bytes": 1000,
         "row_count": 10,
@@ -62,6 +62,7 @@ def data_file(name: str, **fields: Any) -> DataFileMeta:
         "creation_time_millis": 1_700_000_000_000,
         "delete_row_count": 0,
         "file_source": 0,
+        "value_stats_cols": None if "value_stats" in fields else (),
     }
     return DataFileMeta(file_name=name, **(given | fields))
 

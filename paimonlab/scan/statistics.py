@@ -84,6 +84,8 @@ class _Group:
     min_values: pa.Array
     max_values: pa.Array
     null_counts: pa.Array
+    path: str
+    """One of the files, for messages."""
 
     def column(self, field: DataField) -> ColumnStats:
         """Return the statistics of one column of the read schema."""
@@ -163,6 +165,7 @@ def _group(
             ours[f"{kind}_{part}"].combine_chunks()
             for part in ("min_values", "max_values", "null_counts")
         ),
+        path=f"statistics of {ours['file_name'][0].as_py()} and its like",
     )
 
 
