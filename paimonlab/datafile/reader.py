@@ -18,7 +18,7 @@ from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.formats.parquet import ParquetInput, RowGroup, open_file
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import KEY_FIELD_ID_START, KEY_PREFIX
-from paimonlab.spec.predicate import Predicate, evaluate, to_arrow_filter
+from paimonlab.spec.predicate import Predicate, evaluate
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
@@ -168,11 +168,10 @@ class DataFile:
             )
         if predicate is None or not groups:
             return list(groups)
-        expression = to_arrow_filter(evolution.in_file(predicate), self.content.arrow_schema)
-        if expression is None:
-            return list(groups)
+        in_file = evolution.in_file(predicate)
         with _referred_to_by(self.table):
-            matching = {group.index for group in self.content.matching_row_groups(expression)}
+            found = self.content.matching_row_groups(in_file, self.fields)
+        matching = {group.index for group in found}
         return [group for group in groups if group.index in matching]
 
 

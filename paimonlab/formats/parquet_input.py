@@ -9,13 +9,13 @@ from types import TracebackType
 from typing import Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from paimonlab.errors import CorruptDataError
 from paimonlab.formats.parquet_columns import Reading, conform, readings
+from paimonlab.formats.parquet_stats import row_group_stats
 from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.predicate import Predicate, columns, may_match_stats
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 
@@ -84,19 +84,25 @@ class ParquetInput:
             first_row += row_count
         return tuple(groups)
 
-    def matching_row_groups(self, expression: pc.Expression) -> tuple[RowGroup, ...]:
-        """Row groups whose statistics do not rule out that a row matches.
+    def matching_row_groups(
+        self, predicate: Predicate, fields: Sequence[DataField]
+    ) -> tuple[RowGroup, ...]:
+        """Row groups whose statistics do not rule out that the predicate is true of a row.
 
         Parameters
         ----------
-        expression
-            Over columns of `arrow_schema`.
+        predicate
+            Over columns of the file; of those that are not among ``fields`` nothing is known.
+        fields
+            Columns of the file and their types.
         """
+        groups = self.row_groups
+        wanted = columns(predicate)
         with damage_named(self.path):
-            file_format = ds.ParquetFileFormat()
-            fragment = file_format.make_fragment(self._file)
-            kept = {group.id for group in fragment.subset(filter=expression).row_groups}
-        return tuple(group for group in self.row_groups if group.index in kept)
+            chosen = [field for field in fields if field.name in wanted]
+            stats = row_group_stats(self._metadata, chosen)
+        mask = may_match_stats(predicate, stats, count=len(groups))
+        return tuple(group for group, matches in zip(groups, mask, strict=True) if matches)
 
     def read(
         self,

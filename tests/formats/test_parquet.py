@@ -19,7 +19,9 @@ from paimonlab.formats.parquet import (
     read_batches,
     read_table,
 )
+from paimonlab.formats.parquet_stats import row_group_stats
 from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.predicate import bind, col
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.type_text import parse_type
 from paimonlab.spec.types import DataField, RowType
@@ -121,8 +123,9 @@ def test_row_groups_are_pruned_by_their_statistics(tmp_path: Path) -> None:
     path, _ = write(tmp_path / "f.parquet", table, fields, block_size_bytes=20_000)
 
     with open_file(FILE_IO, path) as file:
-        matching = file.matching_row_groups((pc.field("c0") >= 2_500) & (pc.field("c0") < 2_510))
-        none = file.matching_row_groups(pc.field("c1") > "w")
+        near = bind((col("c0") >= 2_500) & (col("c0") < 2_510), fields, "t")
+        matching = file.matching_row_groups(near, fields)
+        none = file.matching_row_groups(bind(col("c1") > "w", fields, "t"), fields)
         read = file.read(fields, row_groups=[group.index for group in matching])
         total = len(file.row_groups)
 
@@ -131,6 +134,32 @@ def test_row_groups_are_pruned_by_their_statistics(tmp_path: Path) -> None:
     assert len(matching) == 1
     assert read["c0"].to_pylist()[0] == matching[0].first_row
     assert read.num_rows == matching[0].row_count
+
+
+@pytest.mark.parametrize("text", ALL_TYPES)
+def test_statistics_of_row_groups_bound_their_rows(
+    text: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    fields = fields_of(text)
+    column = random_table(fields, 900, rng)
+    path, _ = write(tmp_path / "f.parquet", column, fields, block_size_bytes=80)
+
+    metadata = pq.read_metadata(path)
+    stats = row_group_stats(metadata, fields)
+
+    if "(9)" in text:  # INT96 has no order
+        assert stats == {} or stats["c0"].min.null_count == len(stats["c0"].min)
+        return
+    start = 0
+    for group in range(metadata.num_row_groups):
+        rows = column["c0"].slice(start, metadata.row_group(group).num_rows)
+        start += len(rows)
+        assert stats["c0"].null_count[group].as_py() == rows.null_count
+        assert stats["c0"].row_count[group].as_py() == len(rows)
+        low_high = pc.min_max(rows)
+        assert stats["c0"].min[group].as_py() == low_high["min"].as_py()
+        assert stats["c0"].max[group].as_py() == low_high["max"].as_py()
+    assert metadata.num_row_groups > 1
 
 
 def test_the_layout_of_a_file_is_that_of_java(tmp_path: Path) -> None:

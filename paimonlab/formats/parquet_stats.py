@@ -1,0 +1,92 @@
+"""Statistics of the row groups of a Parquet file, as predicates are pruned by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Context, Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyarrow.types as pt
+
+from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.predicate import ColumnStats
+from paimonlab.spec.types import AtomicType, DataField
+
+_EXACT = Context(prec=40)
+
+
+def row_group_stats(
+    metadata: pq.FileMetaData, fields: Sequence[DataField]
+) -> dict[str, ColumnStats]:
+    """Collect bounds and null counts of columns.
+
+    Parameters
+    ----------
+    metadata
+        The footer of a file.
+    fields
+        Columns and their types; what has no statistics that can be used is left out.
+
+    Returns
+    -------
+    dict of str to ColumnStats
+        By column name, each with one value per row group; null where unknown.
+    """
+    leaves = {metadata.schema.column(k).path: k for k in range(metadata.num_columns)}
+    schema = metadata.schema.to_arrow_schema()
+    stats = {}
+    for field in fields:
+        if isinstance(field.type, AtomicType) and field.name in leaves:
+            column = leaves[field.name]
+            found = _column_stats(metadata, column, schema.field(field.name).type, field)
+            if found is not None:
+                stats[field.name] = found
+    return stats
+
+
+def _column_stats(
+    metadata: pq.FileMetaData, column: int, file_type: pa.DataType, field: DataField
+) -> ColumnStats | None:
+    lows, highs, null_counts, row_counts = [], [], [], []
+    for index in range(metadata.num_row_groups):
+        group = metadata.row_group(index)
+        stats = group.column(column).statistics
+        has_bounds = stats is not None and stats.has_min_max
+        lows.append(stats.min_raw if has_bounds else None)
+        highs.append(stats.max_raw if has_bounds else None)
+        has_nulls = stats is not None and stats.has_null_count
+        null_counts.append(stats.null_count if has_nulls else None)
+        row_counts.append(group.num_rows)
+    physical = metadata.schema.column(column).physical_type
+    target = to_arrow(field.type)
+    try:
+        low, high = (_values(raw, physical, file_type).cast(target) for raw in (lows, highs))
+    except (pa.ArrowException, NotImplementedError):
+        return None  # unknown statistics only cost time
+    int64 = pa.int64()
+    return ColumnStats(low, high, pa.array(null_counts, int64), pa.array(row_counts, int64))
+
+
+def _values(raw: list[Any], physical: str, file_type: pa.DataType) -> pa.Array:
+    """Turn physical values into those of the column's type in the file."""
+    if pt.is_decimal(file_type):
+        return pa.array([_decimal(value, file_type.scale) for value in raw], file_type)
+    match physical:
+        case "INT32" | "INT64":
+            integers = pa.array(raw, pa.int32() if physical == "INT32" else pa.int64())
+            return integers.view(file_type) if pt.is_temporal(file_type) else integers
+        case "BYTE_ARRAY":
+            return pa.array(raw, pa.binary())
+        case "BOOLEAN" | "FLOAT" | "DOUBLE":
+            return pa.array(raw, file_type)
+        case _:
+            raise NotImplementedError(physical)
+
+
+def _decimal(value: int | bytes | None, scale: int) -> Decimal | None:
+    if value is None:
+        return None
+    unscaled = int.from_bytes(value, "big", signed=True) if isinstance(value, bytes) else value
+    return Decimal(unscaled).scaleb(-scale, _EXACT)
