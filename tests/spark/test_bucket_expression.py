@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -21,34 +21,34 @@ ROWS = 500
 BUCKETS = 1_000_003
 
 
-def values(type_text: str, rng: np.random.Generator) -> Sequence[Any]:
-    match type_text.split("(", maxsplit=1)[0]:
-        case "TINYINT":
-            return rng.integers(-128, 128, ROWS).tolist()
-        case "SMALLINT":
-            return rng.integers(-(2**15), 2**15, ROWS).tolist()
-        case "INT":
-            return rng.integers(-(2**31), 2**31, ROWS).tolist()
-        case "BIGINT":
-            return rng.integers(-(2**63), 2**63 - 1, ROWS, endpoint=True).tolist()
-        case "BOOLEAN":
-            return (rng.random(ROWS) < 0.5).tolist()
-        case "DATE":
-            days = rng.integers(-30000, 60000, ROWS).tolist()
-            return [dt.date(1970, 1, 1) + dt.timedelta(days=day) for day in days]
-        case "DECIMAL":
-            digits = rng.integers(-(10**17), 10**17, ROWS).tolist()
-            return [Decimal(number).scaleb(-4) for number in digits]
-        case "FLOAT":
-            return rng.normal(0, 1e5, ROWS).astype(np.float32).tolist()
-        case "DOUBLE":
-            return rng.normal(0, 1e200, ROWS).tolist()
-        case "BYTES":
-            return [rng.bytes(length) for length in rng.integers(0, 30, ROWS)]
+def integers(bits: int, rng: np.random.Generator) -> Sequence[Any]:
+    return rng.integers(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1, ROWS, endpoint=True).tolist()
+
+
+def days(rng: np.random.Generator) -> Sequence[Any]:
+    return [EPOCH + dt.timedelta(days=day) for day in rng.integers(-30000, 60000, ROWS).tolist()]
+
+
+def texts(rng: np.random.Generator) -> Sequence[Any]:
     letters = np.array(list("ab0é漢😀"))
     return ["".join(rng.choice(letters, length)) for length in rng.integers(0, 14, ROWS)]
 
 
+EPOCH = dt.date(1970, 1, 1)
+VALUES: dict[str, Callable[[np.random.Generator], Sequence[Any]]] = {
+    "tiny": lambda rng: integers(8, rng),
+    "small": lambda rng: integers(16, rng),
+    "whole": lambda rng: integers(32, rng),
+    "big": lambda rng: integers(64, rng),
+    "flag": lambda rng: (rng.random(ROWS) < 0.5).tolist(),
+    "day": days,
+    "price": lambda rng: [Decimal(number).scaleb(-4) for number in integers(57, rng)],
+    "single": lambda rng: rng.normal(0, 1e5, ROWS).astype(np.float32).tolist(),
+    "double": lambda rng: rng.normal(0, 1e200, ROWS).tolist(),
+    "text": texts,
+    "short text": texts,
+    "raw": lambda rng: [rng.bytes(length) for length in rng.integers(0, 30, ROWS)],
+}
 TYPES = {
     "tiny": "TINYINT",
     "small": "SMALLINT",
@@ -73,21 +73,17 @@ def test_spark_and_python_put_rows_into_the_same_buckets(
     spark: SparkSession, rng: np.random.Generator
 ) -> None:
     schema = arrow_schema(list(FIELDS.values()))
-    nulls = [pa.array(rng.random(ROWS) < 0.1) for _ in TYPES]
-    rows = pa.table(
-        [
-            pa.array(values(text, rng), schema.field(name).type).filter(pa.array([True] * ROWS))
-            for name, text in TYPES.items()
-        ],
-        schema=schema,
-    )
-    rows = pa.table(
-        [
-            pa.compute.if_else(null, pa.scalar(None, column.type), column)
-            for null, column in zip(nulls, rows.columns, strict=True)
-        ],
-        schema=schema,
-    )
+    columns = [
+        pa.array(
+            [
+                None if is_null else value
+                for value, is_null in zip(VALUES[name](rng), rng.random(ROWS) < 0.1, strict=True)
+            ],
+            schema.field(name).type,
+        )
+        for name in TYPES
+    ]
+    rows = pa.table(columns, schema=schema)
     names = list(TYPES)
     keys = [[name] for name in names]
     keys += [list(rng.choice(names, 4, replace=False)) for _ in range(3)]

@@ -258,7 +258,7 @@ def test_digits_below_a_microsecond_are_refused_unless_asked_for(
     nanos = pa.array([1_000_000_001], pa.int64()).cast(pa.timestamp("ns"))
     table.write(pa.table({"i": pa.array([1], pa.int32()), "fine": nanos}))
 
-    with pytest.raises((PySparkException, PaimonError), match="'fine'.*cut-to-micros"):
+    with pytest.raises((PySparkException, PaimonError), match=r"'fine'.*cut-to-micros"):
         spark.sql("SELECT fine FROM paimon.db.nano").collect()
     assert spark.sql("SELECT i FROM paimon.db.nano").collect()[0][0] == 1
     setting(CUT_TIMESTAMPS_KEY, "true")
