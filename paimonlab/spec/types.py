@@ -57,7 +57,7 @@ class AtomicType:
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
-    """``ARRAY<element>``"""
+    """``ARRAY<element>``."""
 
     element: DataType
     nullable: bool = True
@@ -65,7 +65,7 @@ class ArrayType:
 
 @dataclass(frozen=True, slots=True)
 class MapType:
-    """``MAP<key, value>``"""
+    """``MAP<key, value>``."""
 
     key: DataType
     value: DataType
@@ -95,7 +95,7 @@ class DataField:
 
 @dataclass(frozen=True, slots=True)
 class RowType:
-    """``ROW<name type, …>``"""
+    """``ROW<name type, …>``."""
 
     fields: tuple[DataField, ...]
     nullable: bool = True
