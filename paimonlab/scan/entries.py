@@ -107,7 +107,10 @@ def codes(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[np.int64]:
 
 
 def group_codes(columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """Give each distinct row of several columns of codes a number, ascending with the codes."""
+    """Give each distinct row of several columns of codes a number, ascending with the codes.
+
+    The codes of each column are numbers from 0, without gaps.
+    """
     combined = columns[0]
     for column in columns[1:]:
         if column.size and column.max() > 0:

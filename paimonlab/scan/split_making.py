@@ -69,9 +69,8 @@ def place(entries: pa.Table, key_types: Sequence[DataType] | None) -> Placement:
     -----
     A file that does not say how many deletes it holds may hold some.
     """
-    bucket = group_codes(
-        [codes(entries["partition"]), entries["bucket"].to_numpy().astype(np.int64)]
-    )
+    number = np.unique(entries["bucket"].to_numpy(), return_inverse=True)[1].astype(np.int64)
+    bucket = group_codes([codes(entries["partition"]), number])
     if key_types is None or not entries.num_rows:
         return Placement(bucket, _rank_as_written(entries, bucket), np.ones(len(bucket), np.bool_))
     unit = sections(bucket, entries["min_key"], entries["max_key"], key_types)
