@@ -1,9 +1,10 @@
 """The order of keys, as one numpy array that sorts like them.
 
-Keys sort column by column, ascending, nulls first; FLOAT and DOUBLE with -0.0 < 0.0 and NaN
-last, CHAR, VARCHAR and BINARY by unsigned bytes.
+Keys sort column by column, ascending, nulls first; CHAR, VARCHAR and BINARY by unsigned bytes,
+FLOAT and DOUBLE as numbers: -0.0 equals 0.0. NaN equals NaN and is greater than all others,
+where Java takes it as equal to every number and so keeps whichever row it meets last.
 
-Source: apache/paimon@1.3.1 ``org.apache.paimon.codegen.GenerateUtils``, ``…CompareUtils``.
+Source: apache/paimon@1.3.1 ``org.apache.paimon.codegen.GenerateUtils``; tried.
 """
 
 from __future__ import annotations
@@ -196,10 +197,11 @@ def _filled(array: pa.Array, value: float) -> pa.Array:
 
 
 def _float_bits(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Order doubles as signed integers: -0.0 below 0.0, every NaN equal and last."""
+    """Order doubles as signed integers: -0.0 equals 0.0, every NaN equal and last."""
     width = values.dtype.itemsize * 8
     integer: npt.DTypeLike = np.int64 if width == 64 else np.int32
-    bits = np.where(np.isnan(values), np.array(np.nan, values.dtype), values).view(integer)
+    same_nan = np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
+    bits = (same_nan + values.dtype.type(0)).view(integer)  # -0.0 + 0.0 is 0.0
     return bits ^ ((bits >> (width - 1)) & np.iinfo(integer).max)
 
 

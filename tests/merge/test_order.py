@@ -54,7 +54,7 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, float):
-        return (True,) if math.isnan(value) else (False, value, math.copysign(1, value))
+        return (True,) if math.isnan(value) else (False, value)
     return value
 
 
