@@ -6,15 +6,17 @@ the files that overlap are merged in bounded pieces; what remains of them is a m
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, key_field
-from paimonlab.datafile.reader import DataFile, Mask, filtered
+from paimonlab.datafile.reader import DataFile, Mask
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, winners_of_runs
 from paimonlab.merge.sections import Section, SortedRun, sections
@@ -107,18 +109,17 @@ class _Merger:
         key_columns = self._key_columns(section)
         fields = self._fields(key_columns)
         batch_rows = self._batch_rows(len(section.runs))
+        for position in section.positions:
+            masks[position] = np.zeros(self.split.files[position].row_count, np.bool_)
         runs = [_Run(self, run, fields, batch_rows) for run in section.runs]
-        decided: list[list[Mask]] = [[] for _ in runs]
         pieces = winners_of_runs(
             [run.batches() for run in runs],
             key_columns,
             piece_rows=batch_rows * len(runs),
         )
         for piece in pieces:
-            for run_masks, mask in zip(decided, piece, strict=True):
-                run_masks.append(mask)
-        for run, run_masks in zip(runs, decided, strict=True):
-            run.set_masks(np.concatenate([np.zeros(0, np.bool_), *run_masks]), masks)
+            for run, decided in zip(runs, piece, strict=True):
+                run.set_next(decided, masks)
 
     def _key_columns(self, section: Section) -> KeyColumns:
         options = self.plan.options
@@ -153,14 +154,12 @@ class _Merger:
 
 
 class _Part(NamedTuple):
-    """Rows of a file whose keys were read."""
+    """Rows of a file whose keys were read and not decided yet."""
 
-    position: int
-    """Of the file in its split."""
-    start: int
-    """Of the first row in its file."""
-    keep: Mask
-    """Which rows went into the merge."""
+    file: int
+    """Position of the file in its split."""
+    rows: npt.NDArray[np.int64]
+    """Positions of the rows in the file."""
 
 
 class _Run:
@@ -173,7 +172,7 @@ class _Run:
         self._positions = positions
         self._fields = fields
         self._batch_rows = batch_rows
-        self._parts: list[_Part] = []
+        self._open_parts: deque[_Part] = deque()
 
     def batches(self) -> Iterator[KeyBatch]:
         """Read the keys, file by file."""
@@ -188,25 +187,24 @@ class _Run:
                 for start, rows in data.positioned(
                     self._fields, predicate=predicate, batch_rows=self._batch_rows
                 ):
-                    keep = np.ones(rows.num_rows, np.bool_)
+                    wanted, found = rows, np.arange(start, start + rows.num_rows)
                     if predicate is not None:
                         is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
-                        keep = is_true.to_numpy(zero_copy_only=False)
-                    self._parts.append(_Part(position, start, keep))
-                    yield KeyBatch(filtered(rows, keep), is_last=False)
+                        found = found[is_true.to_numpy(zero_copy_only=False)]
+                        wanted = rows.filter(is_true)
+                    self._open_parts.append(_Part(position, found))
+                    yield KeyBatch(wanted, is_last=False)
         nothing = pa.RecordBatch.from_pylist([], schema=arrow_schema(self._fields))
         yield KeyBatch(nothing, is_last=True)
 
-    def set_masks(self, decided: Mask, masks: list[Mask | None]) -> None:
-        """Spread what was decided for the rows of the run over its files."""
-        files = self._merger.split.files
-        for position in self._positions:
-            masks[position] = np.zeros(files[position].row_count, np.bool_)
-        done = 0
-        for position, start, keep in self._parts:
-            count = int(np.count_nonzero(keep))
-            mask = masks[position]
-            assert mask is not None, "set above"
-            mask[start : start + len(keep)][keep] = decided[done : done + count]
-            done += count
-        assert done == len(decided), f"decided {len(decided)} rows, read {done}"
+    def set_next(self, decided: Mask, masks: list[Mask | None]) -> None:
+        """Set what was decided for the next rows of the run in the masks of its files."""
+        while len(decided):
+            file, rows = self._open_parts.popleft()
+            mask = masks[file]
+            assert mask is not None, "every file that is merged has a mask"
+            count = min(len(rows), len(decided))
+            mask[rows[:count]] = decided[:count]
+            decided = decided[count:]
+            if count < len(rows):
+                self._open_parts.appendleft(_Part(file, rows[count:]))

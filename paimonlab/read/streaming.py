@@ -6,7 +6,6 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -37,40 +36,51 @@ def in_threads(
         for source in sources:
             yield from source()
         return
-    feed: _Feed[T] = _Feed(room=2 * count, open_sources=len(sources))
-    pool = ThreadPoolExecutor(count, thread_name_prefix="paimonlab-read")
+    feed = _Feed(sources, room=2 * count)
+    # Daemons: a reader that nobody closed must not keep the interpreter from ending.
+    workers = [
+        threading.Thread(target=feed.run, name=f"paimonlab-read-{number}", daemon=True)
+        for number in range(count)
+    ]
     try:
-        for source in sources:
-            pool.submit(feed.run, source)
+        for worker in workers:
+            worker.start()
         yield from feed
     finally:
         feed.stop()
-        pool.shutdown(wait=True, cancel_futures=True)
+        for worker in workers:
+            worker.join()
 
 
 class _Feed(Generic[T]):
-    """A bounded queue that several sources fill and one consumer empties."""
+    """A bounded queue that several threads fill from sources and one consumer empties."""
 
-    def __init__(self, *, room: int, open_sources: int) -> None:
+    def __init__(self, sources: Sequence[Callable[[], Iterable[T]]], *, room: int) -> None:
+        self._waiting = iter(sources)
+        self._open_sources = len(sources)
         self._items: queue.Queue[T | BaseException | None] = queue.Queue(room)
-        self._open_sources = open_sources
+        self._lock = threading.Lock()
         self._is_stopped = threading.Event()
 
-    def run(self, source: Callable[[], Iterable[T]]) -> None:
-        """Put all items of a source, then None; runs in a thread of the pool."""
-        try:
-            if self._is_stopped.is_set():
+    def run(self) -> None:
+        """Put all items of source after source, None behind each; a thread runs this."""
+        while (source := self._next_source()) is not None:
+            try:
+                for item in source():
+                    if not self._put(item):
+                        return
+            except BaseException as error:  # noqa: BLE001 - raised again by the consumer
+                self._put(error)
                 return
-            for item in source():
-                if not self._put(item):
-                    return
             self._put(None)
-        except BaseException as error:  # noqa: BLE001 - raised again by the consumer
-            self._put(error)
 
     def stop(self) -> None:
-        """Let all sources end."""
+        """Let all threads end."""
         self._is_stopped.set()
+
+    def _next_source(self) -> Callable[[], Iterable[T]] | None:
+        with self._lock:
+            return None if self._is_stopped.is_set() else next(self._waiting, None)
 
     def _put(self, item: T | BaseException | None) -> bool:
         """Wait for room; False if nobody wants the item any more."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -79,3 +81,20 @@ def test_closing_runs_the_ends_of_sources() -> None:
     items.close()
 
     assert ended.wait(5)
+
+
+def test_a_reader_left_open_does_not_keep_the_interpreter() -> None:
+    program = """
+import itertools
+from paimonlab.read.streaming import in_threads
+items = in_threads([itertools.count, itertools.count], threads=2)
+next(items)
+import gc; gc.disable()
+kept = [items]; kept.append(kept)
+print("end")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
