@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -96,11 +97,18 @@ class Pair:
     def assert_same(self, name: str, expected: pa.Table | None = None) -> None:
         """Both read the same rows, and those expected."""
         ours, javas = unordered(self.our_rows(name)), unordered(self.java_rows(name))
-        assert ours == javas
+        assert ours == javas, difference(ours, javas)
         if expected is not None:
             fields = self.open(name).schema.fields
             columns = expected.select([field.name for field in fields])
-            assert ours == unordered(java_rows(columns, fields))
+            wanted = unordered(java_rows(columns, fields))
+            assert ours == wanted, difference(ours, wanted)
+
+
+def difference(left: list[str], right: list[str]) -> str:
+    """Say which rows only one of them has."""
+    only_left, only_right = Counter(left) - Counter(right), Counter(right) - Counter(left)
+    return f"only ours: {list(only_left)[:5]}, only the others: {list(only_right)[:5]}"
 
 
 def with_kinds(rows: pa.Table, fields: Sequence[DataField]) -> list[list[Any]]:

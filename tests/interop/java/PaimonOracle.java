@@ -6,6 +6,8 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -138,7 +140,10 @@ public final class PaimonOracle {
 
     private static ArrayNode snapshots(Request request) throws Exception {
         ArrayNode found = Values.JSON.arrayNode();
-        for (Snapshot snapshot : request.storeTable().snapshotManager().safelyGetAllSnapshots()) {
+        var manager = request.storeTable().snapshotManager();
+        List<Snapshot> snapshots = new ArrayList<>(manager.safelyGetAllSnapshots());
+        snapshots.sort(Comparator.comparing(Snapshot::id));
+        for (Snapshot snapshot : snapshots) {
             found.add(MAPPER.readTree(snapshot.toJson()));
         }
         return found;
