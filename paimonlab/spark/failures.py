@@ -21,6 +21,7 @@ from pyspark.errors.exceptions import captured
 
 from paimonlab import errors
 from paimonlab.errors import PaimonError
+from paimonlab.spark.file_failures import damaged_file
 
 _KEPT = 16
 """Errors that are remembered; older ones surface as what PySpark makes of the Java exception."""
@@ -30,7 +31,6 @@ _IN_TRACEBACK = f"\n{errors.__name__}."
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
 
 _remembered: OrderedDict[int, tuple[Any, BaseException]] = OrderedDict()
-_last: list[BaseException] = []
 
 
 def remember(jvm: Any, java_exception: Any, error: BaseException) -> None:
@@ -43,12 +43,6 @@ def remember(jvm: Any, java_exception: Any, error: BaseException) -> None:
     _remembered[_identity(jvm, java_exception)] = (java_exception, error)
     while len(_remembered) > _KEPT:
         _remembered.popitem(last=False)
-    _last[:] = [error]
-
-
-def last_error() -> BaseException | None:
-    """Return the error that a callback raised last, for a session without the hook."""
-    return _last[0] if _last else None
 
 
 def original(jvm: Any, java_exception: Any) -> BaseException | None:
@@ -71,6 +65,9 @@ def install() -> None:
         error = original(SparkContext._jvm, java_exception) if _remembered else None
         if error is not None:
             return error
+        damage = damaged_file(java_exception)
+        if damage is not None:
+            return damage
         converted = convert(java_exception)
         if isinstance(converted, captured.PythonException):
             return from_worker(str(converted)) or converted

@@ -10,6 +10,7 @@ from typing import Any
 
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.bridge import Bridge, Proxy
+from paimonlab.spark.file_failures import remember_folder
 from paimonlab.spark.file_shape import FileShape
 from paimonlab.spark.filters import source_filters, to_predicate
 from paimonlab.spark.mask_source import SplitMasks, masks_of
@@ -43,6 +44,8 @@ class SnapshotFileIndex(Proxy):
         self._snapshot = snapshot
         self._shape = shape
         self._masked = snapshot.needs_masks(shape)
+        parts = snapshot.scan.parts
+        remember_folder(_uri(parts.layout.table_path), parts.name)
         self._names = {
             column.file_name: column.name for column in shape if column.is_compared_alike
         }
