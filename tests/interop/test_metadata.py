@@ -1,0 +1,156 @@
+"""Manifests: the same rows written by both are described in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from paimonlab.formats.entry_rows import table_to_entries
+from tests.interop.pair import KIND, Pair, random_rows
+from tests.interop.test_types import DECIMALS, NESTED, PRIMITIVES
+
+pytestmark = pytest.mark.interop
+
+OF_THE_WRITER = {"name", "size"}
+WITHOUT_STATISTICS_OF_JAVA = {
+    "f_binary",
+    "f_varbinary",
+    "f_bytes",
+    *(f"f_{kind}{precision}" for kind in ("ts", "ltz") for precision in (7, 8, 9)),
+}
+"""Java's Parquet writer keeps no minimum and maximum of these; we do."""
+COMMON = {name: text for name, text in PRIMITIVES.items() if name not in WITHOUT_STATISTICS_OF_JAVA}
+SHAPES: Mapping[str, tuple[dict[str, str], list[str], list[str], dict[str, str]]] = {
+    "append": ({**COMMON, **NESTED}, [], [], {}),
+    "decimals": (DECIMALS, [], [], {}),
+    "bucketed": (COMMON, [], [], {"bucket": "3", "bucket-key": "f_int"}),
+    "partitioned": (COMMON, [], ["f_date", "f_ts6", "f_dec"], {}),
+    "keyed": ({**COMMON, **NESTED}, ["f_bigint", "f_ts6"], [], {"bucket": "2"}),
+    "keyed partitions": (COMMON, ["f_boolean", "f_string"], ["f_boolean"], {"bucket": "1"}),
+    "full statistics": (COMMON, [], [], {"metadata.stats-mode": "full"}),
+    "no statistics": (COMMON, ["f_int"], [], {"bucket": "1", "metadata.stats-mode": "none"}),
+    "counts": (COMMON, [], [], {"metadata.stats-mode": "counts"}),
+    "short texts": (COMMON, [], [], {"metadata.stats-mode": "truncate(3)"}),
+    "one column": (
+        COMMON,
+        [],
+        [],
+        {"metadata.stats-mode": "none", "fields.f_string.stats-mode": "full"},
+    ),
+    "sparse statistics": (
+        {**COMMON, **NESTED},
+        [],
+        [],
+        {"metadata.stats-dense-store": "false"},
+    ),
+    "first columns": (COMMON, [], [], {"metadata.stats-keep-first-n-columns": "2"}),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_files_are_described_as_java_describes_them(
+    pair: Pair,
+    shape: tuple[dict[str, str], list[str], list[str], dict[str, str]],
+    rng: np.random.Generator,
+) -> None:
+    columns, pk, partition, options = shape
+    columns = {**columns, "f_dec": "DECIMAL(20, 2)"}
+    columns |= {name: f"{columns[name]} NOT NULL" for name in pk}
+    rows = random_rows(columns, 40, rng)
+    if partition:
+        rows = pa.concat_tables([rows.slice(0, 4)] * 10)
+    kinds = pa.array(rng.choice(["+I", "-D"], 40)) if pk else pa.array(["+I"] * 40)
+    rows = rows.append_column(KIND, kinds)
+    if pk:
+        options = {**options, "write-only": "true"}
+
+    for side, name in (("us", "db.ours"), ("java", "db.javas")):
+        pair.create("us", name, columns, pk=pk, partition=partition, options=options)
+        pair.write("us" if side == "us" else "java", name, rows)
+
+    ours, javas = described(pair, "db.ours"), described(pair, "db.javas")
+    assert [entry["partition"] for entry in ours] == [entry["partition"] for entry in javas]
+    for our, java in zip(ours, javas, strict=True):
+        assert our == java
+    assert manifests(pair, "db.ours") == manifests(pair, "db.javas")
+
+
+def described(pair: Pair, name: str) -> list[dict[str, Any]]:
+    """Return what Java sees of the live files, but for what differs from run to run."""
+    entries = pair.java("files", table=name)
+    for entry in entries:
+        for key in OF_THE_WRITER:
+            entry["file"].pop(key)
+    return sorted(entries, key=lambda entry: (str(entry["partition"]), entry["bucket"]))
+
+
+def manifests(pair: Pair, name: str) -> list[dict[str, Any]]:
+    snapshot = pair.java("snapshots", table=name)[-1]
+    found = pair.java("manifest_list", table=name, file=snapshot["deltaManifestList"])
+    for manifest in found:
+        manifest.pop("file")
+        manifest.pop("size")
+    return list(found)
+
+
+def test_our_snapshot_has_the_fields_of_javas(pair: Pair, rng: np.random.Generator) -> None:
+    columns = {"k": "INT NOT NULL", "v": "STRING"}
+    for side, name in (("us", "db.ours"), ("java", "db.javas")):
+        pair.create("us", name, columns)
+        for number in range(2):
+            rows = pa.table({"k": pa.array([number], pa.int32()), "v": ["x"]})
+            pair.write("us" if side == "us" else "java", name, rows)
+
+    ours, javas = (pair.java("snapshots", table=name)[-1] for name in ("db.ours", "db.javas"))
+
+    said_by_absence = {"changelogRecordCount": 0, "logOffsets": {}}
+    of_the_run = {key for key in javas if "anifestList" in key} | {"commitUser", "timeMillis"}
+    for key in of_the_run:
+        assert (ours.pop(key) is None) == (javas.pop(key) is None), key
+    assert ours == {k: v for k, v in javas.items() if k not in said_by_absence}
+    assert javas.items() >= said_by_absence.items()
+
+
+@pytest.mark.parametrize("name", ["snapshots", "schemas", "options", "files", "manifests"])
+def test_system_tables_show_what_java_shows(
+    pair: Pair, name: str, rng: np.random.Generator
+) -> None:
+    columns = {"p": "DATE", "k": "INT", "v": "STRING", "d": "DECIMAL(20, 2)"}
+    options = {"bucket": "-1", "write-only": "true"}
+    pair.create("us", "db.t", columns, partition=["p"], options=options)
+    pair.write("us", "db.t", random_rows(columns, 5, rng))
+    pair.write("java", "db.t", random_rows(columns, 5, rng))
+
+    table = pair.catalog.table(f"db.t${name}")
+    javas = pair.java.rows(f"db.t${name}")
+
+    ours = table.scan().to_arrow()
+    assert ours.num_rows == len(javas) > 0
+    texts = [i for i, field in enumerate(ours.schema) if not pa.types.is_timestamp(field.type)]
+    assert sorted(
+        str([list(row.values())[i] for i in texts]) for row in ours.to_pylist()
+    ) == sorted(str([row[i] for i in texts]) for row in javas)
+
+
+def test_entries_keep_their_meaning_when_java_writes_them_anew(
+    pair: Pair, rng: np.random.Generator
+) -> None:
+    pair.create("us", "db.t", PRIMITIVES, options={"manifest.merge-min-count": "2"})
+    for _ in range(3):
+        pair.write("us", "db.t", random_rows(PRIMITIVES, 5, rng))
+    before = entries(pair)
+
+    for _ in range(3):
+        pair.write("java", "db.t", random_rows(PRIMITIVES, 0, rng))
+    pair.write("java", "db.t", random_rows(PRIMITIVES, 5, rng))
+
+    after = {entry.file.file_name: entry for entry in entries(pair)}
+    assert [after[entry.file.file_name] for entry in before] == before
+
+
+def entries(pair: Pair) -> list[Any]:
+    return table_to_entries(pair.open("db.t").scan().plan().files)
