@@ -28,6 +28,8 @@ from paimonlab.spark.java import Java, find_java
 logger = logging.getLogger(__name__)
 
 SUPPORTED_SPARK = ("4.2", "4.3")
+LOG_FILE_KEY = "spark.paimonlab.log-file"
+"""Setting that says where the JVM of a session that was built here writes its messages."""
 _LOOPBACK = "127.0.0.1"
 _GIB = 1 << 30
 
@@ -126,6 +128,7 @@ def _build(master: str | None, memory: str | None, conf: dict[str, str]) -> Spar
 
 def _settings(master: str, memory: str | None) -> dict[str, str]:
     """Choose the settings of a session: quiet, small, bound to this machine if it is local."""
+    scratch = Path(_scratch_folder())
     settings = {
         "spark.app.name": "paimonlab",
         "spark.driver.memory": memory or _default_memory(),
@@ -134,7 +137,8 @@ def _settings(master: str, memory: str | None) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # Spark makes this folder in the working directory otherwise.
-        "spark.sql.warehouse.dir": _scratch_folder(),
+        "spark.sql.warehouse.dir": str(scratch / "spark-warehouse"),
+        LOG_FILE_KEY: str(scratch / "spark.log"),
     }
     if master.startswith("local"):
         settings |= {
@@ -161,7 +165,7 @@ def _start_gateway(java: Java, conf: SparkConf) -> None:
     if SparkContext._gateway is not None:
         return
     logger.info("Spark runs on %s", java)
-    log_path = Path(_scratch_folder(), "spark.log")
+    log_path = Path(conf.get(LOG_FILE_KEY) or os.devnull)
     local = (conf.get("spark.driver.host") or "") == _LOOPBACK
     environment = {"JAVA_HOME": str(java.home)} | ({"SPARK_LOCAL_IP": _LOOPBACK} if local else {})
     with log_path.open("wb") as log, _environment(environment):

@@ -11,7 +11,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType, StringType, StructType
 
 from paimonlab.errors import CorruptDataError, DataError, UnsupportedError
-from paimonlab.spark import failures
 from paimonlab.spark.bridge import ANALYSIS, Bridge, Proxy
 
 
@@ -71,7 +70,6 @@ def test_an_error_comes_back_as_itself_through_java(bridge: Bridge, error: BaseE
         from_java(bridge, Call(bridge, lambda: raise_error(error)))
 
     assert caught.value is error
-    assert failures.last_error() is error
 
 
 def test_an_error_from_another_thread_of_java_comes_back(bridge: Bridge) -> None:

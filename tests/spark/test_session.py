@@ -115,6 +115,16 @@ def test_settings_of_the_user_win() -> None:
     assert settings["spark.ui.showConsoleProgress"] == "false"
 
 
+def test_the_jvm_writes_its_messages_to_a_file(spark: SparkSession) -> None:
+    log = Path(spark.conf.get("spark.paimonlab.log-file") or "")
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+
+    jvm.java.lang.System.err.println("a message of the JVM")
+
+    assert "a message of the JVM" in log.read_text()
+
+
 def test_a_cluster_is_not_bound_to_this_machine() -> None:
     assert "spark.driver.host" not in _settings("spark://host:7077", None)
 
