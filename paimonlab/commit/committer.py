@@ -33,8 +33,6 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.scan.live_files import live_entries
-from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.spec.table_schema import TableSchema
@@ -182,39 +180,6 @@ PostCommitError, UnsupportedError
             fields = self._partition_fields(self._schema())
             change = Overwrite(added, scope, fields, self._table, self._manifests)
             return self._commit(change, added, request, is_new_user=is_new_user)
-
-    def abort(self, messages: Sequence[CommitMessage]) -> None:
-        """Delete the data files of messages that were not committed and never will be.
-
-        Files that are alive in the latest snapshot stay: then the messages were committed.
-
-        Parameters
-        ----------
-        messages
-            Nobody else may commit them later.
-        """
-        added = additions(messages)
-        latest = self._snapshots.latest()
-        if latest is not None:
-            alive = live_entries(latest, self._manifests)["file_name"].combine_chunks()
-            added = added.filter(pc.invert(pc.is_in(added["file_name"], alive)))
-        for path in self._data_files(added):
-            self._file_io.delete(path)
-
-    def _data_files(self, entries: pa.Table) -> list[str]:
-        folders = bucket_paths(
-            entries["partition"].combine_chunks(),
-            entries["bucket"].to_pylist(),
-            self._partition_fields(self._schema()),
-            self._options.partition,
-        )
-        file_names = entries["file_name"].to_pylist()
-        extras = entries["extra_files"].to_pylist()
-        return [
-            self._layout.data_file(folder, name)
-            for folder, file_name, extra_files in zip(folders, file_names, extras, strict=True)
-            for name in (file_name, *extra_files)
-        ]
 
     def _commit(
         self, change: Change, added: pa.Table, request: CommitRequest, *, is_new_user: bool

@@ -8,7 +8,6 @@ from paimonlab.commit.manifest_merge import MergeOptions
 from paimonlab.commit.race import RetryOptions
 from paimonlab.metadata.manifests import ManifestOptions
 from paimonlab.spec.options import option_field
-from paimonlab.spec.partition import DEFAULT_PARTITION, PartitionOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,15 +36,6 @@ class CommitOptions:
         "manifest.full-compaction-threshold-size", "memory", 16 << 20
     )
     """``manifest.full-compaction-threshold-size``"""
-    default_name: str = option_field("partition.default-name", "string", DEFAULT_PARTITION)
-    """``partition.default-name``"""
-    legacy_name: bool = option_field("partition.legacy-name", "boolean", default=True)
-    """``partition.legacy-name``"""
-
-    @property
-    def partition(self) -> PartitionOptions:
-        """How partitions are named."""
-        return PartitionOptions(default_name=self.default_name, legacy_name=self.legacy_name)
 
     @property
     def retry(self) -> RetryOptions:

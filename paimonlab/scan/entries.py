@@ -131,18 +131,21 @@ def _count(numbers: npt.NDArray[np.int64]) -> int:
 def identities(entries: pa.Table) -> npt.NDArray[np.int64]:
     """Give each distinct file that n entries speak of a number: (n,) int64, without gaps."""
     columns = [entries[name] for name in IDENTITY_COLUMNS]
-    texts = [text_of_lists(column) if _is_list(column) else column for column in columns]
-    return group_codes([codes(column) for column in texts])
+    return group_codes(
+        [list_codes(column) if _is_list(column) else codes(column) for column in columns]
+    )
 
 
 def _is_list(column: pa.ChunkedArray) -> bool:
     return bool(pa.types.is_large_list(column.type))
 
 
-def text_of_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Join every list of texts to one text; null stays null."""
+def list_codes(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """Give each distinct value of a column of lists of texts a number; null is a value."""
+    if not pc.any(pc.greater(pc.list_value_length(column), 0)).as_py():
+        return codes(column.is_null())
     joined = pl.Series(pl.from_arrow(column)).list.join("\0")
-    return pa.chunked_array([joined.to_arrow()])
+    return codes(pa.chunked_array([joined.to_arrow()]))
 
 
 def _survives(entries: pa.Table, referrer: str) -> npt.NDArray[np.bool_]:

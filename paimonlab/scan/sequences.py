@@ -5,9 +5,12 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.AbstractFileStoreWrite
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import Snapshot
@@ -35,6 +38,17 @@ def restore_sequence_numbers(snapshot: Snapshot | None, manifests: ManifestStore
         names = [*_KEYS, "max_sequence_number"]
         return pa.schema([ENTRY_SCHEMA.field(name) for name in names]).empty_table()
     entries = live_entries(snapshot, manifests)
-    numbers = entries.select([*_KEYS, "max_sequence_number"])
-    grouped = numbers.group_by(_KEYS).aggregate([("max_sequence_number", "max")])
-    return grouped.rename_columns([*_KEYS, "max_sequence_number"])
+    order, starts = _buckets(entries)
+    if not order.size:
+        return entries.select([*_KEYS, "max_sequence_number"])
+    greatest = np.maximum.reduceat(entries["max_sequence_number"].to_numpy()[order], starts)
+    heads = entries.select(_KEYS).take(pa.array(order[starts]))
+    return heads.append_column("max_sequence_number", pa.array(greatest))
+
+
+def _buckets(entries: pa.Table) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Order entries by bucket; return the order, and where in it each bucket starts."""
+    numbers = [np.unique(entries[name].to_numpy(), return_inverse=True)[1] for name in _KEYS[1:]]
+    of_entry = group_codes([codes(entries["partition"]), *numbers])
+    order = np.argsort(of_entry, kind="stable")
+    return order, np.flatnonzero(np.diff(of_entry[order], prepend=-1))

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from paimonlab.errors import ColumnNotFoundError
 from paimonlab.metadata.schemas import SchemaManager
-from paimonlab.scan.entries import codes, group_codes, text_of_lists
+from paimonlab.scan.entries import codes, group_codes, list_codes
 from paimonlab.spec import binary_row
 from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.predicate import ColumnStats
@@ -143,7 +143,7 @@ def _groups(entries: pa.Table, kind: Kind, schemas: SchemaManager) -> Iterator[_
     keys = [codes(entries["schema_id"])]
     if kind == "value_stats":
         lists = (entries["value_stats_cols"], entries["write_cols"])
-        keys += [codes(text_of_lists(names)) for names in lists]
+        keys += [list_codes(names) for names in lists]
     of_row = group_codes(keys)
     order = np.argsort(of_row, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(of_row[order])) + 1):
@@ -156,15 +156,18 @@ def _group(
 ) -> _Group:
     ours = entries.take(pa.array(rows)).combine_chunks()
     file_schema = schemas.get(ours["schema_id"][0].as_py())
+    low, high, nulls = (
+        ours[f"{kind}_{part}"].combine_chunks()
+        for part in ("min_values", "max_values", "null_counts")
+    )
     return _Group(
-        rows,
-        ours["row_count"].combine_chunks(),
-        file_schema,
-        _stats_fields(ours, kind, file_schema),
-        *(
-            ours[f"{kind}_{part}"].combine_chunks()
-            for part in ("min_values", "max_values", "null_counts")
-        ),
+        rows=rows,
+        row_count=ours["row_count"].combine_chunks(),
+        file_schema=file_schema,
+        stats_fields=_stats_fields(ours, kind, file_schema),
+        min_values=low,
+        max_values=high,
+        null_counts=nulls,
         path=f"statistics of {ours['file_name'][0].as_py()} and its like",
     )
 

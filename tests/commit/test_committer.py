@@ -17,10 +17,8 @@ from paimonlab.errors import (
     TableNotFoundError,
     UnsupportedError,
 )
-from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import EMPTY_ROW
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
-from tests.small_tables import UNSYNCED, SmallTable, data_file, text_row
+from tests.small_tables import UNSYNCED, SmallTable, text_row
 
 WHOLE = OverwriteScope.whole_table()
 
@@ -359,22 +357,6 @@ def test_a_table_that_was_dropped_takes_no_commit(tmp_path: Path) -> None:
         SmallTable(tmp_path).append("a")
 
     assert list(tmp_path.iterdir()) == []
-
-
-def test_aborting_deletes_what_was_not_committed(table: SmallTable) -> None:
-    for name in ("a", "b", "b.index"):
-        UNSYNCED.write(table.layout.data_file("bucket-0", name), b"rows")
-    table.append("a")
-    message = CommitMessage(
-        partition=EMPTY_ROW,
-        bucket=0,
-        total_buckets=-1,
-        new_files=(data_file("a"), data_file("b", extra_files=("b.index",))),
-    )
-
-    table.committer.abort([message])
-
-    assert [file.name for file in (table.path / "bucket-0").iterdir()] == ["a"]
 
 
 def test_no_retries_means_none(table: SmallTable, monkeypatch: pytest.MonkeyPatch) -> None:
