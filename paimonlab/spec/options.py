@@ -246,7 +246,7 @@ def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: O
 
 
 _DOING: Mapping[Operation, str] = {
-    "create": "tables with it are neither written nor read right",
+    "create": "a table with it cannot be used here",
     "read": "reading this table needs it",
     "write": "writing to this table needs it",
 }

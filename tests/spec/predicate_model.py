@@ -55,90 +55,99 @@ SCHEMA = arrow_schema(FIELDS)
 _UNIT_NANOS = {"ts3": 10**6, "ts9": 1, "ltz6": 10**3, "clock": 10**6, "day": 86_400 * 10**9}
 
 # Few values, so that comparisons meet: neighbours, extremes, what a type cannot hold.
-_singles = st.sampled_from(
-    [0.0, -0.0, 1.5, -2.5, 0.10000000149011612, math.inf, -math.inf, math.nan]
-)
-_doubles = _singles | st.sampled_from([0.1, 1e300, 5e-324, float(2**53)])
-_texts = st.sampled_from(["", "a", "ab", "abc", "b", "é", "日本", "\U0001f600", "a%", "a\nb", "A"])
-_instants = st.sampled_from([-1, 0, 1, 999, 1000, 1_000_000, 1_704_067_200_000, 86_400_000])
-_wholes = st.sampled_from([-128, -1, 0, 1, 2, 127])
-_wide = _wholes | st.sampled_from([2**53, 2**53 + 1, 2**63 - 1, -(2**63)])
-_money = st.integers(-99999, 99999).map(
-    lambda unscaled: Decimal(unscaled).scaleb(-2)
-) | st.sampled_from(
-    [Decimal("1.50"), Decimal("0.00"), Decimal("0.10"), Decimal("999.99"), Decimal("-999.99")]
-)
+_SINGLES = [0.0, -0.0, 1.5, -2.5, 0.10000000149011612, math.inf, -math.inf, math.nan]
+_WHOLES = [-128, -1, 0, 1, 2, 127]
+_WIDE = [*_WHOLES, 2**53, 2**53 + 1, 2**63 - 1, -(2**63)]
+_TEXTS = [
+    "",
+    "a",
+    "ab",
+    "abc",
+    "b",
+    "é",
+    "日本",
+    "\ud7ff",
+    "\ue000",
+    "\U0001f600",
+    "a%",
+    "a\nb",
+    "A",
+]
+_BYTES = [b"", b"\x00", b"\x7f", b"\x80", b"\xff", b"\xff\x00"]
+_TICKS = [-1, 0, 1, 999, 1000, 1_000_000, 1_704_067_200_000, 86_400_000]
 
-VALUES: dict[str, st.SearchStrategy[Any]] = {
-    "flag": st.booleans(),
-    "tiny": _wholes,
-    "big": _wide,
-    "single": _singles,
-    "double": _doubles,
-    "money": _money,
-    "huge": st.sampled_from(
-        [
-            Decimal("9999999999999999999999999999.9999999999"),
-            Decimal("0E-10"),
-            Decimal("-1.5000000000"),
-        ]
-    ),
-    "text": _texts,
-    "bytes": st.sampled_from([b"", b"\x00", b"\x7f", b"\x80", b"\xff", b"\xff\x00"]),
-    "day": st.sampled_from([-1, 0, 1, 19723, 19782]),
-    "clock": st.sampled_from([0, 1, 1000, 86_399_999]),
-    "ts3": _instants,
-    "ts9": _instants,
-    "ltz6": _instants,
+VALUES: dict[str, list[Any]] = {
+    "flag": [False, True],
+    "tiny": _WHOLES,
+    "big": _WIDE,
+    "single": _SINGLES,
+    "double": [*_SINGLES, 0.1, 1e300, 5e-324, float(2**53)],
+    "money": [Decimal(text) for text in ("1.50", "1.51", "0.00", "0.10", "999.99", "-999.99")],
+    "huge": [
+        Decimal("9999999999999999999999999999.9999999999"),
+        Decimal("0E-10"),
+        Decimal("-1.5000000000"),
+    ],
+    "text": _TEXTS,
+    "bytes": _BYTES,
+    "day": [-1, 0, 1, 19723, 19782],
+    "clock": [0, 1, 1000, 86_399_999],
+    "ts3": _TICKS,
+    "ts9": _TICKS,
+    "ltz6": _TICKS,
 }
 """Values as Arrow stores them: dates, times and timestamps are integers."""
 
-_numbers = (
-    _wide
-    | _doubles
-    | st.sampled_from(
-        [Decimal("1.5"), Decimal("0.1"), Decimal("0.001"), Decimal(10) ** 40, Decimal("-1e-200")]
-    )
-    | st.sampled_from([300, -129, 10**30, -(10**30)])
-)
-_local = st.sampled_from(
-    [
-        dt.datetime(1970, 1, 1),
-        dt.datetime(1970, 1, 1, 0, 0, 1),
-        dt.datetime(1970, 1, 1, 0, 0, 0, 1),
-        dt.datetime(1969, 12, 31, 23, 59, 59, 999_999),
-        dt.datetime(2024, 1, 1, 12),
-        dt.datetime(2024, 1, 1),
-        dt.datetime(9999, 12, 31),
-        dt.date(1970, 1, 2),
-        dt.date(2024, 2, 29),
-    ]
-)
-LITERALS: dict[str, st.SearchStrategy[Any]] = {
-    **dict.fromkeys(("tiny", "big", "single", "double", "money", "huge"), _numbers),
-    "flag": st.booleans(),
-    "text": _texts,
-    "bytes": VALUES["bytes"],
-    "day": _local,
-    "clock": st.sampled_from(
-        [dt.time(0), dt.time(0, 0, 1), dt.time(23, 59, 59, 999_999), dt.time(0, 0, 0, 1)]
-    ),
-    "ts3": _local,
-    "ts9": _local,
-    "ltz6": _local.map(
-        lambda value: (
-            value.replace(tzinfo=dt.UTC)
-            if isinstance(value, dt.datetime)
-            else dt.datetime(value.year, value.month, value.day, tzinfo=dt.UTC)
-        )
-    ),
+_NUMBERS = [
+    *VALUES["big"],
+    *VALUES["double"],
+    *(Decimal(text) for text in ("1.5", "0.1", "0.001", "1e40", "-1e-200", "999.995")),
+    *(300, -129, 10**30, -(10**30)),
+]
+_LOCAL = [
+    dt.datetime(1970, 1, 1),
+    dt.datetime(1970, 1, 1, 0, 0, 1),
+    dt.datetime(1970, 1, 1, 0, 0, 0, 1),
+    dt.datetime(1969, 12, 31, 23, 59, 59, 999_999),
+    dt.datetime(2024, 1, 1, 12),
+    dt.datetime(2024, 1, 1),
+    dt.datetime(9999, 12, 31),
+    dt.date(1970, 1, 2),
+    dt.date(2024, 2, 29),
+]
+LITERALS: dict[str, list[Any]] = {
+    **dict.fromkeys(("tiny", "big", "single", "double", "money", "huge"), _NUMBERS),
+    "flag": [False, True],
+    "text": _TEXTS,
+    "bytes": _BYTES,
+    "day": _LOCAL,
+    "clock": [dt.time(0), dt.time(0, 0, 1), dt.time(23, 59, 59, 999_999), dt.time(0, 0, 0, 1)],
+    "ts3": _LOCAL,
+    "ts9": _LOCAL,
+    "ltz6": [value.replace(tzinfo=dt.UTC) for value in _LOCAL if isinstance(value, dt.datetime)],
 }
-_patterns = st.sampled_from(
-    ["", "a", "a%", "%b", "%b%", "%", "_", "a_c", r"a\%", "%a%b%", "__", "日%", "a%b"]
-)
+COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+PATTERNS = ["", "a", "a%", "%b", "%b%", "%", "_", "a_c", r"a\%", "%a%b%", "__", "日%", "a%b", "a_b"]
+
+
+def every_leaf(column: str) -> list[Predicate]:
+    """List every comparison of a column, every pair of an IN, every match."""
+    named, literals = col(column), LITERALS[column]
+    made = [getattr(named, name)(literal) for name in COMPARISONS for literal in literals]
+    made += [named.is_in([one, other]) for one in literals for other in (literals[0], None)]
+    made += [named.is_null(), named.is_not_null(), named.is_in([])]
+    if column == "text":
+        made += [named.like(pattern) for pattern in PATTERNS]
+        plain = [match for match in TextMatch if match is not TextMatch.LIKE]
+        made += [Matches(column, match, text) for match in plain for text in _TEXTS]
+    return made
+
 
 rows = st.lists(
-    st.fixed_dictionaries({name: st.none() | values for name, values in VALUES.items()}), max_size=8
+    st.fixed_dictionaries(
+        {name: st.none() | st.sampled_from(values) for name, values in VALUES.items()}
+    ),
+    max_size=8,
 )
 
 
@@ -151,14 +160,15 @@ def leaves(draw: st.DrawFn) -> Predicate:
     if kind == "not null":
         return col(column).is_not_null()
     if kind == "in":
-        return col(column).is_in(draw(st.lists(LITERALS[column] | st.none(), max_size=4)))
+        return col(column).is_in(
+            draw(st.lists(st.sampled_from([*LITERALS[column], None]), max_size=4))
+        )
     if kind == "text":
         match = draw(st.sampled_from(TextMatch))
-        pattern = draw(_patterns if match is TextMatch.LIKE else _texts)
+        pattern = draw(st.sampled_from(PATTERNS if match is TextMatch.LIKE else _TEXTS))
         return Matches("text", match, pattern)
-    literal = draw(LITERALS[column])
-    comparator = draw(st.sampled_from(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]))
-    return getattr(col(column), comparator)(literal)
+    literal = draw(st.sampled_from(LITERALS[column]))
+    return getattr(col(column), draw(st.sampled_from(COMPARISONS)))(literal)
 
 
 predicates: st.SearchStrategy[Predicate] = st.recursive(

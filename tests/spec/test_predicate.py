@@ -31,7 +31,17 @@ from paimonlab.spec.predicate import (
 )
 from paimonlab.spec.type_text import parse_type
 from paimonlab.spec.types import DataField
-from tests.spec.predicate_model import FIELDS, SCHEMA, TYPES, predicates, rows, to_table, truth
+from tests.spec.predicate_model import (
+    FIELDS,
+    SCHEMA,
+    TYPES,
+    VALUES,
+    every_leaf,
+    predicates,
+    rows,
+    to_table,
+    truth,
+)
 
 
 def decide(predicate: Predicate, type_text: str, values: list[Any]) -> list[bool | None]:
@@ -39,6 +49,52 @@ def decide(predicate: Predicate, type_text: str, values: list[Any]) -> list[bool
     field = DataField(0, "x", parse_type(type_text))
     table = pa.table([pa.array(values, arrow_schema([field]).field(0).type)], names=["x"])
     return evaluate(bind(predicate, [field], "db.t"), table).to_pylist()
+
+
+def column_rows(column: str) -> list[dict[str, Any]]:
+    """Make a row of every value of one column, and one of null."""
+    nothing = dict.fromkeys(TYPES)
+    return [nothing | {column: value} for value in (*VALUES[column], None)]
+
+
+@pytest.mark.parametrize("column", TYPES)
+def test_every_comparison_with_every_value(column: str) -> None:
+    rows = column_rows(column)
+    table = to_table(rows)
+
+    for predicate in every_leaf(column):
+        decided = evaluate(bind(predicate, FIELDS, "db.t"), table).to_pylist()
+        assert decided == [truth(predicate, row) for row in rows], predicate
+
+
+@pytest.mark.parametrize("column", TYPES)
+def test_no_pair_of_values_is_ruled_out_wrongly(column: str) -> None:
+    """Files of two rows each, and row groups: what prunes must keep every matching one."""
+    rows = column_rows(column)
+    files = [[one, other] for index, one in enumerate(rows) for other in rows[index:]]
+    stats = {column: file_stats(column, files, cut_texts=False)}
+    cut = {column: file_stats(column, files, cut_texts=True)}
+    table = to_table([row for file in files for row in file])
+    groups = row_groups(table, rows_per_group=2)
+
+    for predicate in every_leaf(column):
+        bound = bind(predicate, FIELDS, "db.t")
+        truths = pc.fill_null(evaluate(bound, table), fill_value=False)
+        decided = truths.to_numpy().reshape(-1, 2).any(1)
+        assert not (decided & ~may_match_stats(bound, stats)).any(), predicate
+        assert not (decided & ~may_match_stats(bound, cut)).any(), predicate
+        expression = to_arrow_filter(bound, SCHEMA)
+        if expression is not None:
+            kept = {group.row_groups[0].id for group in groups(expression)}
+            assert set(np.flatnonzero(decided)) <= kept, predicate
+
+
+def row_groups(table: pa.Table, *, rows_per_group: int) -> Any:
+    """Write Parquet with small row groups; the result finds those that an expression keeps."""
+    data = io.BytesIO()
+    pq.write_table(table, data, row_group_size=rows_per_group)
+    fragment = ds.ParquetFileFormat().make_fragment(pa.BufferReader(data.getvalue()))
+    return lambda expression: fragment.split_by_row_group(filter=expression, schema=SCHEMA)
 
 
 @given(predicates, rows)
@@ -94,14 +150,10 @@ def test_an_arrow_filter_skips_no_row_group_with_a_matching_row(
     expression = to_arrow_filter(bound, SCHEMA)
     if expression is None or not rows:
         return
-    data = io.BytesIO()
-    pq.write_table(table, data, row_group_size=2)
 
-    fragment = ds.ParquetFileFormat().make_fragment(pa.BufferReader(data.getvalue()))
-    read = {
-        group.row_groups[0].id
-        for group in fragment.split_by_row_group(filter=expression, schema=SCHEMA)
-    }
+    groups = row_groups(table, rows_per_group=2)
+
+    read = {group.row_groups[0].id for group in groups(expression)}
 
     matching = [row for row, hit in enumerate(evaluate(bound, table).to_pylist()) if hit]
     assert {row // 2 for row in matching} <= read
@@ -157,6 +209,9 @@ def test_statistics_do_rule_files_out() -> None:
     assert mask(col("x") == "b") == [True, False, False]
     assert mask(col("x") > "f") == [False, True, False]
     assert mask(col("x") <= "a") == [True, False, False]
+    assert mask(col("x") < "a") == [False, False, False]
+    assert mask(col("x") >= "z") == [False, True, False]
+    assert mask(col("x") != "a") == [True, True, False]
     assert mask(col("x").is_null()) == [False, True, True]
     assert mask(col("x").is_not_null()) == [True, True, False]
     assert mask(col("x").is_in(["b", "g"])) == [True, False, False]
