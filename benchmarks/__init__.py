@@ -1,0 +1,1 @@
+"""paimonlab beside its peers: `run.py`."""

@@ -1,0 +1,70 @@
+"""What every engine's process does: load rows, run one work, print one line of JSON.
+
+Only the standard library and pyarrow, for it runs in the environments of all engines.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+RUNS = 8
+
+
+@dataclass(frozen=True)
+class Task:
+    """What this process has to do."""
+
+    work: str
+    rows: Path
+    """Folder of the rows."""
+    scratch: Path
+    """Folder of this process alone."""
+    warehouse: Path
+    """Warehouse with the tables that all Paimon engines read."""
+    repeat: int
+
+    def all_rows(self) -> pa.Table:
+        """Load the rows of one big batch."""
+        return pq.read_table(self.rows / "all.parquet").combine_chunks()
+
+    def upserts(self) -> list[pa.Table]:
+        """Load the batches of upserts."""
+        names = [f"run-{run}.parquet" for run in range(RUNS)]
+        return [pq.read_table(self.rows / name).combine_chunks() for name in names]
+
+
+Work = Callable[[Task], tuple[list[float], Any]]
+"""Returns the seconds of every repetition and something that tells the result is right."""
+
+
+def timed(task: Task, run: Callable[[int], Any], *, warm: int = 0) -> tuple[list[float], Any]:
+    """Run something ``warm`` times untimed, then as often as the task says."""
+    seconds, result = [], None
+    for number in range(warm + task.repeat):
+        start = time.perf_counter()
+        result = run(number)
+        if number >= warm:
+            seconds.append(time.perf_counter() - start)
+    return seconds, result
+
+
+def main(works: Mapping[str, Work]) -> None:
+    """Read the task from the command line, run it, print the outcome."""
+    work, rows, scratch, warehouse, repeat = sys.argv[1:6]
+    task = Task(work, Path(rows), Path(scratch), Path(warehouse), int(repeat))
+    if work not in works:
+        print(json.dumps({"missing": True}))
+        return
+    seconds, result = works[work](task)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"seconds": seconds, "result": result, "peak_bytes": peak}))

@@ -1,0 +1,1 @@
+"""One script an engine: each runs one work in its own process."""

@@ -1,0 +1,70 @@
+"""Plain pyarrow with page checksums: what the file format alone costs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from engine_side import Task, main, timed
+
+_LEVEL = 1
+
+
+def _write(data: pa.Table, path: Path) -> int:
+    pq.write_table(
+        data,
+        path,
+        compression="zstd",
+        compression_level=_LEVEL,
+        use_dictionary=False,
+        write_page_checksum=True,
+        store_decimal_as_integer=True,
+    )
+    return data.num_rows
+
+
+def append_write(task: Task) -> tuple[list[float], object]:
+    data = task.all_rows()
+    return timed(task, lambda number: _write(data, task.scratch / f"{number}.parquet"))
+
+
+def append_scan(task: Task) -> tuple[list[float], object]:
+    path = task.scratch / "t.parquet"
+    _write(task.all_rows(), path)
+
+    def run(_: int) -> int:
+        return pq.read_table(path, page_checksum_verification=True).num_rows
+
+    return timed(task, run, warm=1)
+
+
+def key_write(task: Task) -> tuple[list[float], object]:
+    return append_write(task)
+
+
+def merge_scan(task: Task) -> tuple[list[float], object]:
+    files = sorted((task.warehouse / "db.db" / "merge").glob("bucket-*/*.parquet"))
+    names = ["k", "a", "d", "s", "t", "m"]
+
+    def run(_: int) -> int:
+        return sum(
+            pq.read_table(file, columns=names, page_checksum_verification=True).num_rows
+            for file in files
+        )
+
+    return timed(task, run, warm=1)
+
+
+if __name__ == "__main__":
+    main(
+        {
+            "append_write": append_write,
+            "append_scan": append_scan,
+            "key_write": key_write,
+            "merge_scan": merge_scan,
+        }
+    )

@@ -1,0 +1,133 @@
+"""paimonlab."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from engine_side import Task, main, timed
+
+import paimonlab as pl
+from paimonlab.metadata.manifest_cache import shared_cache
+
+OPTIONS = {"bucket": "4", "write-only": "true"}
+
+
+def _table(folder: Path, name: str, schema: pa.Schema, options: Mapping[str, str]) -> pl.Table:
+    catalog = pl.connect(folder)
+    catalog.create_database("db", exist_ok=True)
+    keys = ["k"] if options else []
+    return catalog.create_table(f"db.{name}", schema, primary_keys=keys, options=options)
+
+
+def _open(task: Task, name: str) -> pl.Table:
+    table = pl.connect(task.warehouse).table(f"db.{name}")
+    assert isinstance(table, pl.Table)
+    return table
+
+
+def append_write(task: Task) -> tuple[list[float], object]:
+    data = task.all_rows()
+    tables = [_table(task.scratch, f"t{n}", data.schema, {}) for n in range(task.repeat)]
+    return timed(task, lambda number: tables[number].write(data).total_record_count)
+
+
+def append_scan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "append")
+    return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
+
+
+def key_write(task: Task) -> tuple[list[float], object]:
+    data = task.all_rows()
+    tables = [_table(task.scratch, f"t{n}", data.schema, OPTIONS) for n in range(task.repeat)]
+    return timed(task, lambda number: tables[number].write(data).total_record_count)
+
+
+def upsert(task: Task) -> tuple[list[float], object]:
+    batches = task.upserts()
+    tables = [_table(task.scratch, f"t{n}", batches[0].schema, OPTIONS) for n in range(task.repeat)]
+
+    def run(number: int) -> int:
+        for batch in batches:
+            tables[number].write(batch)
+        return tables[number].snapshot.total_record_count
+
+    return timed(task, run)
+
+
+def merge_scan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "merge")
+    return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
+
+
+def merge_filter(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "merge")
+    where = pl.col("a") > 900_000
+    return timed(task, lambda _: table.scan(["k", "a"], where).to_arrow().num_rows, warm=1)
+
+
+def lookup(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "merge")
+    keys = np.random.default_rng(1).integers(0, 1_000_000, 100).tolist()
+
+    def run(_: int) -> int:
+        return sum(table.lookup({"k": [key]}).num_rows for key in keys)
+
+    return timed(task, run, warm=1)
+
+
+def plan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "files")
+
+    def run(_: int) -> int:
+        shared_cache.clear()
+        return sum(len(split.files) for split in table.scan().plan().splits)
+
+    return timed(task, run, warm=1)
+
+
+def plan_warm(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "files")
+    return timed(task, lambda _: sum(len(s.files) for s in table.scan().plan().splits), warm=2)
+
+
+def plan_partition(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "files")
+
+    def run(_: int) -> int:
+        shared_cache.clear()
+        scan = table.scan(where=pl.col("p") == 77)
+        return sum(len(split.files) for split in scan.plan().splits)
+
+    return timed(task, run, warm=1)
+
+
+def stream(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "large")
+    return timed(task, lambda _: sum(batch.num_rows for batch in table.scan().to_batches()))
+
+
+if __name__ == "__main__":
+    main(
+        {
+            function.__name__: function
+            for function in (
+                append_write,
+                append_scan,
+                key_write,
+                upsert,
+                merge_scan,
+                merge_filter,
+                lookup,
+                plan,
+                plan_warm,
+                plan_partition,
+                stream,
+            )
+        }
+    )

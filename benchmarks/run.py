@@ -1,0 +1,119 @@
+"""Measure paimonlab beside its peers: ``make bench``.
+
+Everything is kept below ``build/bench``; the page goes to ``docs/benchmarks.md`` with ``--write``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import rows as rows_module
+from peers import Engine, engine
+from report import Outcome, document, memory_table, seconds_table
+from works import ENGINES, MODULES, WORKS, Work
+
+ROOT = Path(__file__).parents[1]
+BUILD = ROOT / "build" / "bench"
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+def main() -> None:
+    """Parse the command line, measure, print."""
+    options = _options()
+    load = os.getloadavg()[0]
+    rows = BUILD / f"rows-{options.rows}"
+    warehouse = BUILD / f"warehouse-{options.rows}"
+    print("making rows and tables …", flush=True)
+    rows_module.make(rows, options.rows)
+    large = "large" if "stream" in options.works else "small"
+    prepare = [sys.executable, ROOT / "benchmarks" / "prepare.py", warehouse, rows, large]
+    subprocess.run(prepare, check=True, env=ENVIRONMENT)
+    found = {name: engine(name, BUILD / "engines") for name in options.engines}
+    engines = {name: one for name, one in found.items() if one is not None}
+    outcomes: dict[str, dict[str, Outcome]] = {"import": _imports(engines)}
+    for work in WORKS:
+        if work.name in options.works:
+            outcomes[work.name] = _measure(work, engines, rows, warehouse, options)
+    print("\n" + seconds_table(outcomes) + "\n\n" + memory_table(outcomes))
+    if options.write:
+        versions = {name: one.version() for name, one in engines.items()}
+        page = document(outcomes, versions, options.rows, load)
+        (ROOT / "docs" / "benchmarks.md").write_text(page)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    names = [work.name for work in WORKS]
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--repeat", type=int, default=5, help="repetitions of each work")
+    parser.add_argument("--works", nargs="+", default=names, choices=names)
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=ENGINES)
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    return parser.parse_args()
+
+
+def _measure(
+    work: Work, engines: dict[str, Engine], rows: Path, warehouse: Path, options: argparse.Namespace
+) -> dict[str, Outcome]:
+    outcomes = {}
+    for name, one in engines.items():
+        repeat = 1 if name in work.slow or work.name == "stream" else options.repeat
+        if name == "pypaimon" and work.name == "stream":
+            continue  # would take minutes and say nothing new
+        scratch = BUILD / "scratch"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        arguments = [work.name, str(rows), str(scratch), str(warehouse), str(repeat)]
+        outcome = _run(one, one.start(arguments, options.rows))
+        if outcome is not None:
+            outcomes[name] = outcome
+            shown = " ".join(f"{seconds:.3f}" for seconds in outcome.seconds)
+            peak = outcome.peak_bytes / 2**20
+            print(f"{work.name:15} {name:16} {shown}  ({peak:.0f} MB)", flush=True)
+    return outcomes
+
+
+def _run(one: Engine, command: list[str]) -> Outcome | None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    if done.returncode:
+        problem = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        print(f"{one.name} failed: {problem}", flush=True)
+        return None
+    reply = json.loads(done.stdout.strip().splitlines()[-1])
+    if reply.get("missing"):
+        return None
+    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    peak = reply.get("peak_bytes") or (after * 1024 if after > before else 0)
+    return Outcome(reply["seconds"], peak)
+
+
+def _imports(engines: dict[str, Engine]) -> dict[str, Outcome]:
+    """Time a new interpreter that imports an engine, beyond one that imports nothing."""
+    outcomes = {}
+    for name, one in engines.items():
+        if one.python is not None:
+            bare = min(_process_seconds(one.python, "pass") for _ in range(3))
+            times = [_process_seconds(one.python, f"import {MODULES[name]}") for _ in range(5)]
+            outcomes[name] = Outcome([seconds - bare for seconds in times], 0)
+            print(f"{'import':15} {name:16} {outcomes[name].median:.3f}", flush=True)
+    return outcomes
+
+
+def _process_seconds(python: str, code: str) -> float:
+    start = time.perf_counter()
+    subprocess.run([python, "-c", code], check=True, env=ENVIRONMENT)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()

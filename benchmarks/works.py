@@ -1,0 +1,43 @@
+"""What is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Work:
+    """One row of the table of results."""
+
+    name: str
+    title: str
+    slow: frozenset[str] = frozenset()
+    """Engines that get one repetition: they take half a minute for it."""
+
+
+PURE = frozenset({"pypaimon"})
+
+WORKS = (
+    Work("append_write", "append write, 2 M rows"),
+    Work("append_scan", "append scan to Arrow"),
+    Work("key_write", "primary-key write, one batch of 2 M rows", PURE),
+    Work("upsert", "8 upserts of 250 k rows, half of the keys again", PURE),
+    Work("merge_scan", "merge-on-read scan of those 8 runs", PURE),
+    Work("merge_filter", "the same, 2 columns and a filter on a value", PURE),
+    Work("lookup", "100 lookups of one key each", PURE),
+    Work("plan", "plan of 5,000 files in 500 partitions, nothing cached"),
+    Work("plan_warm", "the same, manifests cached"),
+    Work("plan_partition", "plan of one of these partitions, nothing cached"),
+    Work("stream", "stream 28 M rows (2 GB in Arrow, 8 runs)"),
+)
+
+ENGINES = ("paimonlab", "pypaimon", "pypaimon native", "Java", "deltalake", "pyiceberg", "pyarrow")
+MODULES = {
+    "paimonlab": "paimonlab",
+    "pypaimon": "pypaimon",
+    "pypaimon native": "pypaimon, pypaimon_rust",
+    "deltalake": "deltalake",
+    "pyiceberg": "pyiceberg.catalog",
+    "pyarrow": "pyarrow.parquet",
+}
+"""What the engine's user imports."""
