@@ -25,6 +25,9 @@ from paimonlab.storage import FileIO
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
+_BATCH_BYTES = 64 << 20
+"""What a batch should not be larger than, by the average row of the widest row group."""
+
 
 class Positioned(NamedTuple):
     """Rows and where they are in their file."""
@@ -146,13 +149,22 @@ class DataFile:
                 for batch in self.content.batches(
                     evolution.file_fields,
                     row_groups=[group.index for group in groups],
-                    batch_rows=batch_rows,
+                    batch_rows=self._batch_rows(batch_rows, groups, evolution.file_fields),
                     use_threads=use_threads,
                 ):
                     yield Positioned(start, evolution.apply(batch))
                     start += batch.num_rows
                     if start >= end:
                         return
+
+    def _batch_rows(
+        self, wanted: int, groups: Sequence[RowGroup], fields: Sequence[DataField]
+    ) -> int:
+        """Read fewer rows at a time where rows are wide."""
+        widest = max(group.size_bytes // max(1, group.row_count) for group in groups)
+        if widest * wanted > _BATCH_BYTES:
+            widest = self.content.row_bytes(fields, [group.index for group in groups])
+        return max(1, min(wanted, _BATCH_BYTES // max(1, widest)))
 
     def _groups(
         self, evolution: Evolution, predicate: Predicate | None, keep: Mask | None

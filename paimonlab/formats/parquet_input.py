@@ -30,6 +30,8 @@ class RowGroup:
     index: int
     first_row: int
     row_count: int
+    size_bytes: int
+    """Of all columns, encoded but not compressed."""
 
 
 class ParquetInput:
@@ -79,10 +81,25 @@ class ParquetInput:
         """All row groups, in file order."""
         groups, first_row = [], 0
         for index in range(self._metadata.num_row_groups):
-            row_count = self._metadata.row_group(index).num_rows
-            groups.append(RowGroup(index, first_row, row_count))
-            first_row += row_count
+            group = self._metadata.row_group(index)
+            groups.append(RowGroup(index, first_row, group.num_rows, group.total_byte_size))
+            first_row += group.num_rows
         return tuple(groups)
+
+    def row_bytes(self, fields: Sequence[DataField], row_groups: Sequence[int]) -> int:
+        """Return the bytes of an average row of the widest row group, encoded, of columns."""
+        names = {field.name for field in fields}
+        widest = 0
+        for index in row_groups:
+            group = self._metadata.row_group(index)
+            chunks = (group.column(number) for number in range(group.num_columns))
+            size = sum(
+                chunk.total_uncompressed_size
+                for chunk in chunks
+                if chunk.path_in_schema.split(".")[0] in names
+            )
+            widest = max(widest, size // max(1, group.num_rows))
+        return widest
 
     def matching_row_groups(
         self, predicate: Predicate, fields: Sequence[DataField]

@@ -128,3 +128,18 @@ def test_a_file_that_is_no_parquet_is_named(path: Path) -> None:
 
     with pytest.raises(CorruptDataError, match=r"data-0.*db\.t"):
         _open(path)
+
+
+def test_batches_of_wide_rows_have_fewer_rows(tmp_path: Path) -> None:
+    path = tmp_path / "data-0.parquet"
+    wide = [f"{number:03}" * 700_000 for number in range(100)]
+    table = pa.table({"a": pa.array(range(100), pa.int32()), "b": wide})
+    pq.write_table(table, path, use_dictionary=False, compression="zstd")
+
+    with _open(path) as file:
+        batches = list(file.batches(FIELDS, batch_rows=1000))
+        narrow = list(file.batches(FIELDS[:1], batch_rows=1000))
+
+    assert [batch.num_rows for batch in narrow] == [100]
+    assert sum(batch.num_rows for batch in batches) == 100
+    assert max(batch.nbytes for batch in batches) <= 65 << 20
