@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import paimonlab
 from paimonlab.commit.race import LOSSES_PER_RETRY, Race, RetryOptions
 from paimonlab.errors import SnapshotConflictError
 from tests.small_tables import SmallTable
@@ -16,17 +18,26 @@ from tests.small_tables import SmallTable
 ROOT = Path(__file__).parents[2]
 
 
-def _start(table: SmallTable, name: str, commits: int) -> subprocess.Popen[bytes]:
-    program = [sys.executable, "-m", "tests.commit.racer", str(table.path), name, str(commits)]
+def _start(warehouse: Path, number: int, commits: int) -> subprocess.Popen[bytes]:
+    program = [sys.executable, "-m", "tests.commit.racer", warehouse, str(number), str(commits)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
         program, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
 
 
-def test_eight_processes_with_thirty_commits_each_lose_none(tmp_path: Path) -> None:
-    table = SmallTable(tmp_path).create()
-    racers = [_start(table, f"p{number}", 30) for number in range(8)]
+@pytest.mark.parametrize(
+    "definition",
+    [{"options": {"bucket": "-1"}}, {"options": {"bucket": "1"}, "primary_keys": ["id"]}],
+    ids=["append", "primary key"],
+)
+def test_eight_processes_with_thirty_commits_each_lose_none(
+    tmp_path: Path, definition: dict[str, Any]
+) -> None:
+    catalog = paimonlab.connect(str(tmp_path))
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"id": "BIGINT"}, **definition)
+    racers = [_start(tmp_path, number, 30) for number in range(8)]
 
     (tmp_path / "go").touch()
     ends = [racer.communicate() for racer in racers]
@@ -34,13 +45,15 @@ def test_eight_processes_with_thirty_commits_each_lose_none(tmp_path: Path) -> N
     assert [racer.returncode for racer in racers] == [0] * 8, [end[1].decode() for end in ends]
     acknowledged = sorted(int(line) for out, _ in ends for line in out.split())
     assert acknowledged == list(range(1, 241))
-    assert table.snapshots.ids() == acknowledged
-    assert table.live_names() == sorted(f"p{p}-{n}" for p in range(8) for n in range(30))
-    latest = table.snapshots.latest()
-    assert latest is not None
-    assert latest.total_record_count == 2400
-    (tmp_path / "go").unlink()
-    assert table.metadata_files() == table.referenced_files(), "lost attempts leave nothing"
+    assert [snapshot.id for snapshot in table.snapshots.list()] == acknowledged
+    rows = sorted(table.scan().to_arrow()["id"].to_pylist())
+    assert rows == [number * 1000 + round_ for number in range(8) for round_ in range(30)]
+    small = SmallTable(Path(table.path))
+    data_files = [file for file in small.metadata_files() if "bucket-" in file]
+    assert len(data_files) == 240
+    assert set(small.metadata_files()) - set(data_files) == set(small.referenced_files()), (
+        "lost attempts leave nothing"
+    )
 
 
 class _Clock:
