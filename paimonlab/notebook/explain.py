@@ -12,6 +12,7 @@ from paimonlab.errors import ColumnNotFoundError, PaimonError, TableNotFoundErro
 from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.sql_text import Token, TokenKind, offset_of
 from paimonlab.notebook.statements import SentText, Statement
+from paimonlab.table.system import SYSTEM_TABLES
 
 _POSITION = re.compile(r"\bline (\d+),? pos (\d+)")
 _NOISE = re.compile(
@@ -130,7 +131,8 @@ def _close_tables(relation: str, known: Sequence[str]) -> str:
         known = [name.rpartition(".")[2] for name in known]
     table, _, system_table = ".".join(parts[-2:]).partition("$")
     if table in known:
-        return f"There is no system table ${system_table}; see %paimon_help system tables."
+        close = close_matches(system_table, SYSTEM_TABLES)
+        return f"There is no system table ${system_table}.{close} See %paimon_help system tables."
     return close_matches(table, known).strip() or "%paimon_tables lists the tables."
 
 

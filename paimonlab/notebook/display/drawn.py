@@ -34,11 +34,15 @@ class Drawn(Generic[StructT]):
 
     def to_markdown(self) -> str:
         """Return a Markdown table."""
-        return plain.markdown(self.grid)
+        return plain.markdown(self.grid.without_drawings())
 
     def to_html(self) -> str:
         """Return HTML without scripts and styles that a sanitiser would remove."""
-        return self.picture + html.table(self.grid) + "".join(map(html.paragraph, self.legend))
+        return (
+            self.picture
+            + html.table(self.grid.without_drawings())
+            + "".join(map(html.paragraph, self.legend))
+        )
 
     def to_text(self) -> str:
         """Return aligned text."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from paimonlab.notebook.display.cells import Cell
@@ -24,6 +24,8 @@ class Column:
     type_text: str = ""
     """Shown under the name; empty when it goes without saying."""
     align: Align = Align.LEFT
+    is_drawing: bool = False
+    """Characters that draw: left out where there is a picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,13 @@ class Grid:
     """As many cells in each row as there are columns."""
     caption: str = ""
     footer: str = ""
+
+    def without_drawings(self) -> Grid:
+        """Return the grid without the columns that draw with characters."""
+        kept = [place for place, column in enumerate(self.columns) if not column.is_drawing]
+        columns = tuple(self.columns[place] for place in kept)
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return replace(self, columns=columns, rows=rows)
 
 
 def texts(values: Sequence[object]) -> tuple[Cell, ...]:

@@ -28,7 +28,7 @@ def table(grid: Grid) -> str:
 
 
 def _parts(grid: Grid) -> Iterator[str]:
-    yield '<div style="overflow-x:auto"><table style="border-collapse:collapse">'
+    yield '<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:0">'
     if grid.caption:
         caption = escape(grid.caption)
         yield f'<caption style="text-align:left;padding:2px 8px"><b>{caption}</b></caption>'
@@ -43,7 +43,7 @@ def _parts(grid: Grid) -> Iterator[str]:
 
 def paragraph(text: str) -> str:
     """Write a faint line, as under a table."""
-    return f'<p style="{_FAINT};margin:2px 8px"><small>{escape(text)}</small></p>'
+    return f'<p style="{_FAINT};margin:2px 8px 8px"><small>{escape(text)}</small></p>'
 
 
 def lines(texts: Iterable[str]) -> str:

@@ -43,7 +43,10 @@ def _fields(timeline: Timeline) -> Iterator[Field]:
     if any(point.time_millis is not None for point in timeline.points):
         yield Column("time (UTC)"), _time
     yield Column("rows", align=Align.RIGHT), lambda point: _signed(point.delta_record_count)
-    yield Column(""), lambda point: _bar(abs(point.delta_record_count or 0), largest)
+    yield (
+        Column("", is_drawing=True),
+        lambda point: _bar(abs(point.delta_record_count or 0), largest),
+    )
     yield (
         Column("total before merging", align=Align.RIGHT),
         lambda point: _count(point.total_record_count),

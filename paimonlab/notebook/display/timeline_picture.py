@@ -12,8 +12,8 @@ from html import escape
 
 from paimonlab.notebook.views import Timeline, TimelinePoint
 
-_STEP = 56
-_MARGIN = 34
+_STEP = 46
+_MARGIN = 30
 _HEIGHT = 196
 _LINE = 132
 _BAR = 66
@@ -102,9 +102,11 @@ def _bar(point: TimelinePoint, x: int, largest: int) -> str:
 
 
 def _flag(point: TimelinePoint, x: int) -> str:
-    name = point.tags[0][:9] + ("…" if len(point.tags[0]) > 9 or len(point.tags) > 1 else "")
-    label = _text(x, _LINE + 48, name, 'fill="#222" font-size="10"')
-    return f'<path d="M{x - 24} {_LINE + 36}h48v16h-48z" fill="#F0E442" stroke="#7A7000"/>{label}'
+    name = point.tags[0]
+    if len(name) > 10 or len(point.tags) > 1:
+        name = name[:9] + "…"
+    label = _text(x, _LINE + 47, name, 'fill="#222" font-size="8.5"')
+    return f'<path d="M{x - 23} {_LINE + 36}h46v16h-46z" fill="#F0E442" stroke="#7A7000"/>{label}'
 
 
 def _text(x: int, y: int, text: str, style: str) -> str:
