@@ -45,7 +45,7 @@ _EXPLICIT: dict[TypeRoot, tuple[TypeRoot, ...]] = {
     **dict.fromkeys(_FLOATS, (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN)),
     TypeRoot.DATE: (*_TIMESTAMPS, *_TEXTS),
     TypeRoot.TIME: (TypeRoot.TIME, *_TIMESTAMPS, *_TEXTS),
-    **dict.fromkeys(_TIMESTAMPS, (*_CLOCKS, *_TEXTS, *_INTEGERS)),
+    **dict.fromkeys(_TIMESTAMPS, (*_CLOCKS, *_TEXTS, TypeRoot.INT, TypeRoot.BIGINT)),
 }
 """From what a type is reached if values may lose digits, or fail to be read."""
 
