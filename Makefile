@@ -38,11 +38,11 @@ lint: $(INSTALLED) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 .PHONY: bench
 bench: java ## compare with pypaimon, Java Paimon, deltalake and pyiceberg; BENCH='--help' passes arguments
-	$(BIN)/python benchmarks/run.py $(BENCH)
+	$(BIN)/python -m benchmarks.run $(BENCH)
 
 .PHONY: interop
 interop: java ## live tests against Java Paimon; fails without JDK and Maven

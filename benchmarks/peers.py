@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.interop.java_build import JavaMissingError, JavaTools, fetch_jars
 
 HERE = Path(__file__).parent

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from rows import RUNS, SEED, upserts
 
 import paimonlab as pl
+from benchmarks.rows import RUNS, SEED, upserts
 
 PARTITIONS = 500
 FILES = 5000

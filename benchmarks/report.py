@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from works import ENGINES, WORKS
+from benchmarks.works import ENGINES, WORKS
 
 US = "paimonlab"
 

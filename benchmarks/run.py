@@ -15,11 +15,10 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-import rows as rows_module
-from peers import Engine, engine
-from report import Outcome, document, memory_table, seconds_table
-from works import ENGINES, MODULES, WORKS, Work
+from benchmarks import rows as rows_module
+from benchmarks.peers import Engine, engine
+from benchmarks.report import Outcome, document, memory_table, seconds_table
+from benchmarks.works import ENGINES, MODULES, WORKS, Work
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "bench"
@@ -35,7 +34,7 @@ def main() -> None:
     print("making rows and tables …", flush=True)
     rows_module.make(rows, options.rows)
     large = "large" if "stream" in options.works else "small"
-    prepare = [sys.executable, ROOT / "benchmarks" / "prepare.py", warehouse, rows, large]
+    prepare = [sys.executable, "-m", "benchmarks.prepare", str(warehouse), str(rows), large]
     subprocess.run(prepare, check=True, env=ENVIRONMENT)
     found = {name: engine(name, BUILD / "engines") for name in options.engines}
     engines = {name: one for name, one in found.items() if one is not None}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from engine_side import Task, main, timed
+from benchmarks.engine_side import Task, main, timed
 
 _LEVEL = 1
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pyarrow as pa
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from deltalake import DeltaTable, write_deltalake
-from engine_side import Task, main, timed
+
+from benchmarks.engine_side import Task, main, timed
 
 
 def append_write(task: Task) -> tuple[list[float], object]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from engine_side import Task, main, timed
-
 import paimonlab as pl
+from benchmarks.engine_side import Task, main, timed
 from paimonlab.metadata.manifest_cache import shared_cache
 
 OPTIONS = {"bucket": "4", "write-only": "true"}
@@ -31,10 +28,16 @@ def _open(task: Task, name: str) -> pl.Table:
     return table
 
 
+def _write(table: pl.Table, data: pa.Table) -> int:
+    snapshot = table.write(data)
+    assert snapshot is not None
+    return snapshot.delta_record_count or 0
+
+
 def append_write(task: Task) -> tuple[list[float], object]:
     data = task.all_rows()
     tables = [_table(task.scratch, f"t{n}", data.schema, {}) for n in range(task.repeat)]
-    return timed(task, lambda number: tables[number].write(data).total_record_count)
+    return timed(task, lambda number: _write(tables[number], data))
 
 
 def append_scan(task: Task) -> tuple[list[float], object]:
@@ -45,7 +48,7 @@ def append_scan(task: Task) -> tuple[list[float], object]:
 def key_write(task: Task) -> tuple[list[float], object]:
     data = task.all_rows()
     tables = [_table(task.scratch, f"t{n}", data.schema, OPTIONS) for n in range(task.repeat)]
-    return timed(task, lambda number: tables[number].write(data).total_record_count)
+    return timed(task, lambda number: _write(tables[number], data))
 
 
 def upsert(task: Task) -> tuple[list[float], object]:
@@ -53,9 +56,7 @@ def upsert(task: Task) -> tuple[list[float], object]:
     tables = [_table(task.scratch, f"t{n}", batches[0].schema, OPTIONS) for n in range(task.repeat)]
 
     def run(number: int) -> int:
-        for batch in batches:
-            tables[number].write(batch)
-        return tables[number].snapshot.total_record_count
+        return sum(_write(tables[number], batch) for batch in batches)
 
     return timed(task, run)
 

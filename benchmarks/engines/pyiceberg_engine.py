@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from engine_side import Task, main, timed
 from pyiceberg.catalog.sql import SqlCatalog
+
+from benchmarks.engine_side import Task, main, timed
 
 
 def _table(task: Task, name: str, schema: pa.Schema) -> Any:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from engine_side import Task, main, timed
 from pypaimon import CatalogFactory, Schema
+
+from benchmarks.engine_side import Task, main, timed
 
 IS_NATIVE = sys.argv[-1] == "native"
 NATIVE = {

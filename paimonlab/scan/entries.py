@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -144,6 +143,8 @@ def list_codes(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     """Give each distinct value of a column of lists of texts a number; null is a value."""
     if not pc.any(pc.greater(pc.list_value_length(column), 0)).as_py():
         return codes(column.is_null())
+    import polars as pl  # noqa: PLC0415 - 0.1 s to import; needed only once manifests are read
+
     joined = pl.Series(pl.from_arrow(column)).list.join("\0")
     return codes(pa.chunked_array([joined.to_arrow()]))
 

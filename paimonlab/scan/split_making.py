@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
 from paimonlab.scan.entries import codes, group_codes
@@ -180,6 +179,8 @@ def _order(
 def _metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFileMeta]:
     """Make values of entries; without statistics, which have done their work."""
     chosen = entries.select([*_META_COLUMNS, "extra_files"]).take(pa.array(order))
+    import polars as pl  # noqa: PLC0415 - 0.1 s to import; needed only once manifests are read
+
     frame = pl.DataFrame(pl.from_arrow(chosen))
     columns = [frame[name].to_list() for name in _META_COLUMNS]
     extras = [tuple(names or ()) for names in frame["extra_files"].to_list()]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from paimonlab.table.scan import Scan
+from paimonlab.scan.plan import Plan
+from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.schema import TableSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +33,35 @@ class Explain:
         return f"<table>{rows}</table>"
 
 
-def explain(scan: Scan) -> Explain:
-    """Plan a scan and tell about it."""
-    plan = scan.plan()
+def explain(
+    plan: Plan,
+    schema: TableSchema,
+    columns: Sequence[str],
+    predicate: Predicate | None,
+    *,
+    table: str,
+) -> Explain:
+    """Tell about a planned read.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    schema, columns, predicate
+        What is read.
+    table
+        Its name.
+    """
     raw = sum(split.raw_convertible for split in plan.splits)
-    facts = [
-        ("table", scan.parts.name),
-        ("snapshot", "none" if scan.snapshot is None else str(scan.snapshot.id)),
-        ("schema", str(scan.schema.id)),
-        ("columns", ", ".join(scan.columns)),
-        ("filter", "none" if scan.predicate is None else str(scan.predicate)),
-        *((label, str(value)) for label, value in plan.funnel()),
-        ("splits", f"{len(plan.splits)}, {raw} without merging"),
-        ("bytes", str(sum(split.size_bytes for split in plan.splits))),
-    ]
-    return Explain(tuple(facts))
+    return Explain(
+        (
+            ("table", table),
+            ("snapshot", "none" if plan.snapshot is None else str(plan.snapshot.id)),
+            ("schema", str(schema.id)),
+            ("columns", ", ".join(columns)),
+            ("filter", "none" if predicate is None else str(predicate)),
+            *((label, str(count)) for label, count in plan.funnel()),
+            ("splits", f"{len(plan.splits)}, {raw} without merging"),
+            ("bytes", str(sum(split.size_bytes for split in plan.splits))),
+        )
+    )

@@ -43,11 +43,11 @@ def overwrite(
     """Replace rows by others; see `Table.overwrite`."""
     if partition is not None and dynamic:
         raise ValueError("give either the partition to overwrite or dynamic=True, not both")
-    if partition:
-        values = partition_values(partition, parts)
+    values = partition_values(partition, parts) if partition else {}
+    if values:
         data = _with_partition(data, values, parts.name)
     messages = write_files(parts, data)
-    if partition:
+    if values:
         scope = OverwriteScope.partitions_with([values])
     elif partition is None and _is_dynamic(parts, dynamic):
         scope = OverwriteScope.exactly({message.partition for message in messages})

@@ -92,7 +92,9 @@ class Scan:
 
     def explain(self) -> Explain:
         """Tell what was pruned and what will be read."""
-        return explain(self)
+        return explain(
+            self.plan(), self.schema, self.columns, self.predicate, table=self.parts.name
+        )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Stream the rows to anything that speaks Arrow."""

@@ -15,11 +15,11 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options import check_supported
-from paimonlab.spec.predicate import Predicate, bind
-from paimonlab.spec.predicate_sql import parse_predicate
+from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table import overwriting, writing
+from paimonlab.table.conditions import bound
 from paimonlab.table.lookup import lookup
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
@@ -190,7 +190,7 @@ class Table:
             snapshot=found,
             schema=schema,
             columns=self._columns(columns, schema),
-            predicate=self._predicate(where, schema),
+            predicate=bound(where, schema.fields, self.name),
             limit=limit,
         )
 
@@ -341,9 +341,3 @@ class Table:
         if len(set(columns)) < len(columns):
             raise ValueError(f"a column is asked for twice: {list(columns)}")
         return tuple(columns)
-
-    def _predicate(self, where: str | Predicate | None, schema: TableSchema) -> Predicate | None:
-        if where is None:
-            return None
-        predicate = parse_predicate(where) if isinstance(where, str) else where
-        return bind(predicate, schema.fields, self.name)

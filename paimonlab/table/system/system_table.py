@@ -13,10 +13,10 @@ import pyarrow as pa
 from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
 from paimonlab.spec.arrow_types import from_arrow
 from paimonlab.spec.identifier import Identifier
-from paimonlab.spec.predicate import Predicate, bind, evaluate
-from paimonlab.spec.predicate_sql import parse_predicate
+from paimonlab.spec.predicate import Predicate, evaluate
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types import DataField
+from paimonlab.table.conditions import bound
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system import files, history, manifests, partitions
 from paimonlab.table.time_travel import TravelPoint, travel
@@ -125,19 +125,16 @@ class SystemTable:
             parts=parts,
             snapshot=found,
             columns=tuple(names if columns is None else columns),
-            predicate=self._predicate(where),
+            predicate=bound(where, self._fields, self.name),
             limit=limit,
         )
 
-    def _predicate(self, where: str | Predicate | None) -> Predicate | None:
-        if where is None:
-            return None
-        fields = [
+    @property
+    def _fields(self) -> list[DataField]:
+        return [
             DataField(number, column.name, from_arrow(column.type))
             for number, column in enumerate(self.arrow_schema)
         ]
-        predicate = parse_predicate(where) if isinstance(where, str) else where
-        return bind(predicate, fields, self.name)
 
 
 @dataclass(frozen=True)
