@@ -124,8 +124,11 @@ def read_many_entries(files: Sequence[tuple[str, bytes]]) -> list[pa.Table]:
     files
         Path and bytes of each.
     """
-    tables = read_tables(files)
-    return [_as_entries(table, path) for table, (path, _) in zip(tables, files, strict=True)]
+    try:
+        return read_tables(files, _as_entries)
+    except (CorruptMetadataError, UnsupportedError):
+        # One of them is to blame; read alone, it is named.
+        return [read_entries(data, path=path) for path, data in files]
 
 
 def _as_entries(records: pa.Table, path: str) -> pa.Table:
