@@ -161,7 +161,12 @@ class ParquetInput:
             for part in parts:
                 file = self._parquet_file(part, buffer_size=0, pre_buffer=False)
                 names = part.column_names
-                tables.append(file.read_row_groups(indexes, names, use_threads=use_threads))
+                groups = [
+                    file.read_row_group(index, names, use_threads=use_threads) for index in indexes
+                ]
+                tables.append(pa.concat_tables(groups or [file.read_row_groups([], names)]))
+                for index, group in zip(indexes, groups, strict=True):
+                    self._require_rows(index, group.num_rows)
         return pa.Table.from_batches(
             conform(fields, parts, tables, schema, self.path).to_batches(), schema
         )
@@ -206,19 +211,36 @@ class ParquetInput:
             return
         with damage_named(self.path):
             parts = readings(self._metadata, fields, self.path)
-            streams = [
-                self._parquet_file(
-                    part, buffer_size=STREAM_BUFFER_BYTES, pre_buffer=False
-                ).iter_batches(batch_rows, indexes, part.column_names, use_threads=use_threads)
+            files = [
+                self._parquet_file(part, buffer_size=STREAM_BUFFER_BYTES, pre_buffer=False)
                 for part in parts
             ]
-        while True:
-            with damage_named(self.path):
-                pieces = [next(stream, None) for stream in streams]
-            tables = [pa.Table.from_batches([piece]) for piece in pieces if piece is not None]
-            if not tables:
-                return
-            yield from conform(fields, parts, tables, schema, self.path).to_batches()
+        for index in indexes:
+            streams = [
+                file.iter_batches(batch_rows, [index], part.column_names, use_threads=use_threads)
+                for file, part in zip(files, parts, strict=True)
+            ]
+            row_count = 0
+            while tables := self._next_pieces(streams):
+                row_count += tables[0].num_rows
+                yield from conform(fields, parts, tables, schema, self.path).to_batches()
+            self._require_rows(index, row_count)
+
+    def _next_pieces(self, streams: Sequence[Iterator[pa.RecordBatch]]) -> list[pa.Table]:
+        with damage_named(self.path):
+            pieces = [next(stream, None) for stream in streams]
+        return [pa.Table.from_batches([piece]) for piece in pieces if piece is not None]
+
+    def _require_rows(self, index: int, row_count: int) -> None:
+        """Refuse a row group of another length than the footer says.
+
+        Checksums do not cover the headers of pages. Row groups are read one by one so that a
+        page which claims fewer values cannot take those of the next row group for its own.
+        """
+        expected = self._metadata.row_group(index).num_rows
+        if row_count != expected:
+            problem = f"row group {index} has {row_count:,} rows, its footer says {expected:,}"
+            raise CorruptDataError(self.path, problem)
 
     def _parquet_file(self, part: Reading, *, buffer_size: int, pre_buffer: bool) -> pq.ParquetFile:
         return pq.ParquetFile(
