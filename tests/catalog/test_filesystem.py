@@ -68,6 +68,7 @@ def test_a_table_is_opened_as_it_was_made(catalog: pl.Catalog) -> None:
 
     table = catalog.table("db.t")
 
+    assert isinstance(table, pl.Table)
     assert table.name == "db.t"
     assert table.primary_keys == ("dt", "id")
     assert table.partition_keys == ("dt",)

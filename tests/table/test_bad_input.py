@@ -41,8 +41,13 @@ def catalog(tmp_path: Path) -> pl.Catalog:
 
 @pytest.fixture(params=["append", "key"])
 def table(catalog: pl.Catalog, request: pytest.FixtureRequest) -> pl.Table:
-    keys = {"primary_keys": ["id"], "options": {"bucket": "1"}} if request.param == "key" else {}
-    table = catalog.create_table("db.t", {"id": "BIGINT", "v": "STRING"}, **keys)
+    has_key = request.param == "key"
+    table = catalog.create_table(
+        "db.t",
+        {"id": "BIGINT", "v": "STRING"},
+        primary_keys=["id"] if has_key else [],
+        options={"bucket": "1"} if has_key else {},
+    )
     ids = list(range(ROWS))
     table.write(pa.table({"id": ids, "v": [f"value-{number}" for number in ids]}))
     table.write(pa.table({"id": [1], "v": ["again"]}))

@@ -20,8 +20,8 @@ def schema_of(buckets: int, *, partitioned: bool = True) -> TableSchema:
 
 def table_of(count: int, seed: int) -> pa.Table:
     random = np.random.default_rng(seed)
-    days = random.choice(["a", "b", None], count).tolist()
-    hours = random.choice([1, 2, None], count).tolist()
+    days = [("a", "b", None)[pick] for pick in random.integers(0, 3, count)]
+    hours = [(1, 2, None)[pick] for pick in random.integers(0, 3, count)]
     return pa.table(
         {"dt": pa.array(days, pa.string()), "h": pa.array(hours, pa.int32()), "id": range(count)}
     )
