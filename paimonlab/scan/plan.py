@@ -130,7 +130,9 @@ def plan(
     kept = _kept(metas, matches_manifests(metas, conditions, request.buckets, schema))
     entries = concat(read_entries(snapshot, kept, manifests))
     in_partitions = matches_partitions(entries, conditions, schema)
-    in_buckets = in_partitions & matches_buckets(entries, conditions, request.buckets, schema)
+    in_buckets = in_partitions & matches_buckets(
+        entries, conditions, request.buckets, schema, schemas
+    )
     # Additions and deletions of a file share partition and bucket, so both are still there.
     alive = live([entries.filter(pa.array(in_buckets))], referrer=f"snapshot-{snapshot.id}")
     in_key_range = alive.filter(pa.array(matches_keys(alive, conditions, schema, schemas)))

@@ -28,7 +28,7 @@ from paimonlab.spec.predicate import (
     may_match_stats,
 )
 from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types import DataField, DataType, with_nullable
 
 Mask = npt.NDArray[np.bool_]
 
@@ -64,19 +64,37 @@ def matches_buckets(
     conditions: Conditions,
     buckets: Collection[int] | None,
     schema: TableSchema,
+    schemas: SchemaManager,
 ) -> Mask:
-    """Mark entries in buckets that are asked for, or that rows with such keys are in."""
+    """Mark entries in buckets that are asked for, or that rows with such keys are in.
+
+    A key is hashed as the schema of its file has it: after a change of its type, say from INT
+    to BIGINT, old files are not pruned.
+    """
     own, totals = entries["bucket"].to_numpy(), entries["total_buckets"].to_numpy()
     mask = np.ones(entries.num_rows, np.bool_)
     if buckets is not None:
         mask &= np.isin(own, list(buckets))
     if conditions.is_empty:
         return mask
+    hashed_otherwise = ~_has_bucket_keys_of(schema, entries, schemas)
     for total in np.unique(totals).tolist():
         possible = conditions.buckets(schema, total)
         if possible is not None:
-            mask &= np.isin(own, possible) | (totals != total)
+            mask &= np.isin(own, possible) | (totals != total) | hashed_otherwise
     return mask
+
+
+def _has_bucket_keys_of(schema: TableSchema, entries: pa.Table, schemas: SchemaManager) -> Mask:
+    ids = entries["schema_id"].to_numpy()
+    wanted = _bucket_key_types(schema)
+    same = [id for id in np.unique(ids).tolist() if _bucket_key_types(schemas.get(id)) == wanted]
+    return np.isin(ids, same)
+
+
+def _bucket_key_types(schema: TableSchema) -> list[tuple[int, DataType]]:
+    fields = [schema.field(name) for name in schema.bucket_keys]
+    return [(field.id, with_nullable(field.type, nullable=True)) for field in fields]
 
 
 def matches_keys(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from paimonlab.spec.bucket import bucket_ids
 from paimonlab.spec.data_file import EMPTY_STATS, SimpleStats
 from paimonlab.spec.predicate import col
 from paimonlab.spec.schema_change import AddColumn, DropColumn, UpdateColumnType, apply_changes
+from paimonlab.spec.types import AtomicType, TypeRoot
 from tests.small_tables import SmallTable, row, text_row
 
 
@@ -282,6 +284,21 @@ def test_buckets_of_a_partition_that_has_more_of_them(bucketed: SmallTable) -> N
     )
 
     assert _names(bucketed.plan((col("a") == 1) & (col("b") == "x"))) == ["one"]
+
+
+def test_files_whose_bucket_key_had_another_type_are_read(bucketed: SmallTable) -> None:
+    """-7 as an INT is in another bucket than as a BIGINT; others may change the type."""
+    first, *others = bucketed.schema.fields
+    retyped = replace(first, type=AtomicType(TypeRoot.BIGINT))
+    changed = replace(bucketed.schema, id=1, fields=(retyped, *others))
+    bucketed.schemas.publish(changed)
+    for bucket in range(5):
+        bucketed.append(f"new {bucket}", bucket=bucket, total_buckets=5, schema_id=changed.id)
+
+    names = _names(bucketed.plan((col("a") == -7) & (col("b") == "x")))
+
+    assert len([name for name in names if name.startswith("bucket")]) == 5
+    assert len([name for name in names if name.startswith("new")]) == 1
 
 
 def test_asked_for_buckets_are_read(bucketed: SmallTable) -> None:
