@@ -32,7 +32,6 @@ _INTEGER_DIGITS = {
 _TEXT = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 _BYTES = frozenset({TypeRoot.BINARY, TypeRoot.VARBINARY})
 _TIMES = frozenset({TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ})
-_MICROSECONDS = 6
 
 
 class Conversion(Enum):
@@ -99,8 +98,7 @@ def _within(old: AtomicType, new: AtomicType) -> Conversion | None:
         assert new.length is not None, "text and bytes have a length"
         return Conversion.NONE if old.length <= new.length else None
     if root in _TIMES:
-        precisions = (old.precision or 0, new.precision or 0)
-        return Conversion.NONE if precisions[0] <= precisions[1] <= _MICROSECONDS else None
+        return Conversion.NONE if (old.precision or 0) <= (new.precision or 0) else None
     if root is TypeRoot.DECIMAL:
         if (old.precision, old.scale) == (new.precision, new.scale):
             return Conversion.NONE

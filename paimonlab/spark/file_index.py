@@ -13,7 +13,7 @@ from paimonlab.spark.bridge import Bridge, Proxy
 from paimonlab.spark.file_failures import remember_folder
 from paimonlab.spark.file_shape import FileShape
 from paimonlab.spark.filters import source_filters, to_predicate
-from paimonlab.spark.mask_source import SplitMasks, masks_of
+from paimonlab.spark.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.masks import MASK_SCHEMA, FileMask
 from paimonlab.spark.scan import SnapshotScan
 from paimonlab.spec.data_file import DataFileMeta
@@ -133,9 +133,20 @@ class SnapshotFileIndex(Proxy):
         overlapping = [split for split in splits if not split.raw_convertible]
         if not overlapping:
             return []
-        file_io = self._snapshot.scan.parts.file_io
-        masks = masks_of(self._bridge.spark, overlapping, self._snapshot.mask_plan, file_io)
-        return list(zip(overlapping, masks, strict=True))
+        snapshot = self._snapshot
+        path = snapshot.scan.parts.layout.table_path
+        # Masks of a whole split, once computed, serve every query; else the fewest files do.
+        wholes = [snapshot.whole_split(split) for split in overlapping]
+        chosen = [
+            whole if is_cached(path, whole) else split
+            for whole, split in zip(wholes, overlapping, strict=True)
+        ]
+        file_io = snapshot.scan.parts.file_io
+        masks = masks_of(self._bridge.spark, chosen, snapshot.mask_plan, file_io)
+        return [
+            (split, _masks_for(split, source, found))
+            for split, source, found in zip(overlapping, chosen, masks, strict=True)
+        ]
 
     def _directories(
         self,
@@ -173,6 +184,12 @@ class SnapshotFileIndex(Proxy):
             for split, file in files
         ]
         return self._bridge.from_json(f"[L{_FILE_STATUS};", json.dumps(described))
+
+
+def _masks_for(split: DataSplit, source: DataSplit, masks: SplitMasks) -> SplitMasks:
+    """Pick the masks of a split's files out of those of a split with more files."""
+    by_name = {file.file_name: mask for file, mask in zip(source.files, masks, strict=True)}
+    return tuple(by_name[file.file_name] for file in split.files)
 
 
 def _uri(path: str) -> str:

@@ -43,6 +43,7 @@ class SnapshotScan:
         self.scan = scan
         self.abilities = abilities
         self._shapes: dict[int, FileShape | None] = {}
+        self._one_of_each: dict[FileShape, FileShape] = {}
         self._pruned: OrderedDict[Predicate, frozenset[str]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -71,7 +72,7 @@ class SnapshotScan:
     def needs_masks(self, shape: FileShape) -> bool:
         """Say whether some files of a shape hold rows that are not rows of the table."""
         return any(
-            self._shape(file) == shape
+            self._shape(file) is shape
             for split in self._native
             if not split.raw_convertible
             for file in split.files
@@ -83,11 +84,15 @@ class SnapshotScan:
         A split keeps its files of other shapes: they have a say in who wins.
         """
         kept = self._kept(self._native, predicate)
-        return [split for split in kept if any(self._shape(file) == shape for file in split.files)]
+        return [split for split in kept if any(self._shape(file) is shape for file in split.files)]
+
+    def whole_split(self, split: DataSplit) -> DataSplit:
+        """Return a split with all of its files, those included that a predicate rules out."""
+        return self._whole[split.files[0].file_name]
 
     def has_shape(self, file: DataFileMeta, shape: FileShape) -> bool:
         """Say whether a file belongs to the scan of that shape."""
-        return self._shape(file) == shape
+        return self._shape(file) is shape
 
     def arrow_splits(self, predicate: Predicate) -> list[DataSplit]:
         """Return the splits for our reader, without files that the predicate rules out."""
@@ -113,6 +118,10 @@ class SnapshotScan:
     def size_bytes(self) -> int:
         """Size of all files."""
         return sum(split.size_bytes for split in self.plan.splits)
+
+    @cached_property
+    def _whole(self) -> dict[str, DataSplit]:
+        return {file.file_name: split for split in self._native for file in split.files}
 
     @cached_property
     def _native(self) -> list[DataSplit]:
@@ -157,7 +166,9 @@ class SnapshotScan:
         schema = self.scan.schema
         if too_precise(schema.fields) and not self.abilities.cuts_timestamps:
             return None  # our reader looks at the digits
-        return file_shape(self.scan.parts.schemas.get(schema_id), schema)
+        shape = file_shape(self.scan.parts.schemas.get(schema_id), schema)
+        # Equal shapes are one object, so that comparing them for each file costs nothing.
+        return None if shape is None else self._one_of_each.setdefault(shape, shape)
 
     def _kept(self, splits: Iterable[DataSplit], predicate: Predicate) -> list[DataSplit]:
         if isinstance(predicate, AlwaysTrue):

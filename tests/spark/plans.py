@@ -13,7 +13,7 @@ ROW_INDEX = "_tmp_metadata_row_index"
 def physical_plan(frame: DataFrame) -> str:
     """Return the physical plan as text, nothing cut off."""
     spark = frame.sparkSession
-    before = spark.conf.get("spark.sql.maxMetadataStringLength")
+    before = spark.conf.get("spark.sql.maxMetadataStringLength") or "100"
     spark.conf.set("spark.sql.maxMetadataStringLength", "100000")
     try:
         return str(frame._jdf.queryExecution().executedPlan().toString())

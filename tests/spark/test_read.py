@@ -110,7 +110,7 @@ def test_without_vectors_our_reader_reads_overlapping_files(
 
 
 def test_a_table_without_snapshot_is_empty(catalog: Catalog, spark: SparkSession) -> None:
-    catalog.create_table("db.e", {"a": "INT", "b": "ARRAY<STRING>"})
+    catalog.create_table("db.e", {"a": "INT", "b": "ARRAY<STRING>", "t": "TIMESTAMP(9)"})
 
     assert spark.sql("SELECT * FROM paimon.db.e").collect() == []
     assert spark.sql("SELECT count(*), max(a) FROM paimon.db.e").collect()[0][0] == 0

@@ -1,0 +1,123 @@
+"""Spark, our own reader and Java Paimon on the same tables, live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+import paimonlab as pl
+from paimonlab.catalog import Catalog
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.type_text import format_type
+from tests.interop.conftest import java, java_tools, oracle
+from tests.interop.oracle import JavaPaimon
+from tests.interop.pair import Pair, random_rows
+from tests.java_values import java_rows, unordered
+
+__all__ = ["java", "java_tools", "oracle"]  # fixtures
+
+pytestmark = pytest.mark.interop
+
+CHANGES: list[tuple[Any, list[Any]]] = [
+    (pl.RenameColumn("b", "bb"), ["rename", "b", "bb"]),
+    (pl.UpdateColumnType("a", "BIGINT"), ["type", "a", "BIGINT"]),
+    (pl.DropColumn("c"), ["drop", "c"]),
+    (pl.AddColumn("c", "STRING"), ["add", "c", "STRING"]),  # another column of the old name
+    (pl.UpdateColumnType("d", "DECIMAL(20, 4)"), ["type", "d", "DECIMAL(20, 4)"]),
+    (pl.RenameColumn("a", "b"), ["rename", "a", "b"]),  # takes the name of a renamed one
+    (pl.UpdateColumnType("b", "STRING"), ["type", "b", "STRING"]),
+]
+
+
+@pytest.fixture
+def pair(catalog: Catalog, java: JavaPaimon) -> Pair:
+    """Return the warehouse of Spark's session, opened by us and by Java."""
+    return Pair(catalog, java)
+
+
+def assert_all_agree(pair: Pair, spark: SparkSession, name: str) -> None:
+    """Check that Spark, we and Java read the same rows."""
+    pair.assert_same(name)
+    fields = pair.open(name).schema.fields
+    found = spark.table(f"paimon.{name}").toArrow().cast(arrow_schema(fields))
+    assert unordered(java_rows(found, fields)) == unordered(pair.java_rows(name))
+
+
+@pytest.mark.parametrize("key", [[], ["k"]], ids=["append", "keyed"])
+def test_after_every_change_of_a_column_all_three_agree(
+    pair: Pair, spark: SparkSession, key: list[str], rng: np.random.Generator
+) -> None:
+    columns = {
+        "k": "INT NOT NULL",
+        "a": "INT",
+        "b": "STRING",
+        "c": "DOUBLE",
+        "d": "DECIMAL(9, 2)",
+    }
+    options = {"bucket": "1", "write-only": "true"} if key else {}
+    pair.create("java", "db.t", columns, pk=key, options=options)
+
+    def write_rows(turn: int) -> None:
+        schema = pair.open("db.t").schema
+        kinds = {field.name: format_type(field.type) for field in schema.fields}
+        rows = random_rows(kinds, 8, rng)
+        keys = pa.array(rng.choice(20, 8, replace=False), pa.int32())
+        place = schema.field_names.index("k")
+        pair.write(
+            "java" if turn % 2 else "us", "db.t", rows.set_column(place, rows.field(place), keys)
+        )
+
+    write_rows(1)
+    for turn, (ours, javas) in enumerate(CHANGES):
+        pair.alter("java" if turn % 2 else "us", "db.t", ours, javas)
+        write_rows(turn)
+        assert_all_agree(pair, spark, "db.t")
+
+
+def test_java_reads_what_spark_wrote_and_spark_what_java_wrote(
+    pair: Pair, spark: SparkSession
+) -> None:
+    spark.sql(
+        "CREATE TABLE paimon.db.t (id BIGINT NOT NULL, dt DATE NOT NULL, n TIMESTAMP_NTZ, "
+        "z TIMESTAMP, d DECIMAL(20, 3), s STRING, a ARRAY<INT>) PARTITIONED BY (dt) "
+        "TBLPROPERTIES ('primary-key' = 'id,dt', 'bucket' = '3', 'write-only' = 'true')"
+    )
+    frame = spark.range(0, 500, 1, 3).selectExpr(
+        "id",
+        "date_add(date'2024-02-28', cast(id % 3 as int)) dt",
+        "cast(timestamp_micros(id * 1234567890123) as timestamp_ntz) n",
+        "timestamp_micros(-id * 1234567890123) z",
+        "cast(id * 1.001 as decimal(20, 3)) d",
+        "if(id % 7 = 0, null, concat('ü', id)) s",
+        "array(cast(id as int), null) a",
+    )
+    frame.writeTo("paimon.db.t").append()
+    assert_all_agree(pair, spark, "db.t")
+
+    schema = pair.open("db.t").arrow_schema
+    ours = pair.open("db.t").scan(where="id < 40").to_arrow().slice(0, 10)
+    changed = ours.set_column(5, schema.field("s"), pa.array(["java"] * ours.num_rows))
+    pair.write("java", "db.t", changed)
+    assert_all_agree(pair, spark, "db.t")
+    assert spark.sql("SELECT count(*) FROM paimon.db.t WHERE s = 'java'").collect()[0][0] == 10
+
+    frame.selectExpr("id", "dt", "n", "z", "d", "'again' s", "a").where("id < 100").writeTo(
+        "paimon.db.t"
+    ).append()
+    assert_all_agree(pair, spark, "db.t")
+
+
+def test_java_reads_what_spark_overwrote(pair: Pair, spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE paimon.db.o (a INT, dt STRING) PARTITIONED BY (dt)")
+    spark.sql("INSERT INTO paimon.db.o VALUES (1, 'x'), (2, 'y y'), (3, null)")
+    spark.sql("INSERT OVERWRITE paimon.db.o PARTITION (dt = 'y y') SELECT 20")
+    assert_all_agree(pair, spark, "db.o")
+
+    frame = spark.createDataFrame([(30, None)], "a int, dt string")
+    frame.writeTo("paimon.db.o").overwritePartitions()
+    assert_all_agree(pair, spark, "db.o")
+    assert sorted(row.a for row in spark.table("paimon.db.o").collect()) == [1, 20, 30]
