@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame
 
-CELLS_SHOWN = 20_000
+CELLS_SHOWN = 10_000
 """A larger result is shown cut; all of its rows can still be had as Arrow."""
 TEXT_CELL_COLUMNS = 48
 """As text, a cell takes at most this many columns of the terminal."""

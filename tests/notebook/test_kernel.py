@@ -11,15 +11,14 @@ from jupyter_client.manager import KernelManager, start_new_kernel
 
 PATIENCE_SECONDS = 120
 SETUP = """
-%load_ext paimonlab.notebook
-import os
-from paimonlab.notebook import connection as connections
-from tests.notebook.sessions import FakeCatalog, plain_session
+import os, tempfile
+from pyspark.sql import SparkSession
 
-spark = plain_session()
-connections.make_current(
-    connections.Connection(spark, FakeCatalog(), "spark_catalog", "./warehouse")
-)
+%load_ext paimonlab
+warehouse = tempfile.TemporaryDirectory(prefix="paimonlab-test ")
+%paimon_connect "{warehouse.name}"
+%paimon CREATE DATABASE db
+%paimon CREATE TABLE db.t (id BIGINT, v STRING)
 """
 SLEEP = """%%paimon
 SELECT java_method('java.lang.Thread', 'sleep', 90000L) FROM range(0, 8, 1, 8)
@@ -51,6 +50,13 @@ class Kernel:
             if reply["parent_header"].get("msg_id") == request:
                 return reply["content"], outputs
 
+    def wait_for_tasks(self) -> None:
+        """Wait until the line of progress shows that Spark works."""
+        text = ""
+        while "tasks" not in text:
+            message = self.client.get_iopub_msg(timeout=PATIENCE_SECONDS)
+            text = message["content"].get("text", "")
+
     def run(self, code: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         return self.finish(self.start(code))
 
@@ -70,9 +76,7 @@ def kernel() -> Iterator[Kernel]:
 
 def test_an_interrupt_cancels_the_job_and_the_session_stays_usable(kernel: Kernel) -> None:
     request = kernel.start(SLEEP)
-    first = kernel.client.get_iopub_msg(timeout=PATIENCE_SECONDS)
-    while first["msg_type"] != "stream" or "tasks" not in first["content"]["text"]:
-        first = kernel.client.get_iopub_msg(timeout=PATIENCE_SECONDS)
+    kernel.wait_for_tasks()
 
     kernel.manager.interrupt_kernel()
     reply, outputs = kernel.finish(request)
@@ -83,8 +87,24 @@ def test_an_interrupt_cancels_the_job_and_the_session_stays_usable(kernel: Kerne
     reply, outputs = kernel.run("%paimon SELECT 6 * 7 AS answer")
     assert reply["status"] == "ok", outputs
     assert "42" in outputs[-1]["data"]["text/plain"]
-    reply, outputs = kernel.run("list(spark.sparkContext.statusTracker().getActiveJobsIds())")
+    jobs = "SparkSession.active().sparkContext.statusTracker().getActiveJobsIds()"
+    _, outputs = kernel.run(f"list({jobs})")
     assert outputs[-1]["data"]["text/plain"] == "[]"
+
+
+def test_an_interrupted_write_leaves_the_table_as_it_was(kernel: Kernel) -> None:
+    sleep = "java_method('java.lang.Thread', 'sleep', 90000L)"
+    request = kernel.start(f"%%paimon\nINSERT INTO db.t SELECT id, {sleep} FROM range(0, 2, 1, 2)")
+    kernel.wait_for_tasks()
+
+    kernel.manager.interrupt_kernel()
+    reply, _ = kernel.finish(request)
+
+    assert reply["ename"] == "Cancelled"
+    _, outputs = kernel.run("%paimon SELECT count(*) AS commits FROM db.t$snapshots")
+    assert outputs[-1]["data"]["text/plain"].splitlines()[3].strip() == "0"
+    reply, outputs = kernel.run("%paimon INSERT INTO db.t VALUES (1, 'a')")
+    assert reply["status"] == "ok", outputs
 
 
 SLOW = """

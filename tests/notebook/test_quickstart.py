@@ -14,7 +14,7 @@ NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "00_quickstart.ipynb"
 
 @pytest.fixture(scope="module")
 def cells() -> list[Any]:
-    notebook: Any = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
+    notebook: Any = nbformat.read(NOTEBOOK, as_version=4)
     nbformat.validate(notebook)
     return list(notebook.cells)
 

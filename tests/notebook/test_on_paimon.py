@@ -1,0 +1,164 @@
+"""The magics on a real warehouse, and their twins in Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from pyspark.sql import SparkSession
+
+import paimonlab
+from paimonlab.notebook import commands
+from paimonlab.notebook.views import Timeline
+from tests.notebook.test_magics import failure, run
+
+
+@pytest.fixture(scope="module")
+def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a warehouse with one table of three snapshots; the tests only read it."""
+    folder = tmp_path_factory.mktemp("ware house")
+    commands.connect(folder)
+    paimonlab.sql(
+        "CREATE DATABASE db; CREATE DATABASE empty;"
+        "CREATE TABLE db.t (id INT NOT NULL, v STRING)"
+        " TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1');"
+        "INSERT INTO db.t VALUES (1, 'a'), (2, 'b');"
+        "INSERT INTO db.t VALUES (2, 'c')"
+    )
+    table: Any = paimonlab.connect(folder).table("db.t")
+    table.write(pa.table({"id": pa.array([3], pa.int32()), "v": ["d"]}))
+    table.tags.create("first", snapshot=1)
+    return folder
+
+
+@pytest.fixture
+def warehouse(shell: InteractiveShell, folder: Path) -> InteractiveShell:
+    """Return a shell connected to that warehouse."""
+    shell.user_ns["folder"] = folder
+    run(shell, '%paimon_connect "{folder}"')
+    return shell
+
+
+def test_connecting_prints_one_line(
+    shell: InteractiveShell,
+    spark: SparkSession,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run(shell, f"%paimon_connect {tmp_path} --catalog lake")
+
+    assert (
+        capsys.readouterr()
+        .out.splitlines()[-1]
+        .startswith(f"connected: catalog lake at {tmp_path}, Spark 4.")
+    )
+    assert run(shell, "%paimon SELECT current_catalog()").to_arrow()[0][0].as_py() == "lake"
+
+
+def test_tables_are_listed_with_keys_and_snapshots(warehouse: InteractiveShell) -> None:
+    view = run(warehouse, "%paimon_tables")
+
+    assert view.to_arrow().to_pylist() == [
+        {
+            "database": "db",
+            "table": "t",
+            "primary_keys": ["id"],
+            "partition_keys": [],
+            "column_count": 2,
+            "snapshot_id": 3,
+        }
+    ]
+    assert repr(view).endswith("1 table; no table in empty")
+    assert repr(run(warehouse, "%paimon_tables empty")).endswith("0 tables; no table in empty")
+
+
+def test_the_timeline_has_the_snapshots_and_tags(warehouse: InteractiveShell) -> None:
+    view = run(warehouse, "%paimon_timeline db.t -n 2")
+
+    points = view.to_arrow()
+    assert points["id"].to_pylist() == [2, 3]
+    assert points["delta_record_count"].to_pylist() == [1, 1]
+    assert view.value.older_count == 1
+    whole = commands.timeline("db.t").value
+    assert isinstance(whole, Timeline)
+    assert whole.points[0].tags == ("first",)
+
+
+def test_a_system_table_has_no_timeline(
+    warehouse: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (line,) = failure(warehouse, capsys, "%paimon_timeline db.t$files")
+
+    assert line.startswith("UsageError: a view of the system table db.t$files is not supported")
+
+
+def test_every_view_has_a_twin_in_python(warehouse: InteractiveShell) -> None:
+    table: Any = paimonlab.connect(warehouse.user_ns["folder"]).table("db.t")
+
+    assert repr(table.show.timeline()) == repr(run(warehouse, "%paimon_timeline db.t"))
+    assert repr(commands.tables("db")) == repr(run(warehouse, "%paimon_tables db"))
+    assert paimonlab.sql("SELECT 1 AS one").to_arrow().to_pydict() == {"one": [1]}
+
+
+def test_queries_see_the_merged_table_and_travel_back(warehouse: InteractiveShell) -> None:
+    warehouse.user_ns.update(version=1, key=2)
+
+    now = run(warehouse, "%paimon SELECT * FROM db.t ORDER BY id")
+    then = run(warehouse, "%paimon SELECT v FROM db.t VERSION AS OF :version WHERE id = :key")
+    tagged = run(warehouse, "%paimon SELECT v FROM db.t VERSION AS OF 'first' WHERE id = :key")
+
+    assert now.to_arrow().to_pydict() == {"id": [1, 2, 3], "v": ["a", "c", "d"]}
+    assert then.to_arrow().to_pydict() == tagged.to_arrow().to_pydict() == {"v": ["b"]}
+
+
+def test_system_tables_need_no_quotes(warehouse: InteractiveShell) -> None:
+    warehouse.user_ns["id"] = 2
+
+    result = run(
+        warehouse,
+        "%paimon SELECT s.snapshot_id, count(*) AS files "
+        "FROM db.t$snapshots s, paimon.db.t$files f WHERE s.snapshot_id = :id GROUP BY ALL",
+    )
+
+    assert result.to_arrow().to_pylist() == [{"snapshot_id": 2, "files": 3}]
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("%paimon_timeline db.tt", "UsageError: table db.tt not found. Did you mean 'db.t'?"),
+        ("%paimon_timeline dbb.t", "UsageError: database dbb not found. Did you mean 'db'?"),
+        ("%paimon_tables nosuch", "UsageError: database nosuch not found."),
+    ],
+)
+def test_wrong_names_are_one_line(
+    warehouse: InteractiveShell, capsys: pytest.CaptureFixture[str], cell: str, message: str
+) -> None:
+    assert failure(warehouse, capsys, cell) == [message]
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("SELECT * FROM db.tt", "Did you mean 'db.t'?"),
+        ("SELECT idd FROM db.t", "Did you mean `id`"),
+        ("SELECT * FROM db.t$snapshot", "Did you mean 'snapshots'?"),
+        ("SELECT * FROM db.t VERSION AS OF 99", "99"),
+        ("SELECT * FROM db.t VERSION AS OF 'frist'", "first"),
+        ("INSERT INTO db.t VALUES (NULL, 'x')", "id"),
+        ("CREATE TABLE db.u (id INT) TBLPROPERTIES ('merge-engin' = 'x')", "merge-engine"),
+        ("CREATE TABLE db.u (id INT) TBLPROPERTIES ('bucket-append-ordered' = 'x')", "'x'"),
+    ],
+)
+def test_errors_of_the_catalog_are_short_and_say_what_to_do(
+    warehouse: InteractiveShell, capsys: pytest.CaptureFixture[str], sql: str, hint: str
+) -> None:
+    lines = failure(warehouse, capsys, f"%%paimon\n{sql}")
+
+    assert len(lines) <= 8
+    assert lines[0].startswith("QueryError: ")
+    assert hint in "\n".join(lines)
+    assert "Traceback" not in "\n".join(lines)
