@@ -64,12 +64,17 @@ class Change(Protocol):
         ...
 
 
+_MOST_CHANGES = 100
+"""Snapshots that are read one by one; from more, all live files are read at once."""
+
+
 @dataclass(slots=True)
 class Append:
     """Adds files and deletes none.
 
-    Only the number of buckets can be in conflict. What the writer has looked at is not read
-    again: with ``checked_id`` an attempt reads the changes since that snapshot alone.
+    In conflict can be the number of buckets, and files that are there already, because their
+    messages were committed before. What was looked at is not looked at again: an attempt reads
+    the changes since the last one.
     """
 
     added: pa.Table
@@ -77,8 +82,8 @@ class Append:
     snapshots: SnapshotManager
     manifests: ManifestStore
     checked_id: int | None = None
-    """The snapshot whose bucket counts the writer has seen, 0: the table was empty; None:
-    none, the whole table is looked at once."""
+    """The snapshot up to which there is no conflict, 0: the table was empty; None: unknown, all
+    files of our partitions are looked at."""
 
     @property
     def kind(self) -> CommitKind:
@@ -88,28 +93,21 @@ class Append:
     def after(self, latest: Snapshot | None) -> pa.Table:
         """Return the additions."""
         check_indexes(latest, self.manifests, touched=None)
-        if self._has_buckets():
-            known = self._since_checked(latest)
-            check_delta(self.added, Base(self.table, latest.id if latest else 0, known))
-            self.checked_id = latest.id if latest else 0
-        elif self.checked_id is None:
-            # Among themselves: no message may come twice.
-            check_delta(self.added, Base(self.table, 0, ENTRY_SCHEMA.empty_table()))
-            self.checked_id = 0
+        known = self._since_checked(latest)
+        latest_id = latest.id if latest else 0
+        check_delta(self.added, Base(self.table, latest_id, known))
+        self.checked_id = latest_id
         return self.added
-
-    def _has_buckets(self) -> bool:
-        return bool(pc.any(pc.greater(self.added["total_buckets"], 0)).as_py())
 
     def _since_checked(self, latest: Snapshot | None) -> pa.Table:
         """Return files in our partitions that came after the checked snapshot."""
-        if latest is None:
+        if latest is None or latest.id == self.checked_id:
             return ENTRY_SCHEMA.empty_table()
-        try:
-            if self.checked_id is not None:
+        if self.checked_id is not None and 0 < latest.id - self.checked_id <= _MOST_CHANGES:
+            try:
                 return self._additions_since(self.checked_id, latest)
-        except SnapshotNotFoundError:  # expired meanwhile: look at everything
-            pass
+            except SnapshotNotFoundError:  # expired meanwhile
+                pass
         return live_entries(latest, self.manifests, keep=self._in_our_partitions)
 
     def _additions_since(self, checked_id: int, latest: Snapshot) -> pa.Table:

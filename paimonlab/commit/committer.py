@@ -105,8 +105,9 @@ class Committer:
         is_new_user
             Promises that nobody ever committed as ``user``: then nobody looks for it.
         checked_id
-            The snapshot that the writer went on from (0: the table was empty), whose bucket
-            counts it has seen; None: unknown, all files of our partitions are looked at.
+            Promises that there is no conflict with this snapshot (0: an empty table) and those
+            before: the files were named after it, and their bucket counts are those of their
+            partitions. None: all files of the partitions are looked at.
 
         Returns
         -------
@@ -116,7 +117,8 @@ class Committer:
         Raises
         ------
         FilesConflictError
-            If the number of buckets of a partition has changed.
+            If the number of buckets of a partition has changed, or if files of the messages
+            are in the table already.
         SnapshotConflictError
             If other writers were faster for too long.
         CommitOutcomeUnknownError

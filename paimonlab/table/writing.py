@@ -81,6 +81,7 @@ def write(
     properties: Mapping[str, str] | None,
 ) -> Snapshot | None:
     """Write rows and commit them; see `Table.write`."""
+    seen_id = None if parts.write_plan().buckets > 0 else parts.snapshots.latest_id() or 0
     messages = write_files(parts, data, row_kinds=row_kinds)
     if not messages and not properties:
         return None
@@ -91,6 +92,7 @@ def write(
             identifier=BATCH_COMMIT_IDENTIFIER,
             properties=dict(properties) if properties else None,
             is_new_user=True,
+            checked_id=seen_id,  # names of new files are new, and without buckets no more matters
         )
 
 

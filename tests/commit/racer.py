@@ -17,6 +17,7 @@ import paimonlab
 def main(warehouse: Path, number: int, commits: int) -> None:
     """Write a row in each commit and print the snapshot id of each that was acknowledged."""
     table = paimonlab.connect(str(warehouse)).table("db.t")
+    assert isinstance(table, paimonlab.Table)
     while not (warehouse / "go").exists():
         time.sleep(0.001)
     for round_ in range(commits):

@@ -118,7 +118,8 @@ def test_a_commit_that_may_be_forgotten_is_not_repeated(table: SmallTable) -> No
         with pytest.raises(CommitHistoryExpiredError, match="'u', 1"):
             table.committer.append([message], user="u", identifier=1)
     assert table.committer.append([fresh], user="u", identifier=1) is not None
-    assert table.committer.append([old], user="new", identifier=1, is_new_user=True) is not None
+    promised = table.message("d", creation_time_millis=1_000)
+    assert table.committer.append([promised], user="v", identifier=1, is_new_user=True) is not None
 
 
 def test_watermarks_never_fall_and_are_handed_on(table: SmallTable) -> None:
@@ -290,11 +291,28 @@ def test_what_a_writer_has_seen_is_not_looked_at_again(table: SmallTable) -> Non
     assert table.committer.append(fine, user="u", identifier=1, checked_id=2) is not None
 
 
-def test_a_file_of_a_landed_commit_under_another_user_is_a_conflict(table: SmallTable) -> None:
-    table.append("a", total_buckets=1)
+@pytest.mark.parametrize("total_buckets", [1, -1])
+def test_messages_of_a_landed_commit_are_a_conflict_under_another_user(
+    table: SmallTable, total_buckets: int
+) -> None:
+    """Readers could not make sense of a file that is there twice."""
+    table.append("a", total_buckets=total_buckets)
+    table.append("b", total_buckets=total_buckets)
 
     with pytest.raises(FilesConflictError, match="a would be added twice"):
-        table.append("a", total_buckets=1)
+        table.append("a", total_buckets=total_buckets)
+
+    assert table.live_names() == ["a", "b"]
+
+
+def test_many_changes_since_the_writer_looked(table: SmallTable) -> None:
+    for number in range(103):
+        table.append(f"f{number}", total_buckets=2)
+    stale, fine = (table.message("new", total_buckets=total) for total in (4, 2))
+
+    with pytest.raises(FilesConflictError, match="4 buckets meet files of 2"):
+        table.committer.append([stale], user="u", identifier=1, checked_id=1)
+    assert table.committer.append([fine], user="u", identifier=1, checked_id=1) is not None
 
 
 def test_small_manifests_are_merged_and_nothing_is_lost(table: SmallTable) -> None:

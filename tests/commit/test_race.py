@@ -19,7 +19,14 @@ ROOT = Path(__file__).parents[2]
 
 
 def _start(warehouse: Path, number: int, commits: int) -> subprocess.Popen[bytes]:
-    program = [sys.executable, "-m", "tests.commit.racer", warehouse, str(number), str(commits)]
+    program = [
+        sys.executable,
+        "-m",
+        "tests.commit.racer",
+        str(warehouse),
+        str(number),
+        str(commits),
+    ]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
         program, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
