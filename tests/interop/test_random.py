@@ -5,6 +5,7 @@ The model is a list of rows, or for a table with a primary key a dict that remem
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -13,7 +14,9 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
+from paimonlab.spec.predicate import bind, evaluate
 from paimonlab.spec.type_text import format_type
+from paimonlab.spec.types import AtomicType
 from tests.interop.pair import KIND, SIDES, Pair, Side, random_rows, with_kinds
 from tests.java_values import java_rows, unordered
 
@@ -233,12 +236,35 @@ class Walk:
         assert ours == wanted, self.steps
         assert unordered(self.pair.java_rows(self.name)) == wanted, self.steps
         assert table.scan().count() == len(wanted), self.steps
+        self.check_filter(table)
         if self.history:
             then = int(self.rng.choice(list(self.history)))
             found = unordered(self.pair.our_rows(self.name, snapshot=then))
             assert found == self.history[then], (then, self.steps)
         if table.snapshot is not None and table.snapshot.schema_id == table.schema.id:
             self.history[table.snapshot.id] = wanted
+
+    def check_filter(self, table: pl.Table) -> None:
+        """Whatever is pruned, a filter finds the rows that it holds for."""
+        rows = table.scan().to_arrow()
+        plain = [f for f in table.schema.fields if isinstance(f.type, AtomicType)]
+        chosen = plain[int(self.rng.integers(len(plain)))]
+        if rows.num_rows == 0:
+            return
+        value = rows.column(chosen.name)[int(self.rng.integers(rows.num_rows))]
+        if not value.is_valid:
+            where = pl.col(chosen.name).is_null()
+        else:
+            operators = [operator.eq, operator.ne, operator.lt, operator.ge]
+            where = operators[int(self.rng.integers(4))](pl.col(chosen.name), value.as_py())
+        bound = bind(where, table.schema.fields, self.name)
+        wanted = rows.filter(evaluate(bound, rows))
+        found = table.scan(where=where).to_arrow()
+        fields = table.schema.fields
+        assert unordered(java_rows(found, fields)) == unordered(java_rows(wanted, fields)), (
+            str(where),
+            self.steps,
+        )
 
 
 @pytest.mark.parametrize("number", range(TABLES))
