@@ -176,6 +176,16 @@ class Bridge:
         """Raise what Py4J hands to Java as ``java_exception``; only inside a callback."""
         raise Py4JJavaError("", java_exception)
 
+    def unchecked(self, error: Py4JJavaError) -> Py4JJavaError:
+        """Make a failed job something that a method may throw which does not say it would.
+
+        Java hides any other checked exception of a proxy behind one without a message.
+        """
+        failure = error.java_exception
+        if failure.getClass().getName() != "org.apache.spark.SparkException":
+            return error
+        return Py4JJavaError("", self.jvm.java.lang.RuntimeException(failure.getMessage(), failure))
+
     def java_exception(self, error: BaseException) -> Any:
         """Make the Java exception that stands for ``error`` until it is back in Python."""
         text = str(error) or type(error).__name__
@@ -241,8 +251,8 @@ def _reporting(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Proxy, *arguments: Any) -> Any:
         try:
             return method(self, *arguments)
-        except Py4JJavaError:
-            raise
+        except Py4JJavaError as error:
+            raise self._bridge.unchecked(error) from error.__cause__
         except BaseException as error:
             bridge = self._bridge
             raise Py4JJavaError("", bridge.java_exception(error)) from error

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -279,6 +280,31 @@ def test_a_failing_query_leaves_nothing(keyed: Table, spark: SparkSession) -> No
         )
 
     assert keyed.snapshot is None
+
+
+def test_an_insert_can_be_cancelled(keyed: Table, spark: SparkSession) -> None:
+    errors: list[BaseException] = []
+
+    def insert() -> None:
+        spark.sparkContext.setJobGroup("to cancel", "", interruptOnCancel=True)
+        try:
+            spark.sql(
+                "INSERT INTO paimon.db.k "
+                "SELECT id, 'x', cast(rand() AS int) FROM range(20000000000)"
+            )
+        except Exception as error:  # noqa: BLE001 - asserted below
+            errors.append(error)
+
+    thread = threading.Thread(target=insert)
+    thread.start()
+    while thread.is_alive() and not errors:
+        if spark.sparkContext.statusTracker().getJobIdsForGroup("to cancel"):
+            spark.sparkContext.cancelJobGroup("to cancel")
+        thread.join(0.2)
+
+    assert "cancelled job group" in str(errors[0])
+    assert keyed.snapshot is None
+    assert spark.sql("SELECT count(*) FROM paimon.db.k").collect()[0][0] == 0
 
 
 @pytest.mark.parametrize(
