@@ -93,7 +93,7 @@ def _message(error: PySparkException) -> str:
         last = parameters["traceback"].strip().rpartition("\n")[2]
         return f"A Python function of the query failed: {last}"
     text = re.sub(r"^\s*\[[A-Z0-9_.]+\]\s*", "", str(error))
-    return " ".join(_SUGGESTION.sub("", _NOISE.sub("", text)).split())
+    return " ".join(_SUGGESTION.sub("", _NOISE.sub("", text)).split()) or type(error).__name__
 
 
 def _spark_span(error: PySparkException, sent: SentText) -> Span | None:

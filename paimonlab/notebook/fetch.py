@@ -73,9 +73,9 @@ def _transport(kind: DataType) -> Change | None:
     """Choose how a column of this type travels; None: as it is."""
     if isinstance(kind, VariantType):
         return sf.to_json
-    if not _has_arrow_form(kind):
-        return _text
     nullable = _nullable(kind)
+    if not _has_arrow_form(nullable):
+        return _text
     return None if nullable == kind else lambda column: column.cast(nullable)
 
 

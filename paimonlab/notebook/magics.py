@@ -42,8 +42,8 @@ def _arguments(magic: Callable[..., Any], line: str) -> Any:
         return parse_argstring(magic, line)
     except UsageError as error:
         known = [word for word in magic.__doc__.split() if word.startswith("-")]  # type: ignore[union-attr]
-        typed = [word for word in str(error).split() if word.startswith("-")]
-        hints = {close_matches(word, known) for word in typed}
+        unknown = str(error).partition("unrecognized arguments:")[2].split()
+        hints = {close_matches(word, known) for word in unknown if word.startswith("-")}
         raise UsageError(f"{error}.{''.join(sorted(hints))}") from None
 
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from paimonlab.errors import close_matches
 from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.sql_text import Token, TokenKind
 from paimonlab.notebook.statements import Statement
-
-_LITERALS = (str, int, float, Decimal, bytes, bytearray, dt.date, dt.time, dt.timedelta)
 
 
 def parameters(tokens: Sequence[Token]) -> Iterator[tuple[str, Token]]:
@@ -38,10 +38,9 @@ def parameters(tokens: Sequence[Token]) -> Iterator[tuple[str, Token]]:
 
 
 def _type_depth(depth: int, before: Token | None, token: Token) -> int:
-    """Count the ``STRUCT<``, ``ARRAY<`` and ``MAP<`` that are open behind ``token``."""
+    """Count the ``<`` of a ``STRUCT<…>`` that are open behind ``token``."""
     if token.text == "<" and before is not None:
-        opens = depth or before.text.upper() in ("STRUCT", "ARRAY", "MAP")
-        return depth + 1 if opens else 0
+        return depth + 1 if depth or before.text.upper() == "STRUCT" else 0
     return depth - 1 if token.text == ">" and depth else depth
 
 
@@ -75,14 +74,38 @@ def bind(statement: Statement, namespace: Mapping[str, Any]) -> dict[str, Any]:
 
 def _literal(name: str, value: Any, statement: Statement, span: Span) -> Any:
     """Turn numpy and pandas scalars and sequences into what Spark has literals for."""
-    if hasattr(value, "to_pydatetime"):
-        return value.to_pydatetime()
-    if hasattr(value, "tolist") and type(value).__module__.partition(".")[0] == "numpy":
-        return value.tolist()
+    if hasattr(value, "to_datetime64") or hasattr(value, "to_timedelta64"):  # pandas
+        value = value.to_numpy()
+    if isinstance(value, np.generic | np.ndarray):
+        value = _without_numpy(value)
     if isinstance(value, tuple | list):
         return [_literal(name, item, statement, span) for item in value]
-    if value is not None and not isinstance(value, _LITERALS):
-        kind = f"{type(value).__module__}.{type(value).__qualname__}"
-        message = f"The variable {name!r} is a {kind}; a parameter is a plain value or a list."
+    if problem := _problem(value):
+        message = f"The variable {name!r} cannot be a parameter: {problem}."
         raise QueryError(message, statement=statement, span=span)
     return value
+
+
+def _problem(value: Any) -> str:
+    """Say why Spark cannot get a value; empty if it can."""
+    match value:
+        case int() if not -(2**63) <= value < 2**63:
+            return "it is beyond BIGINT; a Decimal has room for it"
+        case Decimal() if not value.is_finite():
+            return f"DECIMAL has no {value}"
+        case dt.date() if type(value) is dt.date and value.year < 1000:
+            return "PySpark sends no dates before the year 1000; write DATE'0001-01-01' in the SQL"
+        case None | str() | int() | float() | Decimal() | bytes() | bytearray():
+            return ""
+        case dt.date() | dt.time() | dt.timedelta():
+            return ""
+        case _:
+            kind = f"{type(value).__module__}.{type(value).__qualname__}"
+            return f"it is a {kind}, and only plain values and lists are sent"
+
+
+def _without_numpy(value: np.generic | np.ndarray[Any, Any]) -> Any:
+    """Turn numpy values into Python's, points in time to the microseconds that SQL has."""
+    if value.dtype.kind in "mM":
+        value = value.astype(f"{value.dtype.kind}8[us]")
+    return value.tolist()

@@ -45,6 +45,7 @@ def column(spark: SparkSession, expression: str) -> list[Any]:
         ("SELECT time'12:30:00'", [dt.time(12, 30)]),
         ("SELECT X'00ff'", [b"\x00\xff"]),
         ("SELECT NULL", [None]),
+        ("SELECT array()", [[]]),
         ("SELECT '😀日'", ["😀日"]),
     ],
 )

@@ -22,7 +22,7 @@ from paimonlab.notebook.statements import split
         ("SELECT v:field, v[0]:x, f(x):y", []),
         ("SELECT a[1:2], '12:30'", []),
         ("SELECT CAST(NULL AS STRUCT<a :INT, b: ARRAY<STRUCT<c:INT>>>), :d", ["d"]),
-        ("SELECT 1 WHERE a < :x AND b > :y", ["x", "y"]),
+        ("SELECT 1 WHERE a < :x AND b > :y OR map < :z", ["x", "y", "z"]),
         ("SELECT : a", []),
         ("SELECT :1", []),
     ],
@@ -44,6 +44,9 @@ def test_only_names_that_occur_are_bound() -> None:
         (dt.date(2013, 1, 1), dt.date(2013, 1, 1)),
         (np.int64(7), 7),
         (np.array([1, 2]), [1, 2]),
+        (np.datetime64("2013-01-01T05:00:00.000000000"), dt.datetime(2013, 1, 1, 5)),
+        (np.timedelta64(90, "s"), dt.timedelta(seconds=90)),
+        (pd.Timedelta(minutes=1), dt.timedelta(minutes=1)),
         ((1, "b"), [1, "b"]),
         (pd.Timestamp("2013-01-01 05:00"), dt.datetime(2013, 1, 1, 5)),
     ],
@@ -67,7 +70,18 @@ def test_a_missing_name_is_pointed_at() -> None:
     ]
 
 
-@pytest.mark.parametrize("value", [object(), print, pd.DataFrame()])
-def test_what_is_no_plain_value_is_refused(value: Any) -> None:
-    with pytest.raises(QueryError, match="a parameter is a plain value or a list"):
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (object(), "it is a builtins.object"),
+        (print, "it is a builtins.builtin_function_or_method"),
+        (pd.DataFrame(), "it is a pandas"),
+        ([1, {2}], "it is a builtins.set"),
+        (2**63, "it is beyond BIGINT"),
+        (Decimal("NaN"), "DECIMAL has no NaN"),
+        (dt.date(999, 1, 1), "no dates before the year 1000"),
+    ],
+)
+def test_what_spark_cannot_get_is_refused(value: Any, problem: str) -> None:
+    with pytest.raises(QueryError, match=f"variable 'a' cannot be a parameter: .*{problem}"):
         bind(split("SELECT :a")[0], {"a": value})
