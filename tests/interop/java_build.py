@@ -98,12 +98,16 @@ def fetch_jars(tools: JavaTools, pom: Path) -> Path:
 
 
 def _built(kind: str, inputs: Sequence[Path], build: Callable[[Path], None]) -> Path:
-    """Return the folder built from ``inputs``; a half-built one is never seen."""
+    """Return the folder built from ``inputs``."""
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()[:16]
-    target = cache_folder() / f"{kind}-{digest}"
-    with _locked(cache_folder()):
+    return build_once(cache_folder() / f"{kind}-{digest}", build)
+
+
+def build_once(target: Path, build: Callable[[Path], None]) -> Path:
+    """Fill a new folder unless it is there; a half-built one is never seen."""
+    with _locked(target.parent):
         if not target.exists():
-            unfinished = target.with_suffix(".unfinished")
+            unfinished = target.with_name(f"{target.name}.unfinished")
             shutil.rmtree(unfinished, ignore_errors=True)
             unfinished.mkdir()
             build(unfinished)

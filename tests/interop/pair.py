@@ -11,6 +11,7 @@ import pyarrow as pa
 
 import paimonlab
 from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.change_kinds import SchemaChange
 from paimonlab.spec.row_kind import SYMBOLS
 from paimonlab.spec.type_text import parse_type, type_to_json
 from paimonlab.spec.types import DataField
@@ -76,7 +77,7 @@ class Pair:
         self,
         side: Side,
         name: str,
-        ours: paimonlab.spec.change_kinds.SchemaChange,
+        ours: SchemaChange,
         javas: list[Any],
     ) -> None:
         """Change the schema, told in the words of either."""
