@@ -19,6 +19,7 @@ from paimonlab.spec.predicate import (
     all_of,
     allowed_values,
     columns,
+    evaluate,
     split_and,
 )
 from paimonlab.spec.table_schema import TableSchema
@@ -40,16 +41,25 @@ class Conditions:
     """The part over primary key columns alone, at least one of them no partition column."""
     value: Predicate
     """The rest of the parts, and those over primary key columns."""
+    is_impossible: bool
+    """Whether a part is true for no row at all."""
 
     @classmethod
     def of(cls, predicate: Predicate | None, schema: TableSchema) -> Self:
         """Take a bound predicate apart."""
         whole = AlwaysTrue() if predicate is None else predicate
-        parts = split_and(whole)
+        constants = [part for part in split_and(whole) if not columns(part)]
+        parts = [part for part in split_and(whole) if columns(part)]
         on_partition = [part for part in parts if columns(part) <= set(schema.partition_keys)]
         rest = [part for part in parts if part not in on_partition]
         on_key = [part for part in rest if columns(part) <= set(schema.primary_keys)]
-        return cls(whole, all_of(*on_partition), all_of(*on_key), all_of(*rest))
+        return cls(
+            whole=whole,
+            partition=all_of(*on_partition),
+            key=all_of(*on_key),
+            value=all_of(*rest),
+            is_impossible=not all(map(_is_true, constants)),
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -87,6 +97,12 @@ class Conditions:
             for position, field in enumerate(fields)
         ]
         return pa.table(arrays, names=[field.name for field in fields])
+
+
+def _is_true(constant: Predicate) -> bool:
+    """Whether a predicate over no columns is true."""
+    one_row = pa.record_batch([pa.array([0])], names=["none"])
+    return evaluate(constant, one_row)[0].as_py() is True
 
 
 def _is_floating(field: DataField) -> bool:

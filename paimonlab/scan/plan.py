@@ -32,7 +32,7 @@ from paimonlab.scan.split_making import Placement, make_splits, place
 from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.spec.index_manifest import DELETION_VECTORS
 from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
-from paimonlab.spec.predicate import AlwaysFalse, AlwaysNull, Predicate
+from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.types import DataType
@@ -123,7 +123,7 @@ def plan(
     """
     snapshot = request.snapshot
     conditions = Conditions.of(request.predicate, schema)
-    if snapshot is None or isinstance(conditions.whole, AlwaysFalse | AlwaysNull):
+    if snapshot is None or conditions.is_impossible:
         return Plan(snapshot=snapshot, splits=[], files=ENTRY_SCHEMA.empty_table())
     _refuse_deletion_vectors(snapshot, manifests, table)
     metas = manifests_of(snapshot, manifests)

@@ -13,7 +13,7 @@ from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError, Unsuppo
 from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest, plan
 from paimonlab.spec.bucket import bucket_ids
 from paimonlab.spec.data_file import EMPTY_STATS, SimpleStats
-from paimonlab.spec.predicate import col
+from paimonlab.spec.predicate import Predicate, col
 from paimonlab.spec.schema_change import AddColumn, DropColumn, UpdateColumnType, apply_changes
 from paimonlab.spec.types import AtomicType, TypeRoot
 from tests.small_tables import SmallTable, row, text_row
@@ -406,6 +406,24 @@ def test_a_filter_that_is_never_true_reads_nothing(appended: SmallTable) -> None
     made = appended.plan((col("id") == 1) & (col("id") == 2**40))
 
     assert made.splits == []
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        col("id").is_in([None]),
+        (col("v") == "x") & col("id").is_in([None]),
+        ~(col("v").is_in([None]) | (col("id") == 1)),
+        col("id").is_in([None]) | col("v").is_in([None]),
+    ],
+    ids=str,
+)
+def test_a_filter_that_is_null_for_every_row_reads_nothing(
+    appended: SmallTable, where: Predicate
+) -> None:
+    appended.append("a")
+
+    assert appended.plan(where).splits == []
 
 
 def test_the_funnel_counts_what_is_left(keyed: SmallTable) -> None:
