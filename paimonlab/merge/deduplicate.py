@@ -66,18 +66,8 @@ def newest(keys: Keys, sequences: Sequence[Keys] = ()) -> npt.NDArray[np.int64]:
     >>> newest(np.array([7, 9, 7]), [np.array([5, 0, 4])])
     array([0, 1])
     """
-    order = np.argsort(keys, kind="stable")
-    is_last = ends_of_groups(keys[order])
-    if not sequences or is_last.all():
-        return order[is_last]
-    # Only keys with more than one row need to look at their sequences.
-    is_contested = ~(is_last & np.concatenate([[True], is_last[:-1]]))
-    contested = order[is_contested]
-    groups = np.cumsum(is_last)[is_contested] - is_last[is_contested]
-    rank = np.lexsort([*(sequence[contested] for sequence in reversed(sequences)), groups])
-    # lexsort is stable and groups are adjacent already, so positions keep their group.
-    order[is_contested] = contested[rank]
-    return order[is_last]
+    order, is_last = _by_age(keys, sequences)
+    return order[np.flatnonzero(is_last)]
 
 
 def winners(
@@ -107,11 +97,30 @@ def winners(
     >>> winners(np.array([1, 2, 1]), kinds=np.array([0, 0, 3], np.int8))
     array([False,  True, False])
     """
-    is_winner = np.zeros(len(keys), np.bool_)
-    is_winner[newest(keys, sequences)] = True
+    order, is_last = _by_age(keys, sequences)
+    is_winner = np.empty(len(keys), np.bool_)
+    is_winner[order] = is_last
     if kinds is not None:
         is_winner &= is_add(kinds)
     return is_winner
+
+
+def _by_age(
+    keys: Keys, sequences: Sequence[Keys]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Sort rows by key and age; mark the last of each key."""
+    order = np.argsort(keys, kind="stable")
+    is_last = ends_of_groups(keys[order])
+    if not sequences or is_last.all():
+        return order, is_last
+    # Only keys with more than one row need to look at their sequences.
+    is_contested = ~(is_last & np.concatenate([[True], is_last[:-1]]))
+    contested = order[is_contested]
+    groups = np.cumsum(is_last)[is_contested] - is_last[is_contested]
+    rank = np.lexsort([*(sequence[contested] for sequence in reversed(sequences)), groups])
+    # lexsort is stable and groups are adjacent already, so positions keep their group.
+    order[is_contested] = contested[rank]
+    return order, is_last
 
 
 def is_add(kinds: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:

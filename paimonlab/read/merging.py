@@ -158,8 +158,8 @@ class _Part(NamedTuple):
 
     file: int
     """Position of the file in its split."""
-    rows: npt.NDArray[np.int64]
-    """Positions of the rows in the file."""
+    rows: range | npt.NDArray[np.int64]
+    """Positions of the rows in the file, ascending."""
 
 
 class _Run:
@@ -187,12 +187,15 @@ class _Run:
                 for start, rows in data.positioned(
                     self._fields, predicate=predicate, batch_rows=self._batch_rows
                 ):
-                    wanted, found = rows, np.arange(start, start + rows.num_rows)
-                    if predicate is not None:
+                    if predicate is None:
+                        part = _Part(position, range(start, start + rows.num_rows))
+                        wanted = rows
+                    else:
                         is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
-                        found = found[is_true.to_numpy(zero_copy_only=False)]
+                        found = np.flatnonzero(is_true.to_numpy(zero_copy_only=False))
+                        part = _Part(position, start + found)
                         wanted = rows.filter(is_true)
-                    self._open_parts.append(_Part(position, found))
+                    self._open_parts.append(part)
                     yield KeyBatch(wanted, is_last=False)
         nothing = pa.RecordBatch.from_pylist([], schema=arrow_schema(self._fields))
         yield KeyBatch(nothing, is_last=True)
@@ -204,7 +207,10 @@ class _Run:
             mask = masks[file]
             assert mask is not None, "every file that is merged has a mask"
             count = min(len(rows), len(decided))
-            mask[rows[:count]] = decided[:count]
+            if isinstance(rows, range):
+                mask[rows.start : rows.start + count] = decided[:count]
+            else:
+                mask[rows[:count]] = decided[:count]
             decided = decided[count:]
             if count < len(rows):
                 self._open_parts.appendleft(_Part(file, rows[count:]))
