@@ -13,8 +13,9 @@ PaimonError
 ├── SchemaError                     a definition that the format does not allow
 ├── DataError                       rows that the table does not accept
 ├── UnsupportedError                not implemented here              (also NotImplementedError)
-├── CorruptMetadataError            a metadata file exists but does not follow the format
-├── CorruptDataError                a data file is damaged, cut, missing or not what metadata says
+├── CorruptError                    a file of the table is not what it must be
+│   ├── CorruptMetadataError        a metadata file that does not follow the format
+│   └── CorruptDataError            a data file that is damaged, cut, missing or not as described
 ├── PostCommitError                 the commit landed, later work failed
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
@@ -172,34 +173,37 @@ class UnsupportedError(PaimonError, NotImplementedError):
         return f"{self.feature} is not supported" + (f": {self.reason}" if self.reason else "")
 
 
-class CorruptMetadataError(PaimonError):
+class CorruptError(PaimonError):
+    """A file of the table is not what it must be.
+
+    Parameters
+    ----------
+    path
+        The file.
+    problem
+        What is wrong with it.
+    referrer
+        Who refers to it; empty: nobody in particular.
+    """
+
+    def __init__(self, path: str, problem: str, referrer: str = "") -> None:
+        self.path = path
+        self.problem = problem
+        self.referrer = referrer
+        super().__init__(path, problem, referrer)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}" + (
+            f" (referred to by {self.referrer})" if self.referrer else ""
+        )
+
+
+class CorruptMetadataError(CorruptError):
     """A metadata file could not be read as the format says it must be."""
 
-    def __init__(self, path: str, problem: str, referrer: str = "") -> None:
-        self.path = path
-        self.problem = problem
-        self.referrer = referrer
-        super().__init__(path, problem, referrer)
 
-    def __str__(self) -> str:
-        return f"{self.path}: {self.problem}" + (
-            f" (referred to by {self.referrer})" if self.referrer else ""
-        )
-
-
-class CorruptDataError(PaimonError):
+class CorruptDataError(CorruptError):
     """A data file is missing, cut, damaged or not what metadata says of it."""
-
-    def __init__(self, path: str, problem: str, referrer: str = "") -> None:
-        self.path = path
-        self.problem = problem
-        self.referrer = referrer
-        super().__init__(path, problem, referrer)
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.problem}" + (
-            f" (referred to by {self.referrer})" if self.referrer else ""
-        )
 
 
 class PostCommitError(PaimonError):

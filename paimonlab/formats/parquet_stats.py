@@ -63,7 +63,7 @@ def _column_stats(
     target = to_arrow(field.type)
     try:
         low, high = (_values(raw, physical, file_type).cast(target) for raw in (lows, highs))
-    except (pa.ArrowException, NotImplementedError):
+    except pa.ArrowException:
         return None  # unknown statistics only cost time
     int64 = pa.int64()
     return ColumnStats(low, high, pa.array(null_counts, int64), pa.array(row_counts, int64))
@@ -82,7 +82,7 @@ def _values(raw: list[Any], physical: str, file_type: pa.DataType) -> pa.Array:
         case "BOOLEAN" | "FLOAT" | "DOUBLE":
             return pa.array(raw, file_type)
         case _:
-            raise NotImplementedError(physical)
+            return pa.nulls(len(raw), file_type)  # INT96 has no order in footers
 
 
 def _decimal(value: int | bytes | None, scale: int) -> Decimal | None:
