@@ -134,7 +134,7 @@ class ArrowScan(Proxy):
         """py4j's list of interfaces."""
 
         implements = [  # noqa: RUF012
-            CONNECTOR + "read.Scan",
+            CONNECTOR + "read.SupportsReportStatistics",
             CONNECTOR + "read.Batch",
         ]
 
@@ -178,6 +178,24 @@ class ArrowScan(Proxy):
         mode = self._bridge.java_class(CONNECTOR + "read.Scan$ColumnarSupportMode")
         return mode.UNSUPPORTED
 
+    def estimateStatistics(self) -> Any:
+        """Return how much is read, so that small tables are broadcast."""
+        splits = self._snapshot.arrow_splits(self._predicate)
+        return ArrowStatistics(
+            self._bridge,
+            sum(split.size_bytes for split in splits),
+            sum(split.row_count for split in splits),
+        )
+
+    def estimateSizeInBytes(self) -> Any:
+        """Return the size of the files."""
+        splits = self._snapshot.arrow_splits(self._predicate)
+        return self._bridge.jvm.java.util.OptionalLong.of(sum(s.size_bytes for s in splits))
+
+    def reflectsFullyPushedDownFilters(self) -> bool:
+        """Say that rows may be fewer than estimated: filters only prune files."""
+        return False
+
     def planInputPartitions(self) -> Any:
         """Return one task a split."""
         task = self._bridge.java_class(PYTHON_SOURCE + "PythonInputPartition")
@@ -208,3 +226,29 @@ class ArrowScan(Proxy):
         command = dumps((read, self._schema))
         none = bridge.none()
         return readers(data_source(bridge), command, self.readSchema(), none, none)
+
+
+class ArrowStatistics(Proxy):
+    """The size of a read, at most."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [CONNECTOR + "read.Statistics"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, size_bytes: int, row_count: int) -> None:
+        super().__init__(bridge)
+        self._size_bytes = size_bytes
+        self._row_count = row_count
+
+    def sizeInBytes(self) -> Any:
+        """Return the size of the files."""
+        return self._bridge.jvm.java.util.OptionalLong.of(self._size_bytes)
+
+    def numRows(self) -> Any:
+        """Return the rows of the files, before merging."""
+        return self._bridge.jvm.java.util.OptionalLong.of(self._row_count)
+
+    def columnStats(self) -> Any:
+        """Return nothing about single columns."""
+        return self._bridge.map({})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from paimonlab.spark.bridge import Bridge, Proxy
 from paimonlab.spark.file_failures import remember_folder
 from paimonlab.spark.file_shape import FileShape
 from paimonlab.spark.filters import source_filters, to_predicate
+from paimonlab.spark.listing import ListedFile, masked_directories, plain_directory
 from paimonlab.spark.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.masks import MASK_SCHEMA, FileMask
 from paimonlab.spark.scan import SnapshotScan
@@ -20,10 +20,9 @@ from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.predicate import Predicate
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
-_CATALYST = "org.apache.spark.sql.catalyst."
-_FILE_STATUS = "org.apache.hadoop.fs.FileStatus"
-_BLOCK_BYTES = 128 << 20
 _KEPT_LISTINGS = 2
+_KEPT_MASK_BYTES = 1 << 20
+"""Listings with larger masks are made anew for each query, or the JVM would fill with them."""
 
 
 class SnapshotFileIndex(Proxy):
@@ -70,11 +69,12 @@ class SnapshotFileIndex(Proxy):
             if predicate in self._listings:
                 self._listings.move_to_end(predicate)
                 return self._listings[predicate]
-        listing = self._list(predicate)
-        with self._lock:
-            self._listings[predicate] = listing
-            while len(self._listings) > _KEPT_LISTINGS:
-                self._listings.popitem(last=False)
+        listing, mask_bytes = self._list(predicate)
+        if mask_bytes <= _KEPT_MASK_BYTES:
+            with self._lock:
+                self._listings[predicate] = listing
+                while len(self._listings) > _KEPT_LISTINGS:
+                    self._listings.popitem(last=False)
         return listing
 
     def inputFiles(self) -> Any:
@@ -111,7 +111,8 @@ class SnapshotFileIndex(Proxy):
             if snapshot.has_shape(file, self._shape)
         ]
 
-    def _list(self, predicate: Predicate) -> Any:
+    def _list(self, predicate: Predicate) -> tuple[Any, int]:
+        """Make the listing; returns it and how many bytes its masks have."""
         splits = self._snapshot.native_splits(self._shape, predicate)
         whole = [split for split in splits if split.raw_convertible]
         plain = [(split, file) for split in whole for file in self._own(split)]
@@ -124,7 +125,8 @@ class SnapshotFileIndex(Proxy):
                     plain.append((split, file))
                 else:
                     masked.append((split, file, mask))
-        return self._directories(plain, masked)
+        mask_bytes = sum(mask.size_bytes for _, _, mask in masked)
+        return self._directories(plain, masked), mask_bytes
 
     def _own(self, split: DataSplit) -> list[DataFileMeta]:
         return [file for file in split.files if self._snapshot.has_shape(file, self._shape)]
@@ -154,36 +156,19 @@ class SnapshotFileIndex(Proxy):
         masked: Sequence[tuple[DataSplit, DataFileMeta, FileMask]],
     ) -> Any:
         bridge = self._bridge
-        directory = bridge.java_class(_DATASOURCES + "PartitionDirectory")
-        directories = []
+        directories = bridge.list([])
+        if masked:
+            files = [self._listed(split, file) for split, file, _ in masked]
+            masks = [mask.bits for _, _, mask in masked if mask.bits is not None]
+            directories.addAll(masked_directories(bridge, files, masks))
         if plain:
-            directories.append(directory.apply(self._values(None), self._statuses(plain)))
-        found = self._statuses([(split, file) for split, file, _ in masked])
-        for index, (_, _, mask) in enumerate(masked):
-            files = bridge.array(_FILE_STATUS, [found[index]])
-            directories.append(directory.apply(self._values(mask.bits), files))
-        return bridge.seq(directories)
+            files = [self._listed(split, file) for split, file in plain]
+            directories.add(plain_directory(bridge, files, has_mask_column=self._masked))
+        return bridge.jvm.scala.jdk.javaapi.CollectionConverters.asScala(directories).toSeq()
 
-    def _values(self, bits: bytes | None) -> Any:
-        """Make the row of partition values of a file."""
-        bridge = self._bridge
-        values = bridge.array("java.lang.Object", [bits] if self._masked else [])
-        row = bridge.java_class(_CATALYST + "expressions.GenericInternalRow")
-        return row(values)
-
-    def _statuses(self, files: Sequence[tuple[DataSplit, DataFileMeta]]) -> Any:
-        """Make a ``FileStatus[]`` in one call to the JVM."""
-        described = [
-            {
-                "path": _uri(self._snapshot.path(split, file)),
-                "length": file.file_size_bytes,
-                "blocksize": _BLOCK_BYTES,
-                "block_replication": 1,
-                "modification_time": file.creation_time_millis or 0,
-            }
-            for split, file in files
-        ]
-        return self._bridge.from_json(f"[L{_FILE_STATUS};", json.dumps(described))
+    def _listed(self, split: DataSplit, file: DataFileMeta) -> ListedFile:
+        uri = _uri(self._snapshot.path(split, file))
+        return ListedFile(uri, file.file_size_bytes, file.creation_time_millis or 0)
 
 
 def _masks_for(split: DataSplit, source: DataSplit, masks: SplitMasks) -> SplitMasks:

@@ -17,6 +17,8 @@ from paimonlab.spark.bridge import Bridge
 from paimonlab.spec.predicate import AlwaysFalse, AlwaysTrue, Predicate, all_of, any_of, col
 
 _STRATEGY = "org.apache.spark.sql.execution.datasources.DataSourceStrategy"
+_MAX_VALUES = 1000
+"""An IN with more values prunes nothing."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Names = Mapping[str, str]
@@ -114,10 +116,13 @@ def _null_safe_equal(name: str, item: Any) -> Predicate:
 
 
 def _is_in(name: str, item: Any) -> Predicate:
-    values = [_value(value) for value in item.values() if value is not None]
-    if len(values) < len(item.values()):
+    values = item.values()
+    if len(values) > _MAX_VALUES:
+        raise _UntranslatableError  # each value is a call to the JVM
+    found = list(values)
+    if None in found:
         raise _UntranslatableError  # NOT IN with a null is never true
-    return col(name).is_in(values)
+    return col(name).is_in([_value(value) for value in found])
 
 
 _JOINS: dict[str, Callable[[Predicate, Predicate], Predicate]] = {"And": all_of, "Or": any_of}

@@ -7,6 +7,8 @@ paimonlab needs (pyarrow, numpy, …) have to be installed where executors run.
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import threading
 import weakref
 import zipfile
@@ -26,8 +28,9 @@ def ship(context: SparkContext) -> None:
     with _lock:
         if context in _shipped:
             return
-        package = Path(paimonlab.__file__).parent
-        context.addPyFile(str(_zipped(package, Path(mkdtemp(prefix="paimonlab-ship-")))))
+        folder = Path(mkdtemp(prefix="paimonlab-ship-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        context.addPyFile(str(_zipped(Path(paimonlab.__file__).parent, folder)))
         _shipped.add(context)
 
 

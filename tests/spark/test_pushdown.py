@@ -103,7 +103,7 @@ def test_filters_prune_files(
     listed: list[int] = []
     listing = SnapshotFileIndex._list
 
-    def counting(self: SnapshotFileIndex, predicate: Predicate) -> object:
+    def counting(self: SnapshotFileIndex, predicate: Predicate) -> tuple[object, int]:
         splits = self._snapshot.native_splits(self._shape, predicate)
         listed.append(sum(len(split.files) for split in splits))
         return listing(self, predicate)
