@@ -24,7 +24,7 @@ class TokenKind(Enum):
     """An identifier in back-quotes."""
     STRING = "string"
     SYMBOL = "symbol"
-    """One other character, or ``::``."""
+    """One other character, ``::``, or an edge of a hint: ``/*+``, ``*/``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ _LEXEME = re.compile(
                  | (?<![\w`])(?P<tag>\$(?:[A-Za-z_][A-Za-z0-9_]*)?\$).*?(?:(?P=tag)|\Z) )
     | (?P<quoted>  `(?:[^`]|``)*(?:`|\Z) )
     | (?P<word>    \w+ )
-    | (?P<symbol>  :: | . )
+    | (?P<symbol>  :: | /\*\+ | \*/ | . )
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -11,7 +11,7 @@ from traitlets.config import Config
 
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import load_ipython_extension
-from tests.notebook.sessions import FakeCatalog, plain_session
+from tests.notebook.sessions import FakeCatalog, start_session
 
 
 @pytest.fixture
@@ -29,16 +29,17 @@ def shell() -> Iterator[InteractiveShell]:
 
 
 @pytest.fixture(scope="package")
-def spark() -> Iterator[SparkSession]:
-    """Return a session without any catalog of ours; other tests build their own."""
-    session = plain_session()
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Return a session whose SQL goes to Spark's own catalog; other tests build their own."""
+    session = start_session(tmp_path_factory.mktemp("warehouse"))
     yield session
     session.stop()
 
 
 @pytest.fixture
 def connected(shell: InteractiveShell, spark: SparkSession) -> InteractiveShell:
-    """Return a shell that is connected to the plain session."""
+    """Return a shell that is connected to Spark's own catalog."""
+    spark.catalog.setCurrentCatalog("spark_catalog")
     connections.make_current(
         connections.Connection(spark, FakeCatalog(), "spark_catalog", "./warehouse")  # type: ignore[arg-type]
     )

@@ -1,11 +1,12 @@
-"""A Spark session and a catalog that need no tables."""
+"""A Spark session and a catalog for tests that are not about tables."""
 
 from __future__ import annotations
 
-import logging
-import tempfile
+from pathlib import Path
 
 from pyspark.sql import SparkSession
+
+from paimonlab.spark import connect
 
 
 class FakeCatalog:
@@ -18,20 +19,11 @@ class FakeCatalog:
         return ["flights", "carriers"] if database == "air" else []
 
 
-def plain_session() -> SparkSession:
-    """Return the Spark session of this process, or start a small one."""
-    # PySpark prints each SQL error as a line of JSON too.
-    logging.getLogger("SQLQueryContextLogger").disabled = True
-    builder = SparkSession.builder.master("local[2]").appName("paimonlab-tests")
-    settings = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": tempfile.mkdtemp(),
-    }
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+def start_session(warehouse: Path) -> SparkSession:
+    """Start the Spark session of this process, small; SQL goes to Spark's own catalog."""
+    return connect(
+        warehouse,
+        master="local[2]",
+        memory="2g",
+        conf={"spark.sql.shuffle.partitions": "2", "spark.sql.session.timeZone": "UTC"},
+    )

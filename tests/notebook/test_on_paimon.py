@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,12 @@ import paimonlab
 from paimonlab.notebook import commands
 from paimonlab.notebook.views import Timeline
 from tests.notebook.test_magics import failure, run
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _back_to_sparks_own_catalog(spark: SparkSession) -> Iterator[None]:
+    yield
+    spark.catalog.setCurrentCatalog("spark_catalog")
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ TEXTS = [
     "日本 = '日;本'; SELECT '😀;', 😀",
     "SELECT 'multi\nline;'\n;\tSELECT 1",
     "SELECT 1/*;*//2; SELECT 2 -- ;",
+    "SELECT /*+ a */* FROM t; SELECT /*+ b */'c;'",
 ]
 COMPARED = {";", ":", "::", "$"}
 
