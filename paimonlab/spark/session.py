@@ -31,6 +31,8 @@ SUPPORTED_SPARK = ("4.2", "4.3")
 LOG_FILE_KEY = "spark.paimonlab.log-file"
 """Setting that says where the JVM of a session that was built here writes its messages."""
 _LOOPBACK = "127.0.0.1"
+_log_paths: list[str] = []
+"""Where the JVM of this process writes, if it was started here."""
 _GIB = 1 << 30
 
 
@@ -120,6 +122,8 @@ def _build(master: str | None, memory: str | None, conf: dict[str, str]) -> Spar
     chosen = master or conf.pop("spark.master", "local[*]")
     settings = _settings(chosen, memory) | conf
     _start_gateway(find_java(), SparkConf(loadDefaults=False).setAll(list(settings.items())))
+    # A JVM that ran before goes on writing to the file it was started with.
+    settings[LOG_FILE_KEY] = _log_paths[-1] if _log_paths else os.devnull
     builder = SparkSession.builder.master(chosen).appName(settings["spark.app.name"])
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -175,6 +179,7 @@ def _start_gateway(java: Java, conf: SparkConf) -> None:
             said = log_path.read_text(errors="replace").strip()[-2000:]
             raise SessionError(f"Spark did not start on {java} at {java.home}: {said}") from error
     SparkContext._ensure_initialized(gateway=gateway)
+    _log_paths.append(str(log_path))
 
 
 @contextmanager
