@@ -13,8 +13,6 @@ _CODECS = {
     "gzip": "gzip",
     "lz4": "lz4",
     "lz4_raw": "lz4",
-    "none": "none",
-    "null": "none",
     "uncompressed": "none",
 }
 
@@ -24,7 +22,7 @@ class ParquetOptions:
     """How Parquet files are written."""
 
     compression: str = option_field("file.compression", "string", "zstd")
-    """``file.compression``: zstd, snappy, gzip, lz4 or none."""
+    """``file.compression``: zstd, snappy, gzip, lz4, lz4_raw or uncompressed."""
     zstd_level: int = option_field("file.compression.zstd-level", "int", 1)
     """``file.compression.zstd-level``"""
     block_size_bytes: int | None = option_field("file.block-size", "memory", None)
@@ -45,7 +43,7 @@ class ParquetOptions:
         """
         if self.compression.lower() not in _CODECS:
             feature = f"file.compression = {self.compression!r}"
-            raise UnsupportedError(feature, "use zstd, snappy, gzip, lz4 or none for Parquet")
+            raise UnsupportedError(feature, f"use {', '.join(_CODECS)} for Parquet")
         return _CODECS[self.compression.lower()]
 
     @property

@@ -24,7 +24,7 @@ disable-explicit-type-casting  boolean  false
 dynamic-partition-overwrite  boolean  true
 fields.*.stats-mode  string  -
 file.block-size  memory  -
-file.compression  enum  zstd  zstd*|none*|snappy*|gzip*|lz4*|uncompressed|null|lz4_raw|lzo|brotli|zlib|deflate|bzip2|xz|zstandard
+file.compression  enum  zstd  zstd*|snappy*|gzip*|lz4*|lz4_raw*|uncompressed*|none|null|lzo|brotli|zlib|deflate|bzip2|xz|zstandard
 file.compression.zstd-level  int  1
 file.format  enum  parquet  parquet*|orc|avro|csv|json|text|lance|vortex|mosaic|row|blob
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz

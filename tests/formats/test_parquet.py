@@ -237,7 +237,13 @@ def test_only_repetitive_columns_have_a_dictionary(
 
 @pytest.mark.parametrize(
     ("name", "codec"),
-    [("zstd", "ZSTD"), ("snappy", "SNAPPY"), ("gzip", "GZIP"), ("lz4", "LZ4"), ("none", "UNC")],
+    [
+        ("zstd", "ZSTD"),
+        ("snappy", "SNAPPY"),
+        ("gzip", "GZIP"),
+        ("lz4", "LZ4"),
+        ("uncompressed", "UNC"),
+    ],
 )
 def test_compression_is_what_the_option_says(name: str, codec: str, tmp_path: Path) -> None:
     fields = fields_of("INT")

@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.paimon.Snapshot;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.disk.IOManager;
@@ -52,6 +53,7 @@ public final class PaimonOracle {
         COMMANDS.put("drop_partition", Writing::dropPartition);
         COMMANDS.put("tag", PaimonOracle::tag);
         COMMANDS.put("read", PaimonOracle::read);
+        COMMANDS.put("count", PaimonOracle::count);
         COMMANDS.put("snapshots", PaimonOracle::snapshots);
         COMMANDS.put("manifest_list", Metadata::manifestList);
         COMMANDS.put("manifest", Metadata::manifest);
@@ -136,6 +138,22 @@ public final class PaimonOracle {
             }
         }
         return rows;
+    }
+
+    /** Read every value of every row, and count the rows. */
+    private static Long count(Request request) throws Exception {
+        Table table = request.table();
+        ReadBuilder builder = table.newReadBuilder();
+        AtomicLong rows = new AtomicLong();
+        try (RecordReader<InternalRow> reader =
+                builder.newRead().createReader(builder.newScan().plan())) {
+            reader.forEachRemaining(
+                    row -> {
+                        Values.rowToJson(row, table.rowType());
+                        rows.incrementAndGet();
+                    });
+        }
+        return rows.get();
     }
 
     private static ArrayNode snapshots(Request request) throws Exception {
