@@ -16,7 +16,8 @@ from paimonlab.table.system import SYSTEM_TABLES
 
 _POSITION = re.compile(r"\bline (\d+),? pos (\d+)")
 _NOISE = re.compile(
-    r"\s*(?:SQLSTATE:|== SQL|Search path:|Verify the spelling|If you did not|JVM stacktrace).*",
+    r"\s*(?:SQLSTATE:|== SQL|Search path:|Verify the spelling|JVM stack"
+    r"|If you did not qualify|If the schema is inferred).*",
     re.DOTALL,
 )
 _SUGGESTION = re.compile(r"\s*Did you mean one of the following\?.*", re.DOTALL)

@@ -38,7 +38,7 @@ def read_progress(tracker: StatusTracker, group: str) -> Progress:
 
 
 def is_wanted() -> bool:
-    """Tell whether anybody would see a line that is written over again and again.
+    """Tell whether anybody would see a line that replaces itself.
 
     Only a kernel's standard error is shown live; deterministic mode keeps it out of what is
     stored.
@@ -48,7 +48,10 @@ def is_wanted() -> bool:
 
 
 class ProgressLine:
-    """One line that is written over until it is cleared.
+    """One line that replaces itself and is taken back in the end.
+
+    It goes back with backspaces and not with a carriage return: those leave nothing in what
+    a front end keeps of the output.
 
     Parameters
     ----------
@@ -58,7 +61,7 @@ class ProgressLine:
 
     def __init__(self, *, is_shown: bool) -> None:
         self._is_shown = is_shown
-        self._width = 0
+        self._length = 0
 
     def show(self, progress: Progress | None, elapsed_seconds: float) -> None:
         """Write how far it is, once it has taken long enough to be worth it."""
@@ -67,12 +70,11 @@ class ProgressLine:
             self._write(f"Spark: {progress}, {elapsed_seconds:.1f} s")
 
     def clear(self) -> None:
-        """Leave an empty line behind, if there was one."""
-        if self._width:
+        """Take the line back, if there was one."""
+        if self._length:
             self._write("")
-            sys.stderr.write("\r")
 
     def _write(self, text: str) -> None:
-        sys.stderr.write("\r" + text.ljust(self._width))
+        sys.stderr.write("\b" * self._length + text)
         sys.stderr.flush()
-        self._width = len(text)
+        self._length = len(text)
