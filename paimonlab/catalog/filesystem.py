@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from paimonlab.catalog.column_types import check_types
 from paimonlab.catalog.names import DATABASE_SUFFIX, check_name, parse
 from paimonlab.commit.publisher import RenamelessPublisher
 from paimonlab.errors import (
@@ -168,13 +169,15 @@ class Catalog:
         SchemaError
             If the definition is not allowed, or an option is unknown.
         UnsupportedError
-            If an option has a value that is not implemented.
+            If an option has a value that is not implemented, or values of a column's type
+            cannot be written.
         """
         identifier = self._plain(name)
         definition = _definition(schema, primary_keys, partition_keys, options, comment)
         check_known(definition.options)
         table_schema = new_table_schema(definition, time_millis=_now_millis())
         check_supported(Options(table_schema.options), table_schema, "create")
+        check_types(table_schema.fields)
         if not self.has_database(identifier.database):
             raise DatabaseNotFoundError(identifier.database, self.databases())
         schemas = self._schemas(identifier)
@@ -215,6 +218,8 @@ class Catalog:
             if altered.options != current.options:
                 check_known({k: v for k, v in altered.options.items() if k not in current.options})
             check_supported(Options(altered.options), altered, "create")
+            known = {(field.id, field.type) for field in current.fields}
+            check_types(field for field in altered.fields if (field.id, field.type) not in known)
             if schemas.publish(altered):
                 return self._open(identifier, altered)
         raise SchemaError(f"{identifier}: other writers changed the schema each time; try again")

@@ -189,3 +189,17 @@ def test_what_is_unknown_or_missing_is_an_error(catalog: pl.Catalog) -> None:
 def test_connect_refuses_what_it_cannot_do(options: dict[str, str], error: type[Exception]) -> None:
     with pytest.raises(error):
         pl.connect(options)
+
+
+@pytest.mark.parametrize("type_", ["VARIANT", "BLOB", "ARRAY<ROW<x VARIANT>>", "MAP<INT, BLOB>"])
+def test_a_column_that_cannot_be_written_is_refused_by_name(
+    catalog: pl.Catalog, type_: str
+) -> None:
+    with pytest.raises(UnsupportedError, match="column 'bad'"):
+        catalog.create_table("db.t", {**COLUMNS, "bad": type_})
+    assert not catalog.has_table("db.t")
+
+    catalog.create_table("db.t", COLUMNS)
+    with pytest.raises(UnsupportedError, match="column 'bad'"):
+        catalog.alter_table("db.t", pl.AddColumn("bad", type_))
+    assert catalog.table("db.t").arrow_schema.names == ["id", "v"]
