@@ -45,7 +45,7 @@ bench: java ## compare with pypaimon, Java Paimon, deltalake and pyiceberg; BENC
 	$(BIN)/python -m benchmarks.run $(BENCH)
 
 .PHONY: interop
-interop: java ## live tests against Java Paimon; fails without JDK and Maven
+interop: java ## live tests against Java Paimon 1.3.1 and 0.9; fails without JDK and Maven
 	PAIMONLAB_INTEROP=require $(BIN)/python -m pytest tests/interop
 
 .PHONY: lock
