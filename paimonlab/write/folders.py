@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from paimonlab.errors import DataError
 from paimonlab.spec.binary_row import decode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partition import bucket_path, partition_paths
 from paimonlab.storage import FileIO, safe_join
 from paimonlab.write.write_plan import WritePlan
+
+_LONGEST_NAME_BYTES = 255  # of local file systems and HDFS
 
 
 def bucket_folder(plan: WritePlan, partition: bytes, bucket: int) -> str:
@@ -24,11 +27,22 @@ def bucket_folder(plan: WritePlan, partition: bytes, bucket: int) -> str:
         Serialised BinaryRow of the partition values.
     bucket
         At least 0.
+
+    Raises
+    ------
+    DataError
+        If a partition value makes a name that is too long for a folder.
     """
     keys = plan.schema.partition_keys
     types = [plan.schema.field(key).type for key in keys]
     values = decode(pa.array([partition], pa.large_binary()), types)
     (path,) = partition_paths(keys, values, types, plan.partition)
+    for key, name in zip(keys, path.split("/"), strict=False):
+        if len(name.encode()) > _LONGEST_NAME_BYTES:
+            raise DataError(
+                f"{plan.table_name}: a value of partition column {key!r} is too long: its folder "
+                f"{name[:40]}… would have a name of more than {_LONGEST_NAME_BYTES} bytes"
+            )
     return safe_join(plan.table_path, bucket_path(path, bucket))
 
 
