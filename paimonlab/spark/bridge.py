@@ -8,6 +8,7 @@ there. Arguments arrive as Java objects; text, numbers and booleans as Python's.
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -119,6 +120,12 @@ class Bridge:
         """Make a ``CaseInsensitiveStringMap``."""
         cls = self.java_class("org.apache.spark.sql.util.CaseInsensitiveStringMap")
         return cls(self.map(items or {}))
+
+    def settings(self) -> dict[str, str]:
+        """Return all settings of the session, in one call."""
+        converters = self.jvm.scala.jdk.javaapi.CollectionConverters
+        found = converters.asJava(self.session.sessionState().conf().getAllConfs())
+        return dict(json.loads(self._json_mapper.writeValueAsString(found)))
 
     def from_json(self, class_name: str, text: str) -> Any:
         """Build Java objects from JSON in one call, by their fields (``[La.b.C;`` for arrays)."""

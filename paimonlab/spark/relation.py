@@ -33,6 +33,7 @@ from paimonlab.spark.file_index import SnapshotFileIndex
 from paimonlab.spark.file_shape import FileShape, ShapeColumn, count_fields
 from paimonlab.spark.masks import MASK_SCHEMA, is_winner
 from paimonlab.spark.scan import Abilities, SnapshotScan
+from paimonlab.spark.session_options import session_options
 from paimonlab.spark.types import spark_schema, to_spark
 from paimonlab.spec.options import check_supported
 from paimonlab.table.scan import Scan
@@ -74,6 +75,8 @@ class _Key:
     schema: tuple[int, int]
     """Id and time."""
     abilities: Abilities
+    options: frozenset[tuple[str, str]]
+    """Those of the table and of the session."""
 
 
 _relations: weakref.WeakKeyDictionary[Any, OrderedDict[_Key, str]] = weakref.WeakKeyDictionary()
@@ -88,7 +91,7 @@ def view_for(bridge: Bridge, table: Table, *, name: Sequence[str]) -> Any:
     bridge
         The session.
     table
-        What to read; a ``scan.…`` option of it chooses the snapshot.
+        What to read; a ``scan.…`` option, its own or the session's, chooses the snapshot.
     name
         Catalog, database and table.
 
@@ -97,7 +100,7 @@ def view_for(bridge: Bridge, table: Table, *, name: Sequence[str]) -> Any:
     UnsupportedError
         If Spark has no type for a column, or the table cannot be read.
     """
-    return _view(bridge, table.scan(), name)
+    return _view(bridge, table.scan(options=session_options(bridge, name)), name)
 
 
 def pinned_table_for(
@@ -193,6 +196,7 @@ def _key(bridge: Bridge, scan: Scan) -> _Key:
         None if snapshot is None else (snapshot.id, snapshot.delta_manifest_list),
         (scan.schema.id, scan.schema.time_millis),
         _abilities(bridge, scan.schema),
+        frozenset(scan.parts.options.items()),
     )
 
 

@@ -18,12 +18,15 @@ from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.plan import Plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.file_shape import FileShape, file_shape, too_precise
+from paimonlab.spark.masks import MASK_COLUMN
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.predicate import AlwaysTrue, Predicate, bind
 from paimonlab.table.scan import Scan
 
 _KEPT_PLANS = 16
 _PARQUET = ".parquet"
+_NAMES_OF_SPARK = frozenset({"_metadata", MASK_COLUMN})
+"""A column of such a name would stand before what the test of the mask needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +143,7 @@ class SnapshotScan:
         native, arrow = [], []
         for split in self.plan.splits:
             fit = tuple(file for file in split.files if self._is_native(file))
-            if len(fit) == len(split.files) and (split.raw_convertible or self.abilities.masks):
+            if len(fit) == len(split.files) and (split.raw_convertible or self._can_mask(split)):
                 native.append(split)
             elif not split.raw_convertible or not fit:
                 arrow.append(split)
@@ -149,6 +152,11 @@ class SnapshotScan:
                 native.append(msgspec.structs.replace(split, files=fit))
                 arrow.append(msgspec.structs.replace(split, files=others))
         return native, arrow
+
+    def _can_mask(self, split: DataSplit) -> bool:
+        shapes = {id(shape): shape for shape in map(self._shape, split.files)}.values()
+        names = {column.file_name.lower() for shape in shapes for column in shape or ()}
+        return self.abilities.masks and not names & _NAMES_OF_SPARK
 
     def _is_native(self, file: DataFileMeta) -> bool:
         return (

@@ -88,7 +88,7 @@ class TableRelation(Proxy):
 
     def newWriteBuilder(self, definition: Any) -> Proxy:
         """Start INSERT INTO or INSERT OVERWRITE."""
-        return write.WriteBuilder(self._bridge, self._table, definition)
+        return write.WriteBuilder(self._bridge, self._table, definition, catalog=self._catalog)
 
     def partitionSchema(self) -> Any:
         """Return the partition columns."""

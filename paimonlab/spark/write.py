@@ -9,6 +9,7 @@ Spark; it is `paimonlab.spark.dynamic_overwrite`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from pyspark.sql import DataFrame, functions
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from paimonlab.commit.scope import OverwriteScope
+from paimonlab.errors import UnsupportedError
+from paimonlab.spark.access import check_access
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.bucket_expression import bucket_of, has_expression
 from paimonlab.spark.commits import commit_rows, commit_scope, discard
@@ -28,12 +31,13 @@ from paimonlab.spark.executor_write import (
     messages_of,
 )
 from paimonlab.spark.filters import equal_values
+from paimonlab.spark.session_options import session_options
 from paimonlab.spark.shipping import ship
-from paimonlab.spec.options import check_supported
+from paimonlab.spec.options import check_known, check_supported
 from paimonlab.table.overwriting import partition_values
+from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
-    from paimonlab.table.table import Table
     from paimonlab.write.write_plan import WritePlan
 
 CAPABILITIES = (
@@ -59,11 +63,11 @@ class WriteBuilder(Proxy):
             CONNECTOR + "write.SupportsDynamicOverwrite",
         ]
 
-    def __init__(self, bridge: Bridge, table: Table, definition: Any) -> None:
+    def __init__(self, bridge: Bridge, table: Table, definition: Any, *, catalog: str) -> None:
         super().__init__(bridge)
-        parts = table.parts
+        self._table = _with_options(bridge, table, definition, catalog)
+        parts = self._table.parts
         check_supported(parts.options, parts.schema, "write")
-        self._table = table
         self._schema = definition.schema()
         self._scope: OverwriteScope | None = None
         self._is_dynamic = False
@@ -103,6 +107,16 @@ class WriteBuilder(Proxy):
         if not all(found.isDefined() for found in translated):
             return None
         return equal_values([found.get() for found in translated], self._table.partition_keys)
+
+
+def _with_options(bridge: Bridge, table: Table, definition: Any, catalog: str) -> Table:
+    """Put the options of the session on top of the table's; refuse those of one write."""
+    given = definition.options().asCaseSensitiveMap()
+    check_access(table.name, (given,))
+    check_known(given)
+    name = (catalog, table.identifier.database, table.identifier.table)
+    options = table.parts.options.with_options(session_options(bridge, name))
+    return Table(table.identifier, replace(table.parts, options=options))
 
 
 class RowsWrite(Proxy):
@@ -189,6 +203,8 @@ def shuffled(bridge: Bridge, rows: DataFrame, table: Table) -> DataFrame:
 
 
 def _with_bucket(bridge: Bridge, rows: DataFrame, plan: WritePlan) -> DataFrame:
+    if BUCKET_COLUMN in (name.lower() for name in rows.columns):
+        raise UnsupportedError(f"a column {BUCKET_COLUMN!r} in Spark", "rename it")
     keys = [plan.schema.field(name) for name in plan.schema.bucket_keys]
     if has_expression(keys):
         return rows.withColumn(BUCKET_COLUMN, bucket_of(bridge, keys, plan.buckets))

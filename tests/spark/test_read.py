@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import CorruptDataError, UnsupportedError
+from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
 from paimonlab.spark.mask_source import DRIVER_ROWS_KEY
 from paimonlab.spark.relation import CUT_TIMESTAMPS_KEY
 from paimonlab.table.table import Table
@@ -107,6 +107,69 @@ def test_without_vectors_our_reader_reads_overlapping_files(
     assert sorted(map(str, frame.toArrow()["s"].to_pylist())) == sorted(
         map(str, expected["s"].to_pylist())
     )
+
+
+def test_parts_of_a_file_keep_their_positions(
+    catalog: Catalog, spark: SparkSession, rng: np.random.Generator, setting: Any
+) -> None:
+    table = catalog.create_table(
+        "db.parts",
+        {"k": "BIGINT NOT NULL", "v": "DOUBLE"},
+        primary_keys=["k"],
+        options={"bucket": "1", "write-only": "true", "file.block-size": "64 kb"},
+    )
+    for _ in range(2):
+        keys = rng.choice(60_000, 40_000, replace=False)
+        table.write(pa.table({"k": keys, "v": rng.random(40_000)}))
+    setting("spark.sql.files.maxPartitionBytes", "100kb")
+    setting("spark.sql.files.openCostInBytes", "0")
+
+    frame = spark.table("paimon.db.parts")
+
+    assert frame.rdd.getNumPartitions() > 4
+    agree(spark, table, "k")
+    where = "v > 0.9 AND k > 30000"
+    assert frame.where(where).count() == table.scan(where=where).count()
+
+
+@pytest.mark.parametrize("name", ["_metadata", "__paimon_winners", "__paimon_bucket"])
+def test_a_column_with_a_name_that_spark_or_we_use(
+    catalog: Catalog, spark: SparkSession, name: str
+) -> None:
+    table = catalog.create_table(
+        "db.names",
+        {"k": "INT NOT NULL", name: "STRING"},
+        primary_keys=["k"],
+        options={"bucket": "1", "write-only": "true"},
+    )
+    for value in ("old", "new"):
+        table.write(pa.table({"k": pa.array([1], pa.int32()), name: [value]}))
+
+    assert [tuple(row) for row in spark.sql("SELECT * FROM paimon.db.names").collect()] == [
+        (1, "new")
+    ]
+    if name == "__paimon_bucket":
+        with pytest.raises(UnsupportedError, match=name):
+            spark.sql("INSERT INTO paimon.db.names VALUES (1, 'newer')")
+
+
+def test_the_session_sets_options_for_reads(
+    catalog: Catalog, spark: SparkSession, setting: Any
+) -> None:
+    table = catalog.create_table("db.o", {"a": "INT"})
+    for value in (1, 2):
+        table.write(pa.table({"a": pa.array([value], pa.int32())}))
+
+    def count() -> int:
+        return int(spark.sql("SELECT count(*) FROM paimon.db.o").collect()[0][0])
+
+    setting("spark.paimon.paimon.db.other.scan.snapshot-id", "1")
+    assert count() == 2
+    setting("spark.paimon.paimon.*.o.scan.snapshot-id", "1")
+    assert count() == 1
+    setting("spark.paimon.scan.snapshot-idd", "1")
+    with pytest.raises(SchemaError, match=r"scan\.snapshot-id"):
+        count()
 
 
 def test_a_table_without_snapshot_is_empty(catalog: Catalog, spark: SparkSession) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession, functions
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import DataError, PaimonError, UnsupportedError
+from paimonlab.errors import DataError, PaimonError, SchemaError, UnsupportedError
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
 
@@ -238,6 +238,25 @@ def test_a_table_reads_itself_while_it_is_written(keyed: Table, spark: SparkSess
     spark.sql("INSERT OVERWRITE paimon.db.k SELECT id, dt, v * 10 FROM paimon.db.k")
 
     assert rows(keyed) == [(i, "x", 10 if i < 5 else 20) for i in range(15)]
+
+
+def test_options_of_one_write_are_refused_those_of_the_session_are_obeyed(
+    plain: Table, spark: SparkSession
+) -> None:
+    frame = spark.createDataFrame([(7, "z")], "a int, dt string")
+
+    with pytest.raises(UnsupportedError, match=r"data-file\.prefix"):
+        frame.writeTo("paimon.db.a").option("data-file.prefix", "mine-").append()
+    with pytest.raises(SchemaError, match=r"data-file\.prefix"):
+        frame.writeTo("paimon.db.a").option("data-file.prefixx", "mine-").append()
+    spark.conf.set("spark.paimon.paimon.db.a.data-file.prefix", "mine-")
+    try:
+        frame.writeTo("paimon.db.a").append()
+    finally:
+        spark.conf.unset("spark.paimon.paimon.db.a.data-file.prefix")
+
+    (split,) = plain.scan().plan().splits
+    assert split.files[0].file_name.startswith("mine-")
 
 
 def test_no_rows_make_no_snapshot(keyed: Table, spark: SparkSession) -> None:
