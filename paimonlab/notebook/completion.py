@@ -23,6 +23,7 @@ from paimonlab.notebook.help_pages import TOPICS
 from paimonlab.notebook.sql_line import OPTIONS
 from paimonlab.table.system import SYSTEM_TABLES
 
+_IDENTIFIER = "paimonlab"
 _MAGIC = re.compile(r"\s*(?:\w+\s*=\s*)?(%%?paimon\w*)")
 _FRAGMENT = re.compile(r"[\w.$:-]*$")
 
@@ -86,9 +87,12 @@ def _known_tables() -> Sequence[str]:
 
 
 def register(shell: InteractiveShell) -> None:
-    """Add the names to the completions of a shell."""
+    """Add the names to the completions of a shell; a second call changes nothing."""
+    known = {getattr(one, "matcher_identifier", "") for one in shell.Completer.custom_matchers}
+    if _IDENTIFIER in known:
+        return
 
-    @context_matcher(identifier="paimonlab")
+    @context_matcher(identifier=_IDENTIFIER)
     def paimon_names(context: CompletionContext) -> SimpleMatcherResult:
         before = _before_cursor(context)
         word, found = candidates(before, list(shell.user_ns), _known_tables)

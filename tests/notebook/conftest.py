@@ -10,8 +10,14 @@ from pyspark.sql import SparkSession
 from traitlets.config import Config
 
 from paimonlab.notebook import connection as connections
-from paimonlab.notebook import load_ipython_extension
+from paimonlab.notebook import determinism, load_ipython_extension, progress
 from tests.notebook.sessions import FakeCatalog, start_session
+
+
+@pytest.fixture(autouse=True)
+def _no_switches(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in (determinism.VARIABLE, progress.VARIABLE):
+        monkeypatch.delenv(variable, raising=False)
 
 
 @pytest.fixture

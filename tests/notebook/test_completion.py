@@ -4,6 +4,7 @@ import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
+from paimonlab.notebook import load_ipython_extension
 from paimonlab.notebook.completion import candidates
 
 TABLES = ["air.flights", "air.carriers", "sea.ships"]
@@ -30,14 +31,16 @@ def test_names_fit_where_the_cursor_is(before: str, word: str, found: list[str])
 
 
 def test_the_shell_offers_tables_and_replaces_the_whole_word(connected: InteractiveShell) -> None:
+    load_ipython_extension(connected)  # again, as %reload_ext does
     cell = "%%paimon\nSELECT * FROM air.flights$s"
     assert connected.Completer is not None
 
     with provisionalcompleter():
         found = list(connected.Completer.completions(cell, len(cell)))
 
-    completed = {cell[: one.start] + one.text + cell[one.end :] for one in found}
-    assert completed == {
+    completed = [cell[: one.start] + one.text + cell[one.end :] for one in found]
+    assert sorted(completed) == [
         "%%paimon\nSELECT * FROM air.flights$schemas",
         "%%paimon\nSELECT * FROM air.flights$snapshots",
-    }
+    ]
+    assert len(connected.Completer.custom_matchers) == 1

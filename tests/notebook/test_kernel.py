@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -64,7 +65,10 @@ class Kernel:
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[Kernel]:
-    manager, client = start_new_kernel(startup_timeout=PATIENCE_SECONDS)
+    switches = {"PAIMONLAB_DETERMINISTIC": "0", "PAIMONLAB_PROGRESS": "1"}
+    manager, client = start_new_kernel(
+        startup_timeout=PATIENCE_SECONDS, env={**os.environ, **switches}
+    )
     started = Kernel(manager, client)
     reply, outputs = started.run(SETUP)
     assert reply["status"] == "ok", outputs
