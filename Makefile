@@ -46,7 +46,7 @@ bench: java ## compare with pypaimon, Java Paimon, deltalake and pyiceberg; BENC
 
 .PHONY: interop
 interop: java ## live tests against Java Paimon 1.3.1 and 0.9; fails without JDK and Maven
-	PAIMONLAB_INTEROP=require $(BIN)/python -m pytest tests/interop
+	PAIMONLAB_INTEROP=require $(BIN)/python -m pytest -m interop tests
 
 .PHONY: lock
 lock: $(UV) ## resolve both lock files anew
