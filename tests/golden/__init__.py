@@ -12,6 +12,7 @@ import tarfile
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOTS = {
     "java-1.3.1": ("java-1.3.1", "java-1.3.1"),
@@ -35,6 +36,6 @@ def _unpacked(archive: str) -> Path:
     atexit.register(shutil.rmtree, target, ignore_errors=True)
     with tarfile.open(Path(__file__).parent / f"{archive}.tar.xz") as opened:
         # Python 3.11.0 to 3.11.3 have no filters; the archives are our own.
-        options = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        options: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         opened.extractall(target, **options)
     return target
