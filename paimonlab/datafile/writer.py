@@ -23,6 +23,7 @@ from paimonlab.spec.stats import StatsCollector
 from paimonlab.spec.stats_mode import StatsMode, StatsOptions
 from paimonlab.storage import FileIO, join
 
+_LEAST_STEP_ROWS = 1000
 _KEY_MODE = StatsMode.parse("truncate(128)")  # whatever the table's options say
 
 
@@ -79,13 +80,20 @@ class DataFileWriter:
         first_sequence_number
             Of the first row, in append tables; primary-key rows carry theirs.
         """
-        for start in range(0, rows.num_rows, self._target.parquet.row_group_rows):
+        step = self._step_rows(rows)
+        for start in range(0, rows.num_rows, step):
             if self._open is None:
                 self._open = _OpenFile(self._file_io, self._target)
-            piece = rows.slice(start, self._target.parquet.row_group_rows)
+            piece = rows.slice(start, step)
             self._open.write(piece, first_sequence_number + start)
             if self._open.bytes_written >= self._target.target_file_size_bytes:
                 self._finish()
+
+    def _step_rows(self, rows: pa.RecordBatch | pa.Table) -> int:
+        """Rows after which the size of the file is looked at: fewer when files are small."""
+        row_bytes = max(rows.nbytes // max(rows.num_rows, 1), 1)
+        by_bytes = self._target.target_file_size_bytes // row_bytes
+        return max(min(by_bytes, self._target.parquet.row_group_rows), _LEAST_STEP_ROWS)
 
     def close(self) -> list[DataFileMeta]:
         """Finish the last file and describe all of them, durable on disk, in writing order."""
