@@ -18,11 +18,12 @@ from pyspark.sql.types import StructType
 
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.executor_read import read_task
-from paimonlab.spark.filters import one_predicate, to_predicate
+from paimonlab.spark.filters import to_predicate
 from paimonlab.spark.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.scan import SnapshotScan
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.types import spark_schema
+from paimonlab.spec.predicate import AlwaysTrue
 
 _V2_RELATION = "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation"
 _DATASET = "org.apache.spark.sql.classic.Dataset"
@@ -114,8 +115,11 @@ class ArrowScanBuilder(Proxy):
 
     def pushFilters(self, filters: Sequence[Any]) -> Any:
         """Take filters for the reader; all come back, for Spark to test again."""
-        names = self._names
-        self._pushed = [item for item in filters if one_predicate(item, names) is not None]
+        self._pushed = [
+            item
+            for item in filters
+            if not isinstance(to_predicate([item], self._names), AlwaysTrue)
+        ]
         return self._bridge.array(_SOURCE_FILTER, list(filters))
 
     def pushedFilters(self) -> Any:

@@ -16,6 +16,7 @@ from pyspark.sql import functions
 from pyspark.sql import types as st
 
 from paimonlab.spark.expressions import call_static, unscaled
+from paimonlab.spark.quoting import quoted
 from paimonlab.spec.types import AtomicType, DataField, TypeRoot
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _binary_row(bridge: Bridge, fields: Sequence[DataField]) -> Column:
     slots: list[Column] = []
     tails: list[Column] = []
     for index, field in enumerate(fields):
-        value = functions.col("`" + field.name.replace("`", "``") + "`")
+        value = functions.col(quoted(field.name))
         flag = functions.lit(1 << (index + _HEADER_BITS)).cast("bigint")
         header = header.bitwiseOR(functions.when(value.isNull(), flag).otherwise(0))
         if _is_text(field):

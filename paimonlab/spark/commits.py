@@ -18,8 +18,28 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 
-def commit_rows(table: Table, messages: Sequence[CommitMessage]) -> None:
-    """Add files to a table; no files make no snapshot."""
+def seen_snapshot_id(table: Table) -> int | None:
+    """Return the snapshot up to which a write that begins now need not look for conflicts.
+
+    None: it has to look at all files, for the number of buckets may have changed. Without buckets
+    nothing can conflict.
+    """
+    parts = table.parts
+    return None if parts.write_plan().buckets > 0 else parts.snapshots.latest_id() or 0
+
+
+def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen_id: int | None) -> None:
+    """Add files to a table; no files make no snapshot.
+
+    Parameters
+    ----------
+    table
+        The table.
+    messages
+        Of all tasks.
+    seen_id
+        What `seen_snapshot_id` was before the first row was written.
+    """
     if not messages:
         return
     parts = table.parts
@@ -29,6 +49,7 @@ def commit_rows(table: Table, messages: Sequence[CommitMessage]) -> None:
             user=new_user(parts),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
+            checked_id=seen_id,
         )
 
 

@@ -18,6 +18,7 @@ from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.commits import commit_scope, discard
 from paimonlab.spark.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.python_tasks import PYTHON_SOURCE, data_source
+from paimonlab.spark.quoting import quoted
 from paimonlab.spark.shipping import ship
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class DynamicOverwrite(Proxy):
             return distributions.unspecified()
         expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
         names = dict.fromkeys((*schema.partition_keys, *schema.bucket_keys))
-        columns = [expressions.column(_quoted(name)) for name in names]
+        columns = [expressions.column(quoted(name)) for name in names]
         return distributions.clustered(
             self._bridge.array(CONNECTOR + "expressions.Expression", columns)
         )
@@ -124,7 +125,3 @@ class DynamicOverwrite(Proxy):
         known = [message for message in messages if message is not None]
         written, _ = messages_of([bytes(message.pickledMessage()) for message in known])
         discard(self._table, written)
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -14,6 +14,7 @@ from typing import Any
 from py4j.java_gateway import JavaObject
 
 from paimonlab.spark.bridge import Bridge
+from paimonlab.spark.quoting import quoted
 from paimonlab.spec.predicate import AlwaysFalse, AlwaysTrue, Predicate, all_of, any_of, col
 
 _STRATEGY = "org.apache.spark.sql.execution.datasources.DataSourceStrategy"
@@ -44,12 +45,12 @@ def to_predicate(filters: Iterable[Any], names: Names) -> Predicate:
     Predicate
         Not bound; `AlwaysTrue` if nothing could be translated.
     """
-    quoted = {_quoted(scan): read for scan, read in names.items()} | dict(names)
-    translated = (one_predicate(item, quoted) for item in filters)
+    written = {quoted(scan): read for scan, read in names.items()} | dict(names)
+    translated = (_one_predicate(item, written) for item in filters)
     return all_of(*(predicate for predicate in translated if predicate is not None))
 
 
-def one_predicate(spark_filter: Any, names: Names) -> Predicate | None:
+def _one_predicate(spark_filter: Any, names: Names) -> Predicate | None:
     """Translate one filter; None if that is not possible without a change of its meaning."""
     try:
         return _translate(spark_filter, names)
@@ -59,11 +60,11 @@ def one_predicate(spark_filter: Any, names: Names) -> Predicate | None:
 
 def equal_values(filters: Iterable[Any], columns: Sequence[str]) -> dict[str, Any] | None:
     """Read filters that hold together as values of columns; None if they say anything else."""
-    quoted = {_quoted(name): name for name in columns} | {name: name for name in columns}
+    written = {quoted(name): name for name in columns} | {name: name for name in columns}
     values: dict[str, Any] = {}
     for item in filters:
         kind = item.getClass().getSimpleName()
-        name = quoted.get(item.attribute()) if kind in _EQUALITIES else None
+        name = written.get(item.attribute()) if kind in _EQUALITIES else None
         if name is None or name in values:
             return None
         try:
@@ -86,10 +87,6 @@ def source_filters(bridge: Bridge, expressions: Any) -> list[Any]:
         if translated.isDefined():
             found.append(translated.get())
     return found
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _translate(item: Any, names: Names) -> Predicate:

@@ -10,35 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyspark.sql import DataFrame, functions
-from pyspark.sql.types import IntegerType, StructField, StructType
+from pyspark.sql import DataFrame
 
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.errors import UnsupportedError
 from paimonlab.spark.access import check_access
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.bucket_expression import bucket_of, has_expression
-from paimonlab.spark.commits import commit_rows, commit_scope, discard
+from paimonlab.spark.commits import commit_rows, commit_scope, discard, seen_snapshot_id
 from paimonlab.spark.dynamic_overwrite import DynamicOverwrite
-from paimonlab.spark.executor_write import (
-    BUCKET_COLUMN,
-    MESSAGE_COLUMN,
-    WriteTask,
-    add_buckets,
-    messages_of,
-)
+from paimonlab.spark.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.filters import equal_values
 from paimonlab.spark.session_options import session_options
 from paimonlab.spark.shipping import ship
+from paimonlab.spark.shuffle import shuffled
 from paimonlab.spec.options import check_known, check_supported
 from paimonlab.table.overwriting import partition_values
 from paimonlab.table.table import Table
-
-if TYPE_CHECKING:
-    from paimonlab.write.write_plan import WritePlan
 
 CAPABILITIES = (
     "BATCH_WRITE",
@@ -166,6 +154,7 @@ class RowsInsert(Proxy):
         """Write rows; whether they replace others was said before."""
         del overwrite
         ship(self._bridge.spark.sparkContext)
+        seen_id = seen_snapshot_id(self._table)
         frame = shuffled(self._bridge, DataFrame(rows, self._bridge.spark), self._table)
         task = write_task(self._table, keeps_rows=self._scope is None)
         pickled = frame.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
@@ -174,7 +163,7 @@ class RowsInsert(Proxy):
             discard(self._table, messages)
             raise error
         if self._scope is None:
-            commit_rows(self._table, messages)
+            commit_rows(self._table, messages, seen_id=seen_id)
         else:
             commit_scope(self._table, messages, self._scope)
 
@@ -185,32 +174,3 @@ def write_task(table: Table, *, keeps_rows: bool) -> WriteTask:
     # Nothing orders the files of a table without buckets.
     numbers = table.sequence_numbers() if keeps_rows and plan.buckets > 0 else None
     return WriteTask(plan, table.parts.file_io, numbers)
-
-
-def shuffled(bridge: Bridge, rows: DataFrame, table: Table) -> DataFrame:
-    """Bring all rows of a bucket of a partition into one task; add the column of the bucket.
-
-    The rows of a table without buckets stay where they are.
-    """
-    plan = table.parts.write_plan()
-    if plan.buckets < 1:
-        return rows
-    rows = _with_bucket(bridge, rows, plan)
-    bucket = functions.col(BUCKET_COLUMN)
-    if not table.partition_keys:
-        return rows.repartitionById(plan.buckets, bucket)
-    return rows.repartition(*map(functions.col, map(_quoted, table.partition_keys)), bucket)
-
-
-def _with_bucket(bridge: Bridge, rows: DataFrame, plan: WritePlan) -> DataFrame:
-    if BUCKET_COLUMN in (name.lower() for name in rows.columns):
-        raise UnsupportedError(f"a column {BUCKET_COLUMN!r} in Spark", "rename it")
-    keys = [plan.schema.field(name) for name in plan.schema.bucket_keys]
-    if has_expression(keys):
-        return rows.withColumn(BUCKET_COLUMN, bucket_of(bridge, keys, plan.buckets))
-    schema = StructType([*rows.schema.fields, StructField(BUCKET_COLUMN, IntegerType())])
-    return rows.mapInArrow(partial(add_buckets, plan), schema)
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

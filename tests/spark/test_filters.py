@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import Catalog
+from paimonlab.spark.file_index import SnapshotFileIndex
+from paimonlab.spec.predicate import Predicate
+
+
+@pytest.fixture
+def pruned_by(
+    catalog: Catalog, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Any]:
+    """Return a function from a condition in SQL to the predicate that prunes files."""
+    table = catalog.create_table(
+        "db.f",
+        {
+            "i": "INT",
+            "a b": "STRING",
+            "d": "DECIMAL(6, 2)",
+            "da": "DATE",
+            "n": "TIMESTAMP(6)",
+            "z": "TIMESTAMP(6) WITH LOCAL TIME ZONE",
+            "x": "BYTES",
+            "ok": "BOOLEAN",
+            "f": "DOUBLE",
+            "r": "ROW<y INT>",
+        },
+    )
+    table.write(pa.table({"i": pa.array([1], pa.int32())}))
+    seen: list[Predicate] = []
+    listing = SnapshotFileIndex._list
+
+    def watched(self: SnapshotFileIndex, predicate: Predicate) -> tuple[object, int]:
+        seen.append(predicate)
+        return listing(self, predicate)
+
+    monkeypatch.setattr(SnapshotFileIndex, "_list", watched)
+
+    def ask(condition: str) -> str:
+        spark.sql(f"SELECT count(*) FROM paimon.db.f WHERE {condition}").collect()
+        return str(seen[-1])
+
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    yield ask
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("i > 5", "(i IS NOT NULL AND i > 5)"),
+        ("abs(i) > 5", "i IS NOT NULL"),
+        ("i > 5 AND i % 2 = 0", "(i IS NOT NULL AND i > 5)"),
+        ("i > 5 OR i % 2 = 0", "TRUE"),
+        (
+            "NOT (i = 5 OR i <=> 6)",
+            "(i IS NOT NULL AND NOT i = 5 AND NOT (i IS NOT NULL AND i = 6))",
+        ),
+        ("i <=> null", "i IS NULL"),
+        ("i IN (1, 2, 3)", "i IN (1, 2, 3)"),
+        ("`a b` = 'it''s'", '(a b IS NOT NULL AND a b = "it\'s")'),
+        ("`a b` LIKE 'ab%'", "(a b IS NOT NULL AND STARTSWITH(a b, 'ab'))"),
+        ("`a b` LIKE '%ab%'", "(a b IS NOT NULL AND CONTAINS(a b, 'ab'))"),
+        ("d >= 1.50", "(d IS NOT NULL AND d >= Decimal('1.50'))"),
+        ("da < DATE'2024-02-29'", "(da IS NOT NULL AND da < datetime.date(2024, 2, 29))"),
+        (
+            "n = TIMESTAMP_NTZ'2024-07-01 12:00:00.000001'",
+            "(n IS NOT NULL AND n = datetime.datetime(2024, 7, 1, 12, 0, 0, 1))",
+        ),
+        (
+            "z = TIMESTAMP'2024-07-01 12:00:00'",
+            f"(z IS NOT NULL AND z = {dt.datetime(2024, 7, 1, 16, tzinfo=dt.UTC)!r})",
+        ),
+        ("x = X'00FF'", r"(x IS NOT NULL AND x = b'\x00\xff')"),
+        ("ok", "(ok IS NOT NULL AND ok = True)"),
+        ("f < 1e300", "(f IS NOT NULL AND f < 1e+300)"),
+        ("r.y = 1", "TRUE"),
+        ("da < DATE'20000-01-01'", "da IS NOT NULL"),
+    ],
+)
+def test_a_condition_becomes_what_is_surely_true_where_it_is(
+    pruned_by: Any, condition: str, expected: str
+) -> None:
+    assert pruned_by(condition) == expected
+
+
+def test_an_in_with_very_many_values_prunes_nothing(pruned_by: Any) -> None:
+    values = ", ".join(map(str, range(0, 2002, 2)))
+
+    assert "IN" not in pruned_by(f"i IN ({values})")
