@@ -80,7 +80,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     importlib.import_module("paimonlab.notebook").load_ipython_extension(shell)
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the upper layer has
+def __getattr__(name: str) -> Any:
     if name in _UPPER:
         return getattr(importlib.import_module(_UPPER[name]), name)
     raise AttributeError(f"module 'paimonlab' has no attribute {name!r}")
