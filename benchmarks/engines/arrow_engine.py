@@ -18,9 +18,7 @@ def _write(data: pa.Table, path: Path) -> int:
         path,
         compression="zstd",
         compression_level=_LEVEL,
-        use_dictionary=False,
         write_page_checksum=True,
-        store_decimal_as_integer=True,
     )
     return data.num_rows
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import NamedTuple, Self, TypeAlias
+from typing import NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
+T = TypeVar("T")
 
 _BATCH_BYTES = 64 << 20
 """What a batch should not be larger than, by the average row of the widest row group."""
@@ -35,6 +36,29 @@ class Positioned(NamedTuple):
     start: int
     """Position of the first row in the file."""
     rows: pa.RecordBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One of several parts of a file that are read by themselves.
+
+    >>> Share(0, 2).of([1, 2, 3]), Share(1, 2).of([1, 2, 3])
+    ([1], [2, 3])
+    """
+
+    number: int
+    """From 0."""
+    parts: int
+    """Into how many parts the file is cut, at least 1."""
+
+    def of(self, items: Sequence[T]) -> Sequence[T]:
+        """Return this part of the row groups; all parts together are all of them."""
+        start, end = (len(items) * at // self.parts for at in (self.number, self.number + 1))
+        return items[start:end]
+
+
+WHOLE = Share(0, 1)
+"""All of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +122,7 @@ class DataFile:
         predicate: Predicate | None = None,
         keep: Mask | None = None,
         batch_rows: int,
-        use_threads: bool = False,
+        share: Share = WHOLE,
     ) -> Iterator[pa.RecordBatch]:
         """Read rows.
 
@@ -112,8 +136,8 @@ class DataFile:
             Which rows there are for the reader; None: all.
         batch_rows
             Rows of a batch before rows are left out.
-        use_threads
-            Whether Arrow's threads decode the columns.
+        share
+            Which part of the row groups to read: several threads may read one file.
 
         Yields
         ------
@@ -121,7 +145,7 @@ class DataFile:
             With the columns ``wanted``; none is empty.
         """
         for start, rows in self.positioned(
-            wanted, predicate=predicate, keep=keep, batch_rows=batch_rows, use_threads=use_threads
+            wanted, predicate=predicate, keep=keep, batch_rows=batch_rows, share=share
         ):
             kept = rows
             if keep is not None:
@@ -138,19 +162,18 @@ class DataFile:
         predicate: Predicate | None = None,
         keep: Mask | None = None,
         batch_rows: int,
-        use_threads: bool = False,
+        share: Share = WHOLE,
     ) -> Iterator[Positioned]:
         """Read all rows but those of row groups that ``predicate`` or ``keep`` rules out."""
         evolution = Evolution.between(self.fields, wanted, table=self.table)
         end = self.meta.row_count if keep is None else _end_of(keep)
-        for groups in _contiguous(self._groups(evolution, predicate, keep)):
+        for groups in _contiguous(share.of(self._groups(evolution, predicate, keep))):
             start = groups[0].first_row
             with _referred_to_by(self.table):
                 for batch in self.content.batches(
                     evolution.file_fields,
                     row_groups=[group.index for group in groups],
                     batch_rows=self._batch_rows(batch_rows, groups, evolution.file_fields),
-                    use_threads=use_threads,
                 ):
                     yield Positioned(start, evolution.apply(batch))
                     start += batch.num_rows

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.datafile.reader import Mask
+from paimonlab.datafile.reader import WHOLE, Mask, Share
 from paimonlab.read.merging import key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.streaming import in_threads
@@ -148,8 +148,11 @@ def _file_sources(
                 for file, mask in zip(split.files, masks, strict=True)
                 if mask is None or mask.any()
             ]
-    use_threads = len(found) < threads
-    return [partial(source, use_threads=use_threads) for source in found]
+    # Fewer files than threads: several read one file, each its share of the row groups.
+    parts = -(-threads // max(len(found), 1))
+    return [
+        partial(source, share=Share(number, parts)) for source in found for number in range(parts)
+    ]
 
 
 def _masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask | None]:
@@ -165,9 +168,9 @@ def _rows(
     plan: ReadPlan,
     file_io: FileIO,
     *,
-    use_threads: bool = False,
+    share: Share = WHOLE,
 ) -> Iterator[pa.RecordBatch]:
-    """Read the rows of a file that its mask lets through."""
+    """Read the rows of a file, or of a share of it, that its mask lets through."""
     if mask is not None and not mask.any():
         return
     keep = None if mask is None or mask.all() else mask
@@ -178,7 +181,7 @@ def _rows(
             predicate=plan.predicate,
             keep=keep,
             batch_rows=plan.bounds.batch_rows,
-            use_threads=use_threads,
+            share=share,
         ):
             yield batch if len(wanted) == len(plan.columns) else batch.select(list(plan.columns))
 
