@@ -50,8 +50,10 @@ class Engine:
             return "1.3.1"
         names = [r.split("[")[0].split("==")[0] for r in REQUIREMENTS.get(self.name, [self.name])]
         code = f"import importlib.metadata as m; print(*[m.version(n) for n in {names}])"
+        if self.name == "paimonlab":  # perhaps imported from a checkout
+            code = "import paimonlab; print(paimonlab.__version__)"
         found = subprocess.run(
-            [self.python, "-c", code], capture_output=True, text=True, check=True
+            [self.python, "-c", code], capture_output=True, text=True, check=True, cwd=HERE.parent
         )
         return " + ".join(found.stdout.split())
 
