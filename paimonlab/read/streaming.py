@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
@@ -48,8 +49,10 @@ def in_threads(
         yield from feed
     finally:
         feed.stop()
-        for worker in workers:
-            worker.join()
+        # When the interpreter ends, daemons stand still for good: nobody may wait for them.
+        if not sys.is_finalizing():
+            for worker in workers:
+                worker.join()
 
 
 class _Feed(Generic[T]):
