@@ -74,7 +74,7 @@ def test_files_name_no_machine_and_no_package_registry() -> None:
         "see ../" + "shared/design",
         f"{ROOT}/paimonlab",
         "--index-url https://example.org/pypi",
-        "https://mirror.example/pypi/simple/",
+        "https://" + "mirror.example/pypi/" + "simple/",
         f"{Path.home()}/.cache",
     ],
 )

@@ -87,7 +87,7 @@ def _random_atom(data_type: AtomicType, rng: np.random.Generator) -> Any:  # noq
         case TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ:
             return _random_instant(precision, rng)
         case _:
-            raise NotImplementedError(root)
+            raise AssertionError(f"no random values of {root}")
 
 
 def _signed(bits: int, rng: np.random.Generator) -> int:
