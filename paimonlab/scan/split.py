@@ -7,6 +7,18 @@ import msgspec
 from paimonlab.spec.data_file import DataFileMeta
 
 
+class DeletionFile(msgspec.Struct, frozen=True, array_like=True):
+    """Where the deletion vector of a data file is."""
+
+    path: str
+    """Of the index file, relative to the table, or absolute where it lies elsewhere."""
+    offset: int
+    length_bytes: int
+    """As the index manifest has it: without length and checksum in vectors of 32 bits."""
+    cardinality: int | None = None
+    """Deleted rows; None: unknown."""
+
+
 class DataSplit(msgspec.Struct, frozen=True, kw_only=True):
     """Files of one bucket that are read together; no key is also in another split."""
 
@@ -23,6 +35,8 @@ class DataSplit(msgspec.Struct, frozen=True, kw_only=True):
     raw_convertible: bool
     """Whether the rows of the files are the result as they are: no two files share a key and
     no row is a delete."""
+    deletion_files: tuple[DeletionFile | None, ...] = ()
+    """One a file, None: no row of it is deleted; (): that holds for all files."""
 
     @property
     def row_count(self) -> int:

@@ -11,12 +11,16 @@ from typing import Self
 import msgspec
 
 from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.index_manifest import IndexManifestEntry
 
-_VERSION = 1
+_VERSION = 2
 
 
 class CommitMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Files one writer made for one bucket."""
+    """What one writer changed in one bucket: files of rows, of changelog, and index files.
+
+    Source: apache/paimon@1.3.1 ``org.apache.paimon.table.sink.CommitMessageImpl``.
+    """
 
     partition: bytes
     """Serialised BinaryRow of the partition values."""
@@ -24,6 +28,21 @@ class CommitMessage(msgspec.Struct, frozen=True, kw_only=True):
     total_buckets: int
     """As `ManifestEntry.total_buckets`."""
     new_files: tuple[DataFileMeta, ...] = ()
+    deleted_files: tuple[DataFileMeta, ...] = ()
+    """Files of the table that these rows replace: a copy-on-write."""
+    changelog_files: tuple[DataFileMeta, ...] = ()
+    """What changed, as it was written."""
+    compact_before: tuple[DataFileMeta, ...] = ()
+    compact_after: tuple[DataFileMeta, ...] = ()
+    """The rows of ``compact_before``, rewritten; a file in both was given another level."""
+    compact_changelog: tuple[DataFileMeta, ...] = ()
+    """What changed, as compaction found it."""
+    new_indexes: tuple[IndexManifestEntry, ...] = ()
+    deleted_indexes: tuple[IndexManifestEntry, ...] = ()
+    """Index files that ``new_indexes`` replace; those of type HASH, and vectors of a bucket of a
+    primary-key table, are replaced without being named here."""
+    checked_snapshot_id: int | None = None
+    """The snapshot that ``deleted_files`` and the indexes were made against; None: none was."""
     version: int = _VERSION
 
     def to_bytes(self) -> bytes:
