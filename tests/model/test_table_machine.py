@@ -45,7 +45,7 @@ VALUE_TYPES = [
     "ROW<a INT, b STRING>",
     "MAP<STRING, INT>",
 ]
-KEYS = {
+KEYS: dict[str, list[Any]] = {
     "INT NOT NULL": [1, 2, 3, -7, 1000],
     "BIGINT NOT NULL": [1, 2, 3, 2**40, -(2**63)],
     "STRING NOT NULL": ["a", "b", "", "ab", "é"],

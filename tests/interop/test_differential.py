@@ -1,0 +1,230 @@
+"""Random tables in the hands of both, each step read by both; a plain twin is Java's alone.
+
+Every step is done by us or by Java, whoever is drawn, and by Java to the twin, which has the
+same meaning and the plainest storage. Both must read the same rows from the table, now and at
+an earlier snapshot, and they must be the twin's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.type_text import parse_type, type_to_json
+from tests.interop.pair import KIND, SIDES, Pair, Side, difference, with_kinds
+from tests.interop.random_tables import random_data, random_definition
+from tests.java_values import java_rows, unordered
+from tests.spec.random_columns import random_value
+
+pytestmark = pytest.mark.interop
+
+SEEDS = int(os.environ.get("PAIMONLAB_DIFFERENTIAL_SEEDS", "200"))
+STEPS = 6
+SHORT = 60
+"""Characters of a value that may name a folder."""
+TABLE, TWIN = "db.t", "db.twin"
+FEATURES = frozenset(
+    {
+        "metadata.stats-mode",
+        "metadata.stats-dense-store",
+        "partition.legacy-name",
+        "file.compression",
+        "manifest.merge-min-count",
+        "manifest.target-file-size",
+        "target-file-size",
+    }
+)
+"""What random definitions use."""
+KEPT = Path(__file__).with_name("differential_seeds.txt")
+"""Seeds that once found something."""
+
+
+@dataclass
+class Walk:
+    """A table, its twin, and what was done to them."""
+
+    pair: Pair
+    rng: np.random.Generator
+    steps: list[str] = field(default_factory=list)
+    then: dict[int, list[str]] = field(default_factory=dict)
+    """What some snapshots held."""
+    added: int = 0
+
+    def __post_init__(self) -> None:
+        self.definition = random_definition(self.rng, FEATURES)
+        made = self.definition
+        creator = self.side()
+        self.pair.create(
+            creator,
+            TABLE,
+            made.columns,
+            pk=made.pk,
+            partition=made.partition,
+            options=made.options,
+        )
+        self.steps.append(f"{creator}: {made}")
+        self.pair.create(
+            "java",
+            TWIN,
+            made.columns,
+            pk=made.pk,
+            partition=made.partition,
+            options={"bucket": "1" if made.pk else "-1", **made.meaning},
+        )
+        self.pool = self._pool([name for name in made.columns if name[0] == "k"], 6)
+        self.partitions = self._pool(list(made.partition), 3) if made.partition else None
+
+    def _pool(self, names: list[str], count: int) -> pa.Table:
+        return pa.table(
+            {name: self._distinct(self.definition.columns[name], count) for name in names}
+        )
+
+    def _distinct(self, text: str, count: int) -> pa.Array:
+        """Make values of a key or partition column, short enough to name a folder."""
+        type_ = parse_type(text)
+        values = [random_value(type_, self.rng) for _ in range(count)]
+        short = [value if len(str(value)) < SHORT else None for value in values]
+        if not type_.nullable:
+            short = [value for value in short if value is not None] or values[:1]
+            short = [short[i % len(short)] for i in range(count)]
+        return pa.array(short, to_arrow(type_))
+
+    def side(self) -> Side:
+        return SIDES[int(self.rng.integers(2))]
+
+    def rows(self, count: int) -> pa.Table:
+        return random_data(self.definition, self.pool, self.partitions, count, self.rng)
+
+    # --- steps ---------------------------------------------------------------------------
+
+    def write(self) -> None:
+        count = int(self.rng.choice([1, 4, 25]))
+        rows, side = self.rows(count), self.side()
+        kinds = self.definition.kinds
+        if len(kinds) > 1:
+            rows = rows.append_column(KIND, pa.array(self.rng.choice(kinds, count).tolist()))
+        self.steps.append(f"{side} writes {count} rows")
+        self.pair.write(side, TABLE, rows)
+        fields = self.pair.open(TABLE).schema.fields
+        self.pair.java("write", table=TWIN, rows=with_kinds(rows, fields))
+
+    def compact(self) -> None:
+        self.steps.append("java compacts")
+        for name in (TABLE, TWIN):
+            self.pair.java("compact", table=name)
+
+    def overwrite_all(self) -> None:
+        rows, side = self.rows(5), self.side()
+        self.steps.append(f"{side} overwrites all")
+        fields = self.pair.open(TABLE).schema.fields
+        values = java_rows(rows, fields)
+        javas: dict[str, Any] = {
+            "overwrite": {},
+            "options": {"dynamic-partition-overwrite": "false"},
+        }
+        if side == "us":
+            self.pair.open(TABLE).overwrite(rows, dynamic=False)
+        else:
+            self.pair.java.write(TABLE, values, **javas)
+        self.pair.java.write(TWIN, values, **javas)
+
+    def add_column(self) -> None:
+        side, name = self.side(), f"added{self.added}"
+        self.added += 1
+        type_ = str(self.rng.choice(["INT", "STRING", "ARRAY<INT>", "TIMESTAMP(3)"]))
+        self.steps.append(f"{side} adds {name} {type_}")
+        self._alter(side, pl.AddColumn(name, type_), ["add", name, type_to_json(parse_type(type_))])
+        self.definition = self.definition.with_columns({**self.definition.columns, name: type_})
+
+    def rename_column(self) -> None:
+        old = self._free()
+        if old is None:
+            return
+        side, new = self.side(), f"added{self.added}"
+        self.added += 1
+        self.steps.append(f"{side} renames {old} to {new}")
+        self._alter(side, pl.RenameColumn(old, new), ["rename", old, new])
+        columns = {
+            new if name == old else name: text for name, text in self.definition.columns.items()
+        }
+        self.definition = self.definition.with_columns(columns)
+
+    def drop_column(self) -> None:
+        name = self._free()
+        if name is None:
+            return
+        side = self.side()
+        self.steps.append(f"{side} drops {name}")
+        self._alter(side, pl.DropColumn(name), ["drop", name])
+        columns = {n: text for n, text in self.definition.columns.items() if n != name}
+        self.definition = self.definition.with_columns(columns)
+
+    def _alter(self, side: Side, ours: Any, javas: list[Any]) -> None:
+        self.pair.alter(side, TABLE, ours, javas)
+        self.pair.java("alter_table", table=TWIN, changes=[javas])
+
+    def _free(self) -> str | None:
+        """Choose a column that no option names."""
+        named = " ".join((*self.definition.options, *self.definition.options.values()))
+        free = [
+            name
+            for name in self.definition.columns
+            if name[:1] in "va" and name not in named and len(name) > 1
+        ]
+        return str(self.rng.choice(free)) if free else None
+
+    # --- checks --------------------------------------------------------------------------
+
+    def check(self) -> None:
+        ours = unordered(self.pair.our_rows(TABLE))
+        self._same(ours, unordered(self.pair.java_rows(TABLE)), "Java reads")
+        self._same(ours, unordered(self.pair.java_rows(TWIN)), "the twin holds")
+        table = self.pair.open(TABLE)
+        assert table.scan().count() == len(ours), self.steps
+        if self.then:
+            chosen = int(self.rng.choice(list(self.then)))
+            found = unordered(self.pair.our_rows(TABLE, snapshot=chosen))
+            self._same(found, self.then[chosen], f"snapshot {chosen} held")
+        if table.snapshot is not None and table.snapshot.schema_id == table.schema.id:
+            self.then[table.snapshot.id] = ours
+
+    def _same(self, ours: list[str], others: list[str], what: str) -> None:
+        assert ours == others, (what, difference(ours, others), self.steps)
+
+    def go(self) -> None:
+        steps: list[Callable[[], None]] = [
+            *[self.write] * 6,
+            self.compact,
+            self.overwrite_all,
+            self.add_column,
+            self.rename_column,
+            self.drop_column,
+        ]
+        for _ in range(STEPS):
+            steps[int(self.rng.integers(len(steps)))]()
+            self.check()
+
+
+def kept_seeds() -> list[int]:
+    """Return the seeds that once found something."""
+    lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
+    return [int(line.split()[0]) for line in lines if line[:1].isdigit()]
+
+
+@pytest.mark.parametrize("number", range(SEEDS))
+def test_both_and_a_plain_twin_agree(pair: Pair, seed: int, number: int) -> None:
+    Walk(pair, np.random.default_rng([seed, number])).go()
+
+
+@pytest.mark.parametrize("kept", kept_seeds())
+def test_what_once_was_wrong_is_right(pair: Pair, kept: int) -> None:
+    Walk(pair, np.random.default_rng([20261121, kept])).go()
