@@ -9,6 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 from paimonlab.catalog.filesystem import Catalog
 from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.spec.external_paths import root_folder
+from paimonlab.spec.option_grammar import parse_list
 from paimonlab.storage import LocalFileIO
 
 _SUPPORTED = {"metastore": ("filesystem",), "table.type": ("managed",)}
@@ -26,7 +28,8 @@ _NO_EFFECT = frozenset(
     }
 )
 """Steer caches of the Java catalog, or say what is so here anyway."""
-_KNOWN = ("warehouse", *_SUPPORTED, *sorted(_NO_EFFECT), "uri", "lock.enabled", "lock.type")
+_ROOTS = "allowed-external-roots"
+_KNOWN = ("warehouse", _ROOTS, *_SUPPORTED, *sorted(_NO_EFFECT), "uri", "lock.enabled", "lock.type")
 
 
 def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
@@ -36,7 +39,9 @@ def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
     ----------
     warehouse
         Folder of the warehouse (a path or a ``file:`` URI), which is made when the first
-        database is; or Paimon's catalog options, ``warehouse`` among them.
+        database is; or Paimon's catalog options, ``warehouse`` among them. Besides these there
+        is ``allowed-external-roots``: folders, separated by commas, that data files of any table
+        may be in, beyond those its own ``data-file.external-paths`` names.
 
     Returns
     -------
@@ -60,7 +65,12 @@ def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
     else:
         options = {"warehouse": os.fspath(warehouse)}
     _check(options)
-    return Catalog(local_path(options["warehouse"]), LocalFileIO())
+    roots = parse_list(options.get(_ROOTS, ""))
+    return Catalog(
+        local_path(options["warehouse"]),
+        LocalFileIO(),
+        external_roots=tuple(map(root_folder, roots)),
+    )
 
 
 def _check(options: Mapping[str, str]) -> None:
@@ -68,7 +78,7 @@ def _check(options: Mapping[str, str]) -> None:
         if key in _SUPPORTED:
             if value not in _SUPPORTED[key]:
                 raise UnsupportedError(f"{key} = '{value}'")
-        elif key not in _NO_EFFECT and key != "warehouse":
+        elif key not in (*_NO_EFFECT, "warehouse", _ROOTS):
             if key in _KNOWN:
                 raise UnsupportedError(f"{key} = '{value}'")
             raise ValueError(f"unknown catalog option {key!r}.{close_matches(key, _KNOWN)}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,6 +27,7 @@ from paimonlab.errors import (
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options import Options, check_known, check_supported
 from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
@@ -42,11 +44,13 @@ _ALTER_ATTEMPTS = 100
 class Catalog:
     """Databases and tables below one warehouse folder; `paimonlab.connect` opens it."""
 
-    def __init__(self, path: str, file_io: FileIO) -> None:
+    def __init__(self, path: str, file_io: FileIO, *, external_roots: tuple[str, ...] = ()) -> None:
         self.path = path
         """The warehouse folder."""
         self.file_io = file_io
         """Its store."""
+        self.external_roots = external_roots
+        """Folders outside of it that data files of any table may be in."""
 
     def __repr__(self) -> str:
         return f"<paimonlab.Catalog {self.path}>"
@@ -252,11 +256,13 @@ class Catalog:
         self.file_io.delete_directory(self._table_path(identifier))
 
     def _open(self, identifier: Identifier, schema: TableSchema) -> Table:
-        layout = self._layout(identifier)
+        options = Options(schema.options)
+        roots = (*options.slice(ExternalPathOptions).readable_folders, *self.external_roots)
+        layout = replace(self._layout(identifier), external_roots=roots)
         parts = TableParts(
             name=identifier.full_name,
             schema=schema,
-            options=Options(schema.options),
+            options=options,
             file_io=self.file_io,
             layout=layout,
             publisher=RenamelessPublisher(self.file_io, layout),

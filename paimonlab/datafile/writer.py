@@ -17,6 +17,7 @@ from paimonlab.datafile.layout import FileColumns
 from paimonlab.formats.parquet import ParquetOptions, ParquetWriter
 from paimonlab.spec.binary_row import encode
 from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta, FileSource
+from paimonlab.spec.external_paths import folder_of
 from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.stats import StatsCollector
@@ -35,6 +36,12 @@ class FileNames:
     extension: str = "parquet"
     _id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _next: int = 0
+    _first: int = field(default_factory=lambda: uuid.uuid4().int & 0xFFFF)
+
+    @property
+    def count(self) -> int:
+        """How many names were given, counted from a random number."""
+        return self._first + self._next
 
     def new(self) -> str:
         """Return a name that was never given before."""
@@ -49,12 +56,29 @@ class FileTarget:
 
     folder: str
     """Absolute."""
+    external_folders: tuple[str, ...] = ()
+    """Absolute; if there are some, files go there in turn."""
     schema_id: int
     columns: FileColumns
     stats: StatsOptions
     parquet: ParquetOptions
     target_file_size_bytes: int
     names: FileNames = field(default_factory=FileNames)
+
+    def new_file(self) -> tuple[str, str | None]:
+        """Return a new name, and the URI of the file if it is not in the folder."""
+        number = self.names.count
+        name = self.names.new()
+        if not self.external_folders:
+            return name, None
+        folder = self.external_folders[number % len(self.external_folders)]
+        return name, f"file:{join(folder, name)}"
+
+    def path_of(self, file: DataFileMeta) -> str:
+        """Return where a file that was written for this target is."""
+        if file.external_path is not None:
+            return folder_of(file.external_path)
+        return join(self.folder, file.file_name)
 
 
 class DataFileWriter:
@@ -105,7 +129,7 @@ class DataFileWriter:
     @property
     def paths(self) -> list[str]:
         """Absolute paths of the finished files."""
-        return [join(self._target.folder, file.file_name) for file in self._files]
+        return [self._target.path_of(file) for file in self._files]
 
     def abort(self) -> None:
         """Delete everything written."""
@@ -127,8 +151,8 @@ class _OpenFile:
 
     def __init__(self, file_io: FileIO, target: FileTarget) -> None:
         self._target = target
-        self._name = target.names.new()
-        self._path = join(target.folder, self._name)
+        self._name, self._external_path = target.new_file()
+        self._path = folder_of(self._external_path or join(target.folder, self._name))
         self._file_io = file_io
         physical = target.columns.physical
         self._writer = ParquetWriter(file_io, self._path, physical, target.parquet)
@@ -168,6 +192,7 @@ class _OpenFile:
             creation_time_millis=local_time_millis(),
             delete_row_count=self._rows.deleted,
             file_source=int(FileSource.APPEND),
+            external_path=self._external_path,
         )
 
     def abort(self) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paimonlab.errors import UnsupportedError
+from paimonlab.spec.external_paths import external_file
 from paimonlab.storage import join, safe_join
 
 SCHEMA_PREFIX = "schema-"
@@ -26,6 +26,8 @@ class TableLayout:
 
     table_path: str
     """Absolute folder of the table."""
+    external_roots: tuple[str, ...] = ()
+    """Absolute folders outside of it that data files may be in."""
 
     @property
     def schema_folder(self) -> str:
@@ -79,20 +81,6 @@ class TableLayout:
         """
         return safe_join(self.manifest_folder, name, referrer=referrer)
 
-    def bucket_folder(self, partition_path: str, bucket: int) -> str:
-        """Folder of the data files of a bucket.
-
-        Parameters
-        ----------
-        partition_path
-            ``dt=2026-01-01/``, or empty in a table without partitions.
-        bucket
-            At least 0.
-        """
-        if not partition_path:
-            return safe_join(self.table_path, f"bucket-{bucket}")
-        return safe_join(self.table_path, partition_path, f"bucket-{bucket}")
-
     def data_file(self, bucket_path: str, name: str, external_path: str | None = None) -> str:
         """Path of a data file.
 
@@ -110,12 +98,9 @@ class TableLayout:
         CorruptMetadataError
             If a name leads out of the table's folder.
         UnsupportedError
-            If the file is outside the table.
+            If the file is neither in the table's folder nor in one of the external roots.
         """
         if external_path is not None:
-            raise UnsupportedError(
-                "data-file.external-paths",
-                f"{self.table_path}: the data file {name} is stored outside the table's folder, "
-                f"at {external_path}",
-            )
+            roots = (self.table_path, *self.external_roots)
+            return external_file(external_path, roots, table=self.table_path)
         return safe_join(self.table_path, bucket_path, name)

@@ -57,6 +57,8 @@ class ReadPlan:
     predicate: Predicate | None = None
     """Bound to ``schema``; rows for which it is not true are left out."""
     options: ReadOptions = field(default_factory=ReadOptions)
+    external_roots: tuple[str, ...] = ()
+    """Folders outside the table's that data files may be in."""
     bounds: ReadBounds = field(default_factory=ReadBounds)
 
     @property
@@ -82,7 +84,7 @@ class ReadPlan:
     @property
     def layout(self) -> TableLayout:
         """Where the table's files are."""
-        return TableLayout(self.table_path)
+        return TableLayout(self.table_path, self.external_roots)
 
     def schema_of(self, file: DataFileMeta) -> TableSchema:
         """Return the schema a file was written with.

@@ -80,7 +80,7 @@ class Conditions:
         if keys is None:
             return None
         fields = [schema.field(name) for name in schema.bucket_keys]
-        return np.unique(bucket_ids(keys, fields, total_buckets))
+        return np.unique(bucket_ids(keys, fields, total_buckets, schema.bucket_function))
 
     def _bucket_keys(self, schema: TableSchema) -> pa.Table | None:
         """Return all bucket keys that rows can have; None: too many to say."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paimonlab.spec.options import option_field
-from paimonlab.spec.partition import DEFAULT_PARTITION, PartitionOptions
+from paimonlab.spec.partition import DEFAULT_PARTITION, PartitionOptions, relative_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +20,16 @@ class ScanOptions:
     """``partition.default-name``"""
     legacy_name: bool = option_field("partition.legacy-name", "boolean", default=True)
     """``partition.legacy-name``"""
+    data_directory: str = option_field(
+        "data-file.path-directory", "string", "", parse=relative_folder
+    )
+    """``data-file.path-directory``"""
 
     @property
     def partition(self) -> PartitionOptions:
         """How partitions are named."""
-        return PartitionOptions(default_name=self.default_name, legacy_name=self.legacy_name)
+        return PartitionOptions(
+            default_name=self.default_name,
+            legacy_name=self.legacy_name,
+            data_directory=self.data_directory,
+        )

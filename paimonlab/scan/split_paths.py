@@ -35,6 +35,6 @@ def bucket_paths(
     names, types = [field.name for field in fields], [field.type for field in fields]
     paths = partition_paths(names, columns, types, options)
     return [
-        bucket_path(paths[partition], bucket)
+        bucket_path(paths[partition], bucket, options.data_directory)
         for partition, bucket in zip(encoded.indices.to_pylist(), buckets, strict=True)
     ]

@@ -59,7 +59,7 @@ class WriteTask:
             return batch
         schema = self.plan.schema
         keys = [schema.field(name) for name in schema.bucket_keys]
-        buckets = bucket_ids(batch, keys, self.plan.buckets)
+        buckets = bucket_ids(batch, keys, self.plan.buckets, schema.bucket_function)
         assert np.array_equal(batch.column(position).to_numpy(), buckets), (
             f"{self.plan.table_name}: rows were shuffled by other buckets than they belong to"
         )
@@ -79,7 +79,7 @@ def add_buckets(plan: WritePlan, batches: Iterator[pa.RecordBatch]) -> Iterator[
     """Add the bucket of each row, for keys that Spark has no expression for."""
     keys = [plan.schema.field(name) for name in plan.schema.bucket_keys]
     for batch in batches:
-        buckets = pa.array(bucket_ids(batch, keys, plan.buckets))
+        buckets = pa.array(bucket_ids(batch, keys, plan.buckets, plan.schema.bucket_function))
         yield batch.append_column(BUCKET_COLUMN, buckets)
 
 

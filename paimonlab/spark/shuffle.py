@@ -12,6 +12,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spark.bucket_expression import bucket_of, has_expression
 from paimonlab.spark.executor_write import BUCKET_COLUMN, add_buckets
 from paimonlab.spark.quoting import quoted
+from paimonlab.spec.bucket import BucketFunction
 
 if TYPE_CHECKING:
     from paimonlab.spark.bridge import Bridge
@@ -38,7 +39,8 @@ def _with_bucket(bridge: Bridge, rows: DataFrame, plan: WritePlan) -> DataFrame:
     if BUCKET_COLUMN in (name.lower() for name in rows.columns):
         raise UnsupportedError(f"a column {BUCKET_COLUMN!r} in Spark", "rename it")
     keys = [plan.schema.field(name) for name in plan.schema.bucket_keys]
-    if has_expression(keys):
+    is_default = plan.schema.bucket_function is BucketFunction.DEFAULT
+    if is_default and has_expression(keys):
         return rows.withColumn(BUCKET_COLUMN, bucket_of(bridge, keys, plan.buckets))
     schema = StructType([*rows.schema.fields, StructField(BUCKET_COLUMN, IntegerType())])
     return rows.mapInArrow(partial(add_buckets, plan), schema)

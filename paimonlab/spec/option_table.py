@@ -14,11 +14,16 @@ add-column-before-partition  boolean  false
 alter-column-null-to-not-null.disabled  boolean  true
 bucket  int  -1
 bucket-key  string  -
+bucket-function.type  enum  default  default|mod|hive
 commit.max-retries  int  10
 commit.max-retry-wait  duration  10 s
 commit.min-retry-wait  duration  10 ms
 commit.timeout  duration  -
 commit.user-prefix  string  -
+data-file.external-paths  string  -
+data-file.external-paths.specific-fs  string  -
+data-file.external-paths.strategy  enum  none  none*|specific-fs*|round-robin*|entropy-inject|weight-robin
+data-file.path-directory  string  -
 data-file.prefix  string  data-
 disable-explicit-type-casting  boolean  false
 dynamic-partition-overwrite  boolean  true
@@ -71,15 +76,10 @@ blob.copy-buffer-size  memory  4 kb
 blob.split-by-file-size  boolean  -
 blob.target-file-size  memory  -
 branch  string  main
-bucket-function.type  enum  default  default|mod|hive
 chain-table.chain-partition-keys  string  -
 chain-table.enabled  boolean  false
 data-evolution.enabled  boolean  false
-data-file.external-paths  string  -
-data-file.external-paths.specific-fs  string  -
-data-file.external-paths.strategy  enum  none  none|specific-fs|round-robin|entropy-inject|weight-robin
 data-file.external-paths.weights  string  -
-data-file.path-directory  string  -
 data-file.thin-mode  boolean  false
 deletion-vectors.bitmap64  boolean  false
 deletion-vectors.enabled  boolean  false
@@ -122,7 +122,7 @@ upsert-key  string  -
 vector-field  string  -
 vector.file.format  string  -
 vector.target-file-size  memory  -
-"""  # noqa: E501
+"""
 """Other values than the default change what is read and what has to be written."""
 
 UNSUPPORTED_FOR_READING = """

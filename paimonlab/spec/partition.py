@@ -27,6 +27,20 @@ _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
 _NO_BLANKS = "\x85\xa0\u2007\u202f"
 
 
+def relative_folder(text: str) -> str:
+    """Check a folder that stands below another, ``a/b``, and return it without slashes around.
+
+    Raises
+    ------
+    ValueError
+        If it is absolute or leads out of the other one.
+    """
+    parts = text.rstrip("/").split("/")
+    if any(part in {"", ".", ".."} or "\\" in part for part in parts):
+        raise ValueError("must be a folder below the table's, like 'data'")
+    return "/".join(parts)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionOptions:
     """The table options that name folders."""
@@ -35,6 +49,10 @@ class PartitionOptions:
     """``partition.default-name``: folder of null and of blank texts."""
     legacy_name: bool = option_field("partition.legacy-name", "boolean", default=True)
     """``partition.legacy-name``: dates as days since 1970, timestamps with a T."""
+    data_directory: str = option_field(
+        "data-file.path-directory", "string", "", parse=relative_folder
+    )
+    """``data-file.path-directory``: folder of all data files, below the table's; "": that one."""
 
 
 def escape(text: str) -> str:
@@ -124,12 +142,14 @@ def partition_paths(
     return [partition_path(names, row, options.default_name) for row in texts]
 
 
-def bucket_path(partition: str, bucket: int) -> str:
+def bucket_path(partition: str, bucket: int, data_directory: str = "") -> str:
     """Return the folder of a bucket below the table's.
 
     Examples
     --------
-    >>> bucket_path("dt=x/", 0)
-    'dt=x/bucket-0'
+    >>> bucket_path("dt=x/", 0), bucket_path("", POSTPONE_BUCKET, "data")
+    ('dt=x/bucket-0', 'data/bucket-postpone')
     """
-    return f"{partition}bucket-{'postpone' if bucket == POSTPONE_BUCKET else bucket}"
+    name = "postpone" if bucket == POSTPONE_BUCKET else bucket
+    folder = f"{data_directory}/" if data_directory else ""
+    return f"{folder}{partition}bucket-{name}"

@@ -9,7 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from paimonlab.errors import SchemaError, close_matches
+from paimonlab.spec.bucket import BucketFunction, takes_mod
+from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.fields import KEY_PREFIX, SYSTEM_FIELDS
+from paimonlab.spec.hive_hash import is_hashable
+from paimonlab.spec.options import Options
+from paimonlab.spec.partition import PartitionOptions
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import (
@@ -44,7 +49,9 @@ def check_schema(schema: TableSchema) -> None:
             "partition could hold one row; add a column to the primary key"
         )
     _check_bucket_keys(schema, types)
+    _check_bucket_function(schema, types)
     _check_sequence_fields(schema, types)
+    _check_folders(schema)
 
 
 def _check_fields(fields: Sequence[DataField]) -> None:
@@ -113,6 +120,21 @@ def _check_bucket_keys(schema: TableSchema, types: Mapping[str, DataType]) -> No
             raise SchemaError(f"bucket-key {name!r} must be part of the primary key")
 
 
+def _check_bucket_function(schema: TableSchema, types: Mapping[str, DataType]) -> None:
+    keys = [types[name] for name in schema.bucket_keys]
+    match schema.bucket_function:
+        case BucketFunction.MOD if keys and not takes_mod(keys):
+            raise SchemaError(
+                "option 'bucket-function.type' = 'mod' needs a bucket key of one column of type "
+                f"INT or BIGINT, it has {', '.join(map(format_type, keys))}"
+            )
+        case BucketFunction.HIVE if not all(map(is_hashable, keys)):
+            raise SchemaError(
+                "option 'bucket-function.type' = 'hive' takes no timestamps in the bucket key, it "
+                f"has {', '.join(map(format_type, keys))}"
+            )
+
+
 def _check_sequence_fields(schema: TableSchema, types: Mapping[str, DataType]) -> None:
     text = schema.options.get("sequence.field")
     if text is None:
@@ -125,3 +147,9 @@ def _check_sequence_fields(schema: TableSchema, types: Mapping[str, DataType]) -
         raise SchemaError(
             "option 'sequence.field' needs a primary key that contains all partition keys"
         )
+
+
+def _check_folders(schema: TableSchema) -> None:
+    options = Options(schema.options)
+    options.slice(PartitionOptions)
+    _ = options.slice(ExternalPathOptions).write_folders

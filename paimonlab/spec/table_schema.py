@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from paimonlab.errors import ColumnNotFoundError, CorruptMetadataError, SchemaError
 from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.bucket import BucketFunction
 from paimonlab.spec.options import Options, option_field
 from paimonlab.spec.type_text import fields_from_json, fields_to_json
 from paimonlab.spec.types import DataField, RowType
@@ -25,10 +26,14 @@ FIRST_SCHEMA_ID = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketKeyOptions:
-    """The table option that names the columns of the bucket key."""
+    """The table options that say what chooses the bucket of a row."""
 
     bucket_key: str = option_field("bucket-key", "string", "")
     """``bucket-key``: split at commas, blanks count."""
+    function: BucketFunction = option_field(
+        "bucket-function.type", "enum", BucketFunction.DEFAULT, parse=BucketFunction
+    )
+    """``bucket-function.type``"""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,11 @@ class TableSchema:
         """Columns that choose the bucket; () in an append table without ``bucket-key``."""
         text = Options(self.options).slice(BucketKeyOptions).bucket_key
         return tuple(text.split(",")) if text else self.trimmed_primary_keys
+
+    @cached_property
+    def bucket_function(self) -> BucketFunction:
+        """How the bucket key becomes a bucket."""
+        return Options(self.options).slice(BucketKeyOptions).function
 
     @cached_property
     def field_names(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.read.read_plan import ReadOptions, ReadPlan
+from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.options import Options
 from paimonlab.spec.partition import PartitionOptions
 from paimonlab.spec.predicate import Predicate
@@ -91,6 +92,7 @@ class TableParts:
             columns=tuple(columns),
             predicate=predicate,
             options=self.options.slice(ReadOptions),
+            external_roots=self.layout.external_roots,
         )
 
     def write_plan(self) -> WritePlan:
@@ -103,4 +105,5 @@ class TableParts:
             partition=self.options.slice(PartitionOptions),
             parquet=self.options.slice(ParquetOptions),
             stats=StatsOptions.of(self.schema.fields, self.options),
+            external_folders=self.options.slice(ExternalPathOptions).write_folders,
         )

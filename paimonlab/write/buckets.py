@@ -52,7 +52,8 @@ def groups(rows: pa.RecordBatch | pa.Table, schema: TableSchema, buckets: int) -
     if buckets < 1:
         codes, per_partition = partition_of, 1
     else:
-        bucket_of = bucket_ids(rows, [schema.field(key) for key in schema.bucket_keys], buckets)
+        fields = [schema.field(key) for key in schema.bucket_keys]
+        bucket_of = bucket_ids(rows, fields, buckets, schema.bucket_function)
         codes, per_partition = partition_of * buckets + bucket_of, buckets
     for code, positions in _by_code(codes, len(partitions) * per_partition):
         partition, bucket = divmod(code, per_partition)

@@ -9,6 +9,7 @@ import pyarrow as pa
 from paimonlab.errors import DataError
 from paimonlab.spec.binary_row import decode
 from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.external_paths import folder_of
 from paimonlab.spec.partition import bucket_path, partition_paths
 from paimonlab.storage import FileIO, safe_join
 from paimonlab.write.write_plan import WritePlan
@@ -17,7 +18,7 @@ _LONGEST_NAME_BYTES = 255  # of local file systems and HDFS
 
 
 def bucket_folder(plan: WritePlan, partition: bytes, bucket: int) -> str:
-    """Absolute folder of the data files of a bucket.
+    """Folder of the data files of a bucket, relative to the table or an external root.
 
     Parameters
     ----------
@@ -43,12 +44,13 @@ def bucket_folder(plan: WritePlan, partition: bytes, bucket: int) -> str:
                 f"{plan.table_name}: a value of partition column {key!r} is too long: its folder "
                 f"{name[:40]}… would have a name of more than {_LONGEST_NAME_BYTES} bytes"
             )
-    return safe_join(plan.table_path, bucket_path(path, bucket))
+    return bucket_path(path, bucket, plan.partition.data_directory)
 
 
 def delete_files(messages: Sequence[CommitMessage], plan: WritePlan, file_io: FileIO) -> None:
     """Delete the files of messages whose commit definitely did not and will not happen."""
     for message in messages:
         folder = bucket_folder(plan, message.partition, message.bucket)
-        for file in message.new_files:
-            file_io.delete(safe_join(folder, file.file_name))
+        for file in (*message.new_files, *message.changelog_files):
+            path = file.external_path or safe_join(plan.table_path, folder, file.file_name)
+            file_io.delete(folder_of(path))

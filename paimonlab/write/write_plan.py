@@ -46,6 +46,8 @@ class WritePlan:
     partition: PartitionOptions
     parquet: ParquetOptions
     stats: StatsOptions
+    external_folders: tuple[str, ...] = ()
+    """Roots that new data files go to in turn; (): the table's folder."""
 
     @property
     def target_file_size_bytes(self) -> int:

@@ -138,9 +138,8 @@ class TableWriter:
             writer.abort()
         self._open.clear()
         for bucket, files in self._files.items():
-            folder = self._targets[bucket].folder
             for file in files:
-                self._file_io.delete(safe_join(folder, file.file_name))
+                self._file_io.delete(self._targets[bucket].path_of(file))
         self._files.clear()
 
     def _flush(self, *, everything: bool) -> None:
@@ -206,8 +205,12 @@ class TableWriter:
     def _target(self, group: Group) -> FileTarget:
         bucket = (group.partition, group.bucket)
         if bucket not in self._targets:
+            folder = bucket_folder(self._plan, group.partition, group.bucket)
             self._targets[bucket] = FileTarget(
-                folder=bucket_folder(self._plan, group.partition, group.bucket),
+                folder=safe_join(self._plan.table_path, folder),
+                external_folders=tuple(
+                    safe_join(root, folder) for root in self._plan.external_folders
+                ),
                 schema_id=self._plan.schema.id,
                 columns=self._columns,
                 stats=self._plan.stats,

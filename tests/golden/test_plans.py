@@ -37,7 +37,7 @@ REFUSED = {
     "rowtrack": "data-evolution",
 }
 """What a plan refuses by itself; options of the table are looked at before."""
-FOLDERS_ELSEWHERE = {"layout", "postpone"}
+FOLDERS_ELSEWHERE = {"postpone"}
 LISTED_AT_SNAPSHOT = {"evo_avro": 4, "evo_orc": 4, "evo_parquet": 4}
 """Tables that were compacted after their files were listed."""
 NAMES = sorted(file.stem for file in (golden(WRITER) / "expected").glob("*.json"))

@@ -478,9 +478,34 @@ def test_names_that_lead_out_of_the_table_are_refused(appended: SmallTable, name
         appended.manifests.read_list(name, referrer="snapshot-1")
 
 
-def test_files_outside_the_table_are_refused(appended: SmallTable) -> None:
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "file:/etc/passwd",
+        "/etc/passwd",
+        "file:/data/t2/a",
+        "file:/data/t",
+        "file:/data/t/../../etc/passwd",
+        "file:/data/t/./a",
+        "file:/data/t/a\\b",
+        "file:/data/t/a\n",
+        "file://host/data/t/a",
+        "s3://data/t/a",
+        "http://127.0.0.1/data/t/a",
+    ],
+)
+def test_files_outside_the_table_and_its_roots_are_refused(appended: SmallTable, uri: str) -> None:
+    layout = replace(appended.layout, external_roots=("/data/t",))
+
     with pytest.raises(UnsupportedError, match=r"data-file\.external-paths"):
-        appended.layout.data_file("bucket-0", "a", "file:/etc/passwd")
+        layout.data_file("bucket-0", "a", uri)
+
+
+def test_files_below_an_external_root_are_found(appended: SmallTable) -> None:
+    layout = replace(appended.layout, external_roots=("/data/t", "/x"))
+
+    assert layout.data_file("b", "a", "file:///data/t/p=%3A/b/a") == "/data/t/p=%3A/b/a"
+    assert layout.data_file("b", "a", "file:/x/a") == "/x/a"
 
 
 def test_files_with_some_of_the_columns_are_refused(appended: SmallTable) -> None:

@@ -1,0 +1,144 @@
+"""Data files outside the table's folder: which roots new files go to, which may be read.
+
+A manifest may come from a stranger, so a path in it is followed only below a root that the
+table's definition or the catalog names.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.AbstractFileStore``, external paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spec.options import option_field
+
+_OPTION = "data-file.external-paths"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalPathOptions:
+    """The table options that put data files elsewhere."""
+
+    roots: tuple[str, ...] = option_field(_OPTION, "list", ())
+    """``data-file.external-paths``: URIs."""
+    strategy: str = option_field("data-file.external-paths.strategy", "string", "none")
+    """``data-file.external-paths.strategy``: how new files are spread over the roots."""
+    specific_scheme: str = option_field("data-file.external-paths.specific-fs", "string", "")
+    """``data-file.external-paths.specific-fs``: new files go to roots of this scheme only."""
+
+    @property
+    def readable_folders(self) -> tuple[str, ...]:
+        """Folders of the roots that files may be read from, whatever the strategy is now."""
+        return tuple(root_folder(root) for root in self.roots if scheme_of(root) == "file")
+
+    @property
+    def write_folders(self) -> tuple[str, ...]:
+        """Folders that new files go to in turn; () : the table's own.
+
+        Raises
+        ------
+        SchemaError
+            If a root has no scheme, or no root has the scheme asked for.
+        UnsupportedError
+            If a root is in another store than the local one.
+        """
+        strategy = self.strategy.lower()
+        if strategy == "none" or not self.roots:
+            return ()
+        schemes = {root: scheme_of(root) for root in self.roots}
+        if "" in schemes.values():
+            raise SchemaError(f"option {_OPTION!r}: every path needs a scheme, like file:/data")
+        chosen = [
+            root
+            for root, scheme in schemes.items()
+            if strategy != "specific-fs" or scheme == self.specific_scheme.lower()
+        ]
+        if not chosen:
+            raise SchemaError(
+                f"option {_OPTION!r}: none of the paths has the scheme that "
+                f"'{_OPTION}.specific-fs' = {self.specific_scheme!r} asks for"
+            )
+        return tuple(root_folder(root) for root in chosen)
+
+
+def scheme_of(uri: str) -> str:
+    """Return the scheme of a path in lower case; "" without one.
+
+    >>> scheme_of("file:/data"), scheme_of("S3://bucket/t"), scheme_of("/data")
+    ('file', 's3', '')
+    """
+    scheme, colon, _ = uri.partition(":")
+    return scheme.lower() if colon and "/" not in scheme else ""
+
+
+def folder_of(uri: str) -> str:
+    """Return the path of a file or folder in the local store.
+
+    Nothing is unescaped: ``%3A`` in a path of Paimon's are three characters.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is in another store.
+
+    Examples
+    --------
+    >>> folder_of("file:///data/t/"), folder_of("file:/data"), folder_of("/data")
+    ('/data/t', '/data', '/data')
+    """
+    scheme = scheme_of(uri)
+    path = uri.partition(":")[2] if scheme else uri
+    if scheme not in ("", "file") or (path.startswith("//") and not path.startswith("///")):
+        raise UnsupportedError(
+            f"{_OPTION} = '{uri}'", f"no store for {scheme or uri!r} is built in"
+        )
+    return "/" + path.strip("/")
+
+
+def root_folder(uri: str) -> str:
+    """Return the folder of a root.
+
+    Raises
+    ------
+    SchemaError
+        If it is not absolute, leads upwards, or is the whole store.
+    """
+    folder = folder_of(uri)
+    parts = folder[1:].split("/")
+    if any(part in {"", ".", ".."} for part in parts):
+        raise SchemaError(f"option {_OPTION!r}: {uri!r} is not a folder of its own")
+    return folder
+
+
+def external_file(uri: str, roots: Sequence[str], *, table: str) -> str:
+    """Return the path of a data file that metadata puts outside the table's folder.
+
+    Parameters
+    ----------
+    uri
+        As the manifest entry has it.
+    roots
+        Folders that files may be read from.
+    table
+        The table's folder, for messages.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is in none of them.
+    """
+    path = folder_of(uri)
+    parts = path[1:].split("/")
+    is_plain = all(part not in {"", ".", ".."} and part.isprintable() for part in parts)
+    is_plain = is_plain and "\\" not in path
+    if not is_plain or not any(path.startswith(f"{root}/") for root in roots):
+        allowed = ", ".join(root for root in roots if root != table) or "there is none"
+        raise UnsupportedError(
+            f"a data file outside of {_OPTION!r}",
+            f"{table}: {uri!r} is neither in the table's folder nor below a root that may be read "
+            f"({allowed}). Name its root in the catalog option 'allowed-external-roots' if you "
+            "trust the table",
+        )
+    return path
