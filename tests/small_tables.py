@@ -186,6 +186,13 @@ class SmallTable:
         assert snapshot is not None
         return snapshot
 
+    def rewrite_latest(self, **fields: object) -> None:
+        """Change the newest snapshot, as another program might have written it."""
+        latest = self.snapshots.latest()
+        assert latest is not None
+        values = {name: getattr(latest, name) for name in Snapshot.__struct_fields__} | fields
+        UNSYNCED.replace(self.layout.snapshot(latest.id), Snapshot(**values).to_json())
+
     def live_names(self, snapshot: Snapshot | None = None) -> list[str]:
         """Return the names of the files that are alive, sorted."""
         snapshot = snapshot or self.snapshots.latest()
@@ -230,7 +237,14 @@ class SmallTable:
         found = set()
         for snapshot in self.snapshots.list():
             found.add(f"snapshot/snapshot-{snapshot.id}")
-            for name in (snapshot.base_manifest_list, snapshot.delta_manifest_list):
+            if snapshot.index_manifest:
+                found.add(f"manifest/{snapshot.index_manifest}")
+            if snapshot.statistics:
+                found.add(f"statistics/{snapshot.statistics}")
+            lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
+            if snapshot.changelog_manifest_list:
+                lists.append(snapshot.changelog_manifest_list)
+            for name in lists:
                 found.add(f"manifest/{name}")
                 metas = self.manifests.read_list(name)
                 found |= {f"manifest/{meta.file_name}" for meta in metas}

@@ -23,6 +23,8 @@ class CommitRequest:
     watermark: int | None = None
     """Event time, epoch milliseconds."""
     properties: Mapping[str, str] | None = None
+    statistics: str | None = None
+    """File of statistics; None: those of the snapshot before, if they still fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ class ManifestLists:
 
     base: tuple[str, int]
     delta: tuple[str, int]
+    changelog: tuple[str, int] | None = None
+    index_manifest: str | None = None
 
 
 def next_snapshot(
@@ -41,6 +45,8 @@ def next_snapshot(
     *,
     latest: Snapshot | None,
     schema_id: int,
+    next_row_id: int,
+    changelog_rows: int,
     time_millis: int,
 ) -> Snapshot:
     """Return the snapshot that follows ``latest``.
@@ -52,22 +58,26 @@ def next_snapshot(
     delta
         Entries of the commit (`ENTRY_SCHEMA`).
     lists
-        Where they, and those of ``latest``, are.
+        Where they, those of ``latest``, the changelog and the list of indexes are.
     latest
         None: the table is empty.
     schema_id
         The latest schema.
+    next_row_id
+        The first row id that is free.
+    changelog_rows
+        Rows of the changelog files.
     time_millis
         Now, epoch milliseconds.
 
     Notes
     -----
-    Index manifest and next row id go from snapshot to snapshot, statistics as long as the
-    schema stays, properties never.
+    Statistics go from snapshot to snapshot as long as the schema stays, properties never.
     """
     added_rows = _delta_record_count(delta)
     total = (latest.total_record_count or 0) if latest else 0
     is_same_schema = latest is not None and latest.schema_id == schema_id
+    inherited = latest.statistics if latest and is_same_schema else None
     return Snapshot(
         version=CURRENT_VERSION,
         id=latest.id + 1 if latest else FIRST_SNAPSHOT_ID,
@@ -76,7 +86,10 @@ def next_snapshot(
         base_manifest_list_size=lists.base[1],
         delta_manifest_list=lists.delta[0],
         delta_manifest_list_size=lists.delta[1],
-        index_manifest=latest.index_manifest if latest else None,
+        changelog_manifest_list=lists.changelog[0] if lists.changelog else None,
+        changelog_manifest_list_size=lists.changelog[1] if lists.changelog else None,
+        changelog_record_count=changelog_rows if lists.changelog else None,
+        index_manifest=lists.index_manifest,
         commit_user=request.user,
         commit_identifier=request.identifier,
         commit_kind=kind,
@@ -84,9 +97,9 @@ def next_snapshot(
         total_record_count=total + added_rows,
         delta_record_count=added_rows,
         watermark=_watermark(latest.watermark if latest else None, request.watermark),
-        statistics=latest.statistics if latest and is_same_schema else None,
+        statistics=request.statistics or inherited,
         properties=dict(request.properties) if request.properties else None,
-        next_row_id=(latest.next_row_id or 0) if latest else 0,
+        next_row_id=next_row_id,
     )
 
 

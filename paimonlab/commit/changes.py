@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -11,36 +11,51 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.commit.conflicts import Base, check_delta
+from paimonlab.commit.base_files import BaseFiles
+from paimonlab.commit.conflicts import POSTPONED, Base, check_delta
+from paimonlab.commit.file_changes import FileChanges, IndexChanges
+from paimonlab.commit.index_changes import (
+    check_buckets_unchanged,
+    check_one_vector_each,
+    check_vectors,
+    combine,
+)
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.errors import SnapshotNotFoundError, UnsupportedError
-from paimonlab.formats.entry_rows import entries_to_table
-from paimonlab.metadata.manifests import ManifestStore
-from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.scan.entries import concat, fold, with_kind
-from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_entries
-from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.index_manifest import DELETION_VECTORS
-from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestEntry
+from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
+from paimonlab.scan.entries import concat, with_kind
+from paimonlab.scan.live_files import live_entries
+from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind
 from paimonlab.spec.snapshot import CommitKind, Snapshot
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types import DataField, DataType
 
 
-def additions(messages: Sequence[CommitMessage]) -> pa.Table:
-    """Return the entries that add the files of messages, in their order."""
-    return entries_to_table(
-        [
-            ManifestEntry(
-                kind=FileKind.ADD,
-                partition=message.partition,
-                bucket=message.bucket,
-                total_buckets=message.total_buckets,
-                file=file,
-            )
-            for message in messages
-            for file in message.new_files
-        ]
-    )
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """What a commit has to know of the table's definition."""
+
+    partition_fields: tuple[DataField, ...] = ()
+    key_types: tuple[DataType, ...] | None = None
+    """Of the trimmed primary key; None: an append table."""
+    buckets: int = -1
+    """The option ``bucket``."""
+
+    @property
+    def has_buckets(self) -> bool:
+        """Whether every row belongs to a bucket."""
+        return self.key_types is not None or self.buckets > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What a commit changes if it follows a certain snapshot."""
+
+    entries: pa.Table
+    """Additions and deletions of data files (`ENTRY_SCHEMA`)."""
+    changelog: pa.Table = field(default_factory=ENTRY_SCHEMA.empty_table)
+    """Additions of changelog files (`ENTRY_SCHEMA`)."""
+    indexes: Sequence[IndexManifestEntry] | None = None
+    """All index files from now on; None: those of the snapshot before."""
 
 
 class Change(Protocol):
@@ -51,160 +66,152 @@ class Change(Protocol):
         """What goes into the snapshot."""
         ...
 
-    def after(self, latest: Snapshot | None) -> pa.Table:
-        """Return the entries of the commit if it follows ``latest``.
+    def after(self, latest: Snapshot | None) -> Delta:
+        """Return what the commit changes if it follows ``latest``.
 
         Raises
         ------
         FilesConflictError
             If the commit does not fit the table any more.
         UnsupportedError
-            If the table has indexes that would have to be kept up.
+            If the table has indexes that would have to be handed on and are not known.
         """
         ...
 
 
-_MOST_CHANGES = 100
-"""Snapshots that are read one by one; from more, all live files are read at once."""
-
-
 @dataclass(slots=True)
-class Append:
-    """Adds files and deletes none.
+class Increment:
+    """Adds files, and deletes files that are named.
 
-    In conflict can be the number of buckets, and files that are there already, because their
-    messages were committed before. What was looked at is not looked at again: an attempt reads
-    the changes since the last one.
+    What was looked at is not looked at again: an attempt reads the changes since the last one.
     """
 
-    added: pa.Table
-    table: str
-    snapshots: SnapshotManager
-    manifests: ManifestStore
+    changes: FileChanges
+    shape: TableShape
+    base: BaseFiles
+    user: str
+    is_compaction: bool = False
     checked_id: int | None = None
     """The snapshot up to which there is no conflict, 0: the table was empty; None: unknown, all
     files of our partitions are looked at."""
 
     @property
     def kind(self) -> CommitKind:
-        """Always APPEND."""
-        return CommitKind.APPEND
+        """COMPACT; OVERWRITE if rows go; else APPEND."""
+        if self.is_compaction:
+            return CommitKind.COMPACT
+        return CommitKind.APPEND if self.changes.only_adds else CommitKind.OVERWRITE
 
-    def after(self, latest: Snapshot | None) -> pa.Table:
-        """Return the additions."""
-        check_indexes(latest, self.manifests, touched=None)
-        known = self._since_checked(latest)
+    def after(self, latest: Snapshot | None) -> Delta:
+        """Return the changes as they were given, and all index files from now on."""
+        entries = self.changes.entries
+        if entries.num_rows:
+            base = self.base.of(latest, entries["partition"], self.checked_id)
+            check_delta(entries, base, key_types=self.shape.key_types)
+        indexes = self._indexes(latest)
+        self.checked_id = latest.id if latest else 0
+        return Delta(entries, self.changes.changelog, indexes)
+
+    def _indexes(self, latest: Snapshot | None) -> Sequence[IndexManifestEntry] | None:
+        changes, deleted = self.changes.indexes, self._deleted_files()
         latest_id = latest.id if latest else 0
-        check_delta(self.added, Base(self.table, latest_id, known))
-        self.checked_id = latest_id
-        return self.added
+        if changes.is_empty and (self.shape.has_buckets or not deleted):
+            return None
+        before = self.base.indexes(latest)
+        if self.shape.has_buckets:
+            self._check_buckets(changes, latest)
+        else:
+            check_vectors(before, changes, deleted, table=self.base.table, snapshot_id=latest_id)
+        if changes.is_empty:
+            return None
+        after = combine(before, changes, has_buckets=self.shape.has_buckets)
+        check_one_vector_each(after, table=self.base.table, snapshot_id=latest_id)
+        return after
 
-    def _since_checked(self, latest: Snapshot | None) -> pa.Table:
-        """Return files in our partitions that came after the checked snapshot."""
-        if latest is None or latest.id == self.checked_id:
-            return ENTRY_SCHEMA.empty_table()
-        if self.checked_id is not None and 0 < latest.id - self.checked_id <= _MOST_CHANGES:
-            try:
-                return self._additions_since(self.checked_id, latest)
-            except SnapshotNotFoundError:  # expired meanwhile
-                pass
-        return live_entries(latest, self.manifests, keep=self._in_our_partitions)
+    def _check_buckets(self, changes: IndexChanges, latest: Snapshot | None) -> None:
+        if not changes.base_ids:
+            return
+        base_id, latest_id = min(changes.base_ids), latest.id if latest else 0
+        try:
+            check_buckets_unchanged(
+                self.base.index_history(base_id, latest),
+                changes,
+                user=self.user,
+                table=self.base.table,
+                snapshot_id=latest_id,
+            )
+        except SnapshotNotFoundError as error:
+            problem = f"the indexes were made against snapshot {base_id}, which has expired"
+            raise FilesConflictError(self.base.table, latest_id, (), problem) from error
 
-    def _additions_since(self, checked_id: int, latest: Snapshot) -> pa.Table:
-        tables = []
-        for snapshot_id in range(checked_id + 1, latest.id + 1):
-            snapshot = latest if snapshot_id == latest.id else self.snapshots.get(snapshot_id)
-            metas = delta_manifests_of(snapshot, self.manifests)
-            tables += read_entries(snapshot, metas, self.manifests)
-        entries = fold([self._in_our_partitions(table) for table in tables])
-        return entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))
-
-    def _in_our_partitions(self, entries: pa.Table) -> pa.Table:
-        ours = pc.unique(self.added["partition"])
-        return entries.filter(pc.is_in(entries["partition"], ours))
+    def _deleted_files(self) -> set[str]:
+        entries = self.changes.entries
+        is_deleted = pc.equal(entries["kind"], int(FileKind.DELETE))
+        return set(entries.filter(is_deleted)["file_name"].to_pylist())
 
 
 @dataclass(slots=True)
 class Overwrite:
     """Deletes all files of some partitions, those that came meanwhile too, and adds others."""
 
-    added: pa.Table
+    changes: FileChanges
     scope: OverwriteScope
-    partition_fields: Sequence[DataField]
-    table: str
-    manifests: ManifestStore
+    shape: TableShape
+    base: BaseFiles
 
     @property
     def kind(self) -> CommitKind:
         """Always OVERWRITE."""
         return CommitKind.OVERWRITE
 
-    def after(self, latest: Snapshot | None) -> pa.Table:
-        """Return the deletions of what is there, then the additions."""
-        self._check_scope()
-        check_indexes(latest, self.manifests, touched=self._covered)
-        if latest is None:
-            alive = ENTRY_SCHEMA.empty_table()
-        else:
-            alive = live_entries(latest, self.manifests, keep=self._keep)
-        delta = concat([with_kind(alive, FileKind.DELETE), self.added])
-        check_delta(delta, Base(self.table, latest.id if latest else 0, alive))
-        return delta
+    def after(self, latest: Snapshot | None) -> Delta:
+        """Return the deletions of what is there, then the additions; no changelog."""
+        added = self.changes.entries
+        self._check_scope(added)
+        alive = ENTRY_SCHEMA.empty_table()
+        if latest is not None:
+            alive = live_entries(latest, self.base.manifests, keep=self._keep)
+        entries = concat([with_kind(alive, FileKind.DELETE), added])
+        base = Base(self.base.table, latest.id if latest else 0, alive)
+        check_delta(entries, base, key_types=self.shape.key_types)
+        return Delta(entries, indexes=self._indexes(latest))
+
+    def _indexes(self, latest: Snapshot | None) -> Sequence[IndexManifestEntry] | None:
+        before = self.base.indexes(latest)
+        partitions = pa.array([file.partition for file in before], pa.large_binary())
+        hit = self._covered(pa.chunked_array([partitions]))
+        replaced = [file for file, is_hit in zip(before, hit.tolist(), strict=True) if is_hit]
+        new = self.changes.indexes.new
+        if not replaced and not new:
+            return None
+        changes = IndexChanges(new, tuple(replaced))
+        return combine(before, changes, has_buckets=self.shape.has_buckets)
 
     def _keep(self, entries: pa.Table) -> pa.Table:
-        return entries.filter(pa.array(self._covered(entries["partition"])))
+        covered = self._covered(entries["partition"])
+        if self.shape.buckets != POSTPONED:
+            # Rows that wait for a bucket are not replaced by rows that have one.
+            covered &= entries["bucket"].to_numpy() >= 0
+        return entries.filter(pa.array(covered))
 
     def _covered(self, partitions: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
         encoded = pc.dictionary_encode(partitions.combine_chunks())
-        covered = self.scope.covers(encoded.dictionary, self.partition_fields)
+        covered = self.scope.covers(encoded.dictionary, self.shape.partition_fields)
         return covered[encoded.indices.to_numpy()]
 
-    def _check_scope(self) -> None:
-        if not self._covered(self.added["partition"]).all():
+    def _check_scope(self, added: pa.Table) -> None:
+        if not self._covered(added["partition"]).all():
             raise ValueError(
-                f"{self.table}: there are rows for partitions that are not overwritten"
+                f"{self.base.table}: there are rows for partitions that are not overwritten"
             )
 
 
-def check_indexes(
-    latest: Snapshot | None,
-    manifests: ManifestStore,
-    *,
-    touched: Callable[[pa.ChunkedArray], npt.NDArray[np.bool_]] | None,
-) -> None:
-    """Refuse commits that would leave an index, or row ids, behind.
+@dataclass(frozen=True, slots=True)
+class NoChange:
+    """Leaves the files as they are: what is new is in the snapshot itself."""
 
-    Parameters
-    ----------
-    latest
-        What the commit follows.
-    manifests
-        The manifests of the table.
-    touched
-        Marks the partitions whose files are deleted; None: only additions. Deletion vectors
-        speak of files that stay, so additions leave them alone.
+    kind: CommitKind
 
-    Raises
-    ------
-    UnsupportedError
-        If an index would have to be changed, or if rows have ids.
-    """
-    if latest is None:
-        return
-    if latest.next_row_id:
-        raise UnsupportedError("row-tracking.enabled = 'true'", "writing to a table with row ids")
-    if latest.index_manifest is None:
-        return
-    files = manifests.read_index(latest.index_manifest, referrer=f"snapshot-{latest.id}")
-    if touched is None:
-        hit = [file for file in files if file.index_type != DELETION_VECTORS]
-    else:
-        partitions = pa.array([file.partition for file in files], pa.large_binary())
-        mask = touched(pa.chunked_array([partitions]))
-        hit = [file for file, is_touched in zip(files, mask.tolist(), strict=True) if is_touched]
-    if hit:
-        kind = hit[0].index_type
-        raise UnsupportedError(
-            "deletion-vectors.enabled = 'true'" if kind == DELETION_VECTORS else f"{kind} index",
-            "this commit would have to change the indexes of the table, which paimonlab cannot yet",
-        )
+    def after(self, latest: Snapshot | None) -> Delta:  # noqa: ARG002
+        """Return nothing."""
+        return Delta(ENTRY_SCHEMA.empty_table())

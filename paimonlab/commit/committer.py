@@ -10,12 +10,14 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.commit.attempt import CommitRequest
-from paimonlab.commit.changes import Append, Change, Overwrite, additions
+from paimonlab.commit.base_files import BaseFiles
+from paimonlab.commit.changes import Change, Increment, NoChange, Overwrite, TableShape
+from paimonlab.commit.file_changes import FileChanges, compacted, written
 from paimonlab.commit.history import CommitHistory, local_to_epoch
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.preparation import Preparation
@@ -25,6 +27,8 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.commit.settlement import settle, unknown_outcome
 from paimonlab.errors import (
     CommitError,
+    CommitOutcomeUnknownError,
+    PaimonError,
     PostCommitError,
     TableNotFoundError,
 )
@@ -33,10 +37,12 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.metadata.statistics import StatisticsStore
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
+from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, CommitKind, Snapshot
+from paimonlab.spec.statistics import Statistics
 from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 
 __all__ = ["CommitOptions", "Committer"]
@@ -78,6 +84,7 @@ class Committer:
         self._publisher = publisher
         self._options = options
         self._now_millis = now_millis
+        self._base = BaseFiles(table_name, snapshots, manifests)
 
     def append(
         self,
@@ -90,7 +97,10 @@ class Committer:
         is_new_user: bool = False,
         checked_id: int | None = None,
     ) -> Snapshot | None:
-        """Add the files of messages to the table.
+        """Make what messages say visible.
+
+        What was written becomes a snapshot of kind APPEND, or OVERWRITE if rows go: files that
+        are deleted, deletion vectors. What was compacted becomes a second one of kind COMPACT.
 
         Parameters
         ----------
@@ -106,19 +116,21 @@ class Committer:
             Promises that nobody ever committed as ``user``: then nobody looks for it.
         checked_id
             Promises that there is no conflict with this snapshot (0: an empty table) and those
-            before: the files were named after it, and their bucket counts are those of their
-            partitions. None: all files of the partitions are looked at.
+            before: new files were named after it, deleted ones were alive, and bucket counts
+            are those of the partitions. None: all files of the partitions are looked at.
 
         Returns
         -------
         Snapshot or None
-            What the messages became, now or earlier; None if there is nothing to commit.
+            The last of what the messages became, now or earlier; None if there is nothing to
+            commit.
 
         Raises
         ------
         FilesConflictError
-            If the number of buckets of a partition has changed, or if files of the messages
-            are in the table already.
+            If the number of buckets of a partition has changed, if files of the messages are in
+            the table already or deleted ones are not, if a level of a bucket would hold a key
+            twice, or if others changed the deletion vectors or the index that is replaced.
         SnapshotConflictError
             If other writers were faster for too long.
         CommitOutcomeUnknownError
@@ -126,20 +138,57 @@ class Committer:
         CommitHistoryExpiredError
             If this commit is so old that it may have happened and been forgotten.
         PostCommitError
-            If the commit happened and something went wrong after it.
+            If the commit happened and something went wrong after it: its compaction, too.
         UnsupportedError
-            If the table has indexes that would have to be kept up.
+            If the table has indexes that would have to be handed on and are not known.
         """
         request = CommitRequest(
             user=user, identifier=identifier, watermark=watermark, properties=properties
         )
-        added = additions(messages)
-        is_empty = not added.num_rows and watermark is None and not properties
-        if is_empty and self._options.ignore_empty_commit:
-            return None
-        change = Append(added, self._table, self._snapshots, self._manifests, checked_id)
+        first, second = written(messages), compacted(messages)
         with self._nothing_happens_on_errors():
-            return self._commit(change, added, request, is_new_user=is_new_user)
+            shape = self._shape(self._schema())
+            landed: Snapshot | None = None
+            if self._makes_snapshot(first, second, request):
+                change = Increment(first, shape, self._base, user, checked_id=checked_id)
+                landed = self._commit(change, request, shape, is_new_user=is_new_user)
+            if second.is_empty:
+                return landed
+            change = Increment(
+                second, shape, self._base, user, is_compaction=True, checked_id=checked_id
+            )
+            return self._commit_second(landed, change, request, shape, is_new_user=is_new_user)
+
+    def _makes_snapshot(
+        self, first: FileChanges, second: FileChanges, request: CommitRequest
+    ) -> bool:
+        if not first.is_empty or not self._options.ignore_empty_commit:
+            return True
+        says_something = request.watermark is not None or bool(request.properties)
+        return says_something and second.is_empty
+
+    def _commit_second(
+        self,
+        landed: Snapshot | None,
+        change: Change,
+        request: CommitRequest,
+        shape: TableShape,
+        *,
+        is_new_user: bool,
+    ) -> Snapshot:
+        try:
+            return self._commit(
+                change,
+                request,
+                shape,
+                is_new_user=is_new_user,
+                after_id=landed.id if landed else 0,
+            )
+        except (PaimonError, OSError) as error:
+            if landed is None or isinstance(error, CommitOutcomeUnknownError | PostCommitError):
+                raise
+            problem = f"its compaction did not become visible: {error}"
+            raise PostCommitError(self._table, landed.id, problem) from error
 
     def overwrite(
         self,
@@ -177,26 +226,79 @@ PostCommitError, UnsupportedError
         request = CommitRequest(
             user=user, identifier=identifier, watermark=watermark, properties=properties
         )
-        added = additions(messages)
+        first, second = written(messages), compacted(messages)
+        if first.changelog.num_rows or second.changelog.num_rows:
+            logger.warning("%s: an overwrite has no changelog, its files are ignored", self._table)
         with self._nothing_happens_on_errors():
-            fields = self._partition_fields(self._schema())
-            change = Overwrite(added, scope, fields, self._table, self._manifests)
-            return self._commit(change, added, request, is_new_user=is_new_user)
+            shape = self._shape(self._schema())
+            landed = self._commit(
+                Overwrite(first, scope, shape, self._base),
+                request,
+                shape,
+                is_new_user=is_new_user,
+            )
+            second = replace(second, changelog=first.changelog.slice(0, 0))
+            if second.is_empty:
+                return landed
+            change = Increment(second, shape, self._base, user, is_compaction=True)
+            return self._commit_second(landed, change, request, shape, is_new_user=is_new_user)
+
+    def analyze(self, statistics: Statistics, *, user: str, identifier: int) -> Snapshot:
+        """Make statistics of the table visible, in a snapshot of kind ANALYZE.
+
+        Parameters
+        ----------
+        statistics
+            Of the schema they name; later snapshots keep them until the schema changes.
+        user, identifier
+            As in `append`.
+
+        Raises
+        ------
+        SnapshotConflictError, CommitOutcomeUnknownError, CommitHistoryExpiredError, \
+PostCommitError
+            As in `append`.
+        """
+        with self._nothing_happens_on_errors():
+            shape = self._shape(self._schema())
+            files = StatisticsStore(self._file_io, self._layout)
+            name = files.write(statistics)
+            request = CommitRequest(user=user, identifier=identifier, statistics=name)
+            is_new = False
+            try:
+                snapshot = self._commit(
+                    NoChange(CommitKind.ANALYZE), request, shape, is_new_user=False
+                )
+                is_new = snapshot.statistics == name
+            except (CommitOutcomeUnknownError, PostCommitError):
+                is_new = True
+                raise
+            finally:
+                if not is_new:
+                    files.delete(name)
+        return snapshot
 
     def _commit(
-        self, change: Change, added: pa.Table, request: CommitRequest, *, is_new_user: bool
+        self,
+        change: Change,
+        request: CommitRequest,
+        shape: TableShape,
+        *,
+        is_new_user: bool,
+        after_id: int = 0,
     ) -> Snapshot:
-        written_millis = _written_millis(added)
+        written_millis = _written_millis(change)
         history = CommitHistory(
-            self._snapshots, self._table, user=request.user, identifier=request.identifier
+            self._snapshots,
+            self._table,
+            user=request.user,
+            identifier=request.identifier,
+            kind=change.kind,
+            after_id=after_id,
         )
         race = Race(self._table, self._options.retry)
         preparation = Preparation(
-            request,
-            change,
-            self._manifests,
-            self._partition_fields(self._schema()),
-            self._options,
+            request, change, self._manifests, shape.partition_fields, self._options
         )
         in_doubt: Snapshot | None = None
         try:
@@ -261,13 +363,21 @@ PostCommitError, UnsupportedError
             raise TableNotFoundError(self._table)
         return schema
 
-    def _partition_fields(self, schema: TableSchema) -> list[DataField]:
-        return [schema.field(name) for name in schema.partition_keys]
+    def _shape(self, schema: TableSchema) -> TableShape:
+        keys = schema.trimmed_primary_keys
+        return TableShape(
+            partition_fields=tuple(schema.field(name) for name in schema.partition_keys),
+            key_types=tuple(schema.field(key).type for key in keys) if keys else None,
+            buckets=self._options.buckets,
+        )
 
 
-def _written_millis(added: pa.Table) -> int | None:
+def _written_millis(change: Change) -> int | None:
     """Return when the first file was made, epoch milliseconds; None if a file does not say."""
-    times = added["creation_time_millis"]
+    if not isinstance(change, Increment | Overwrite):
+        return None
+    entries = change.changes.entries
+    times = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))["creation_time_millis"]
     if not len(times) or times.null_count:
         return None
     return local_to_epoch(pc.min(times).as_py())

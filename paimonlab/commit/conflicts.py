@@ -5,15 +5,22 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.errors import FilesConflictError
-from paimonlab.scan.entries import codes, concat, identities
+from paimonlab.scan.entries import codes, concat, group_codes, identities
+from paimonlab.scan.key_ranges import first_overlap
 from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.types import DataType
+
+POSTPONED = -2
+"""Number of buckets of files whose rows are not in their bucket yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +32,20 @@ class Base:
     snapshot_id: int
     """The snapshot that the commit follows; 0: it is the first."""
     entries: pa.Table
-    """Files that are alive in that snapshot (`ENTRY_SCHEMA`, additions only): all those of the
-    partitions the commit touches, or those that came since the writer looked."""
+    """Entries of the partitions that the commit touches (`ENTRY_SCHEMA`): of all files that are
+    alive in that snapshot, or what changed since the writer looked."""
+    is_complete: bool = True
+    """Whether these are all files; else those that are not named here were checked before."""
 
 
-def check_delta(delta: pa.Table, base: Base) -> None:
+def check_delta(
+    delta: pa.Table, base: Base, *, key_types: Sequence[DataType] | None = None
+) -> None:
     """Check what a commit adds and deletes.
 
     Every deleted file must be alive, no added file may be, none may be added twice, and all
     files of a partition must have one number of buckets, unless the old ones are deleted.
+    From level 1 on a key is in one file of a level and bucket.
 
     Parameters
     ----------
@@ -41,6 +53,8 @@ def check_delta(delta: pa.Table, base: Base) -> None:
         Entries of the commit (`ENTRY_SCHEMA`).
     base
         What it follows.
+    key_types
+        Types of the trimmed primary key columns; None: there is no key.
 
     Raises
     ------
@@ -51,15 +65,27 @@ def check_delta(delta: pa.Table, base: Base) -> None:
     both = concat([base.entries, delta])
     identity = identities(both)
     is_added = both["kind"].to_numpy() == int(FileKind.ADD)
-    alive, changed = identity[:count], identity[count:]
+    was_added = is_added[:count]
+    alive, gone = identity[:count][was_added], identity[:count][~was_added]
+    changed = identity[count:]
     added, deleted = changed[is_added[count:]], changed[~is_added[count:]]
-    _check_deleted(deleted[~np.isin(deleted, alive)], both, identity, base)
+    missing = ~np.isin(deleted, alive) if base.is_complete else np.isin(deleted, gone)
+    _check_deleted(deleted[missing], both, identity, base)
     stays = ~np.isin(alive, deleted)
-    distinct, counts = np.unique(added, return_counts=True)
-    again = np.concatenate([distinct[counts > 1], added[np.isin(added, alive[stays])]])
-    _check_added(again, both, identity, base)
-    remaining = np.concatenate([np.flatnonzero(stays), count + np.flatnonzero(is_added[count:])])
-    check_total_buckets(both.take(pa.array(remaining)), base)
+    twice = [_repeated(added), _repeated(deleted), added[np.isin(added, alive[stays])]]
+    _check_added(np.concatenate(twice), both, identity, base)
+    kept = np.concatenate(
+        [np.flatnonzero(was_added)[stays], count + np.flatnonzero(is_added[count:])]
+    )
+    remaining = both.take(pa.array(kept))
+    check_total_buckets(remaining, base)
+    if key_types is not None and added.size:
+        check_key_ranges(remaining, added.size, base, key_types)
+
+
+def _repeated(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    distinct, counts = np.unique(numbers, return_counts=True)
+    return distinct[counts > 1]
 
 
 def check_total_buckets(files: pa.Table, base: Base) -> None:
@@ -78,6 +104,8 @@ def check_total_buckets(files: pa.Table, base: Base) -> None:
         If a partition has files of two bucket counts: readers would look for rows in the
         wrong bucket.
     """
+    # Files of a postponed bucket wait beside those of real buckets.
+    files = files.filter(pc.not_equal(files["total_buckets"], POSTPONED))
     if not files.num_rows:
         return
     partition = codes(files["partition"])
@@ -93,6 +121,48 @@ def check_total_buckets(files: pa.Table, base: Base) -> None:
             f"files written for {totals[row]} buckets meet files of {totals[first][partition][row]}"
             " buckets in one partition: the number of buckets was changed. Open the table again "
             "and redo this write; a partition takes a new number of buckets by being overwritten.",
+        )
+
+
+def check_key_ranges(
+    files: pa.Table, added: int, base: Base, key_types: Sequence[DataType]
+) -> None:
+    """Check that from level 1 on no two files of a level and bucket share keys.
+
+    Parameters
+    ----------
+    files
+        Entries of files that are alive together, those of the commit last.
+    added
+        How many the commit adds; levels that get no file are not looked at.
+    base
+        For the message.
+    key_types
+        Types of the trimmed primary key columns.
+
+    Raises
+    ------
+    FilesConflictError
+        If two do: another compaction was faster.
+    """
+    levels = files["level"].to_numpy()
+    place = [codes(files["partition"]), *(codes(files[name]) for name in ("bucket", "level"))]
+    group = group_codes(place)
+    ours = group[files.num_rows - added :][levels[files.num_rows - added :] > 0]
+    rows = np.flatnonzero(np.isin(group, ours))
+    if rows.size < 2:
+        return
+    chosen = files.take(pa.array(rows))
+    pair = first_overlap(group[rows], chosen["min_key"], chosen["max_key"], key_types)
+    if pair is not None:
+        names = sorted(chosen["file_name"].take(pa.array(pair)).to_pylist())
+        raise FilesConflictError(
+            base.table,
+            base.snapshot_id,
+            names,
+            f"{names[0]} and {names[1]} would hold the same keys in one level: the bucket was "
+            "compacted by another commit, too. Compact in one job, and set 'write-only' = 'true' "
+            "in the others.",
         )
 
 

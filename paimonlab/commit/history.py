@@ -11,20 +11,40 @@ from paimonlab.errors import CommitHistoryExpiredError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, CommitKind, Snapshot
 
-_WRITES = (CommitKind.APPEND, CommitKind.OVERWRITE)
+_WRITES = frozenset({CommitKind.APPEND, CommitKind.OVERWRITE})
 
 
 class CommitHistory:
-    """Looks for a commit among the snapshots, each of them once."""
+    """Looks for a commit among the snapshots, each of them once.
+
+    Parameters
+    ----------
+    snapshots, table
+        Of the table.
+    user, identifier
+        Who commits what.
+    kind
+        What became of it: one identifier may stand for a write and its compaction.
+    after_id
+        A snapshot that was there before; 0: none is known.
+    """
 
     def __init__(
-        self, snapshots: SnapshotManager, table: str, *, user: str, identifier: int
+        self,
+        snapshots: SnapshotManager,
+        table: str,
+        *,
+        user: str,
+        identifier: int,
+        kind: CommitKind = CommitKind.APPEND,
+        after_id: int = 0,
     ) -> None:
         self._snapshots = snapshots
         self._table = table
         self._user = user
         self._identifier = identifier
-        self._seen = 0
+        self._kinds = _WRITES if kind in _WRITES else frozenset({kind})
+        self._seen = after_id
 
     def find(self, latest: Snapshot | None, written_millis: int | None) -> Snapshot | None:
         """Return the snapshot that the commit became, among those not looked at before.
@@ -47,7 +67,7 @@ class CommitHistory:
         is_first_look = self._seen == 0
         newest: Snapshot | None = None
         while snapshot is not None and snapshot.id > self._seen:
-            if snapshot.commit_user == self._user and snapshot.commit_kind in _WRITES:
+            if snapshot.commit_user == self._user and snapshot.commit_kind in self._kinds:
                 if snapshot.commit_identifier == self._identifier:
                     return snapshot
                 newest = newest or snapshot

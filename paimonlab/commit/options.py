@@ -36,6 +36,10 @@ class CommitOptions:
         "manifest.full-compaction-threshold-size", "memory", 16 << 20
     )
     """``manifest.full-compaction-threshold-size``"""
+    buckets: int = option_field("bucket", "int", -1)
+    """``bucket``"""
+    row_tracking: bool = option_field("row-tracking.enabled", "boolean", default=False)
+    """``row-tracking.enabled``: rows get ids when they are committed."""
 
     @property
     def retry(self) -> RetryOptions:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.commit.attempt import CommitRequest, ManifestLists, next_snapshot
 from paimonlab.commit.base_manifests import BaseManifests
 from paimonlab.commit.changes import Change
 from paimonlab.commit.options import CommitOptions
-from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.commit.row_ids import assign_row_ids
+from paimonlab.metadata.manifests import ManifestOptions, ManifestStore
+from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import ManifestFileMeta
-from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.spec.types import DataField
 
 
@@ -33,12 +36,11 @@ class Preparation:
         self._request = request
         self._change = change
         self._manifests = manifests
-        self._partition_fields = partition_fields
-        self._written = options.manifests
+        self._options = options
         self._base = BaseManifests(manifests, partition_fields, options.merge, options.manifests)
         self._base_metas: list[ManifestFileMeta] = []
-        self._delta: pa.Table | None = None
-        self._delta_metas: list[ManifestFileMeta] = []
+        self._delta = _Entries(manifests, partition_fields, options.manifests)
+        self._changelog = _Entries(manifests, partition_fields, options.manifests)
         self._lists: list[str] = []
         self._synced: set[str] = set()
 
@@ -48,50 +50,68 @@ class Preparation:
         It may be published after `sync`.
         """
         delta = self._change.after(latest)
-        self._write_delta(delta)
+        entries, next_row_id = self._with_row_ids(delta.entries, latest)
+        self._delta.write(entries)
+        self._changelog.write(delta.changelog)
         self._base_metas = self._base.after(latest)
         lists = ManifestLists(
-            base=self._write_list(self._base_metas), delta=self._write_list(self._delta_metas)
+            base=self._write_list(self._base_metas),
+            delta=self._write_list(self._delta.metas),
+            changelog=self._write_list(self._changelog.metas) if self._changelog.metas else None,
+            index_manifest=self._write_indexes(delta.indexes, latest),
         )
         return next_snapshot(
             self._request,
             self._change.kind,
-            delta,
+            entries,
             lists,
             latest=latest,
             schema_id=schema_id,
+            next_row_id=next_row_id,
+            changelog_rows=pc.sum(delta.changelog["row_count"]).as_py() or 0,
             time_millis=time_millis,
         )
 
     def sync(self) -> None:
         """Make what was written durable."""
-        names = [*self._lists, *_names(self._delta_metas), *self._base.names]
+        names = [*self._lists, *self._delta.names, *self._changelog.names, *self._base.names]
         self._manifests.sync([name for name in names if name not in self._synced])
         self._synced.update(names)
 
     def discard_lists(self) -> None:
-        """Delete the lists of an attempt that lost; the manifests may serve the next one."""
+        """Delete the lists of an attempt that lost; the manifests may serve the next one.
+
+        The list of index files is one of them.
+        """
         self._manifests.delete(self._lists)
         self._lists = []
 
     def discard(self) -> None:
         """Delete everything: the commit will not happen."""
         self.discard_lists()
-        self._manifests.delete(_names(self._delta_metas))
-        self._manifests.delete(self._base.names)
+        for names in (self._delta.names, self._changelog.names, self._base.names):
+            self._manifests.delete(names)
 
     def discard_unused(self) -> None:
         """Delete manifests that were merged for attempts that lost; the commit happened."""
-        used = set(_names(self._base_metas))
+        used = {meta.file_name for meta in self._base_metas}
         self._manifests.delete([name for name in self._base.names if name not in used])
 
-    def _write_delta(self, delta: pa.Table) -> None:
-        if self._delta is not None and self._delta.equals(delta):
-            return
-        self._manifests.delete(_names(self._delta_metas))
-        self._delta_metas = []
-        self._delta_metas = self._manifests.write(delta, self._partition_fields, self._written)
-        self._delta = delta
+    def _with_row_ids(self, entries: pa.Table, latest: Snapshot | None) -> tuple[pa.Table, int]:
+        first = (latest.next_row_id or 0) if latest else 0
+        if not self._options.row_tracking:
+            return entries, first
+        next_id = latest.id + 1 if latest else FIRST_SNAPSHOT_ID
+        return assign_row_ids(entries, snapshot_id=next_id, next_row_id=first)
+
+    def _write_indexes(
+        self, files: Sequence[IndexManifestEntry] | None, latest: Snapshot | None
+    ) -> str | None:
+        if files is None:
+            return latest.index_manifest if latest else None
+        name = self._manifests.write_index(files, self._options.manifests)
+        self._lists.append(name)
+        return name
 
     def _write_list(self, metas: Sequence[ManifestFileMeta]) -> tuple[str, int]:
         name, size_bytes = self._manifests.write_list(metas)
@@ -99,5 +119,29 @@ class Preparation:
         return name, size_bytes
 
 
-def _names(metas: Sequence[ManifestFileMeta]) -> list[str]:
-    return [meta.file_name for meta in metas]
+class _Entries:
+    """Manifests of entries that are the same from attempt to attempt, unless they change."""
+
+    def __init__(
+        self,
+        manifests: ManifestStore,
+        partition_fields: Sequence[DataField],
+        options: ManifestOptions,
+    ) -> None:
+        self._manifests = manifests
+        self._partition_fields = partition_fields
+        self._options = options
+        self._written: pa.Table | None = None
+        self.metas: list[ManifestFileMeta] = []
+
+    @property
+    def names(self) -> list[str]:
+        return [meta.file_name for meta in self.metas]
+
+    def write(self, entries: pa.Table) -> None:
+        if self._written is not None and self._written.equals(entries):
+            return
+        self._manifests.delete(self.names)
+        self.metas = []
+        self.metas = self._manifests.write(entries, self._partition_fields, self._options)
+        self._written = entries

@@ -5,13 +5,15 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.manifest.IndexManifestEntrySeria
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats.avro_columns import ColumnSource, check_version, conform
-from paimonlab.formats.avro_container import read_table
+from paimonlab.formats.avro_container import read_table, write_records
+from paimonlab.formats.manifest_records import INDEX_ENTRY
 from paimonlab.spec.index_manifest import (
     INDEX_VERSION,
     DeletionVectorRange,
@@ -81,3 +83,44 @@ def _ranges(
     except KeyError as error:
         problem = f"field {_RANGES}.{error.args[0]} is missing"
         raise CorruptMetadataError(path, problem) from error
+
+
+def write_index_manifest(
+    entries: Iterable[IndexManifestEntry], *, compression: str = "zstd", checksum: bool = True
+) -> bytes:
+    """Encode an index manifest: the complete list of a snapshot's index files.
+
+    Parameters
+    ----------
+    entries
+        Their order is kept; none give a valid file without records.
+    compression, checksum
+        As in `paimonlab.formats.manifest_avro.write_entries`.
+    """
+    records = (_record(entry) for entry in entries)
+    return write_records(INDEX_ENTRY, records, compression=compression, checksum=checksum)
+
+
+def _record(entry: IndexManifestEntry) -> dict[str, Any]:
+    vectors = entry.deletion_vectors
+    return {
+        "_VERSION": INDEX_VERSION,
+        "_KIND": int(FileKind.ADD),
+        "_PARTITION": entry.partition,
+        "_BUCKET": entry.bucket,
+        "_INDEX_TYPE": entry.index_type,
+        "_FILE_NAME": entry.file_name,
+        "_FILE_SIZE": entry.file_size_bytes,
+        "_ROW_COUNT": entry.row_count,
+        "_DELETIONS_VECTORS_RANGES": None if vectors is None else [_range(one) for one in vectors],
+        "_EXTERNAL_PATH": entry.external_path,
+    }
+
+
+def _range(vector: DeletionVectorRange) -> dict[str, Any]:
+    return {
+        "f0": vector.data_file_name,
+        "f1": vector.offset,
+        "f2": vector.length_bytes,
+        "_CARDINALITY": vector.cardinality,
+    }

@@ -1,4 +1,4 @@
-"""The Avro records of manifests and manifest lists, as Java Paimon 1.3 writes them.
+"""The Avro records of all kinds of manifests, as Java Paimon 1.3 writes them.
 
 Java resolves fields by name; a nullable field must be the union of null and its type, in
 this order.
@@ -93,3 +93,30 @@ LIST_ENTRY = _record(
     ],
 )
 """One entry of a manifest list: a manifest."""
+
+_VECTOR_RANGE = _record(
+    "__DELETIONS_VECTORS_RANGES",
+    [
+        _field("f0", "string"),
+        _field("f1", "int"),
+        _field("f2", "int"),
+        _nullable("_CARDINALITY", "long"),
+    ],
+)
+
+INDEX_ENTRY = _record(
+    "",
+    [
+        _field("_VERSION", "int"),
+        _field("_KIND", "int"),
+        _field("_PARTITION", "bytes"),
+        _field("_BUCKET", "int"),
+        _field("_INDEX_TYPE", "string"),
+        _field("_FILE_NAME", "string"),
+        _field("_FILE_SIZE", "long"),
+        _field("_ROW_COUNT", "long"),
+        _nullable("_DELETIONS_VECTORS_RANGES", {"type": "array", "items": ["null", _VECTOR_RANGE]}),
+        _nullable("_EXTERNAL_PATH", "string"),
+    ],
+)
+"""One entry of an index manifest."""

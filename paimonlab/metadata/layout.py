@@ -81,6 +81,10 @@ class TableLayout:
         """
         return safe_join(self.manifest_folder, name, referrer=referrer)
 
+    def statistics(self, name: str, referrer: str = "") -> str:
+        """Path of a statistics file; errors as of `manifest`."""
+        return safe_join(join(self.table_path, "statistics"), name, referrer=referrer)
+
     def data_file(self, bucket_path: str, name: str, external_path: str | None = None) -> str:
         """Path of a data file.
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats import manifest_avro
-from paimonlab.formats.index_manifest_avro import read_index_manifest
+from paimonlab.formats.index_manifest_avro import read_index_manifest, write_index_manifest
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifest_cache import ManifestCache, shared_cache
 from paimonlab.metadata.partition_stats import partition_stats
@@ -58,6 +58,7 @@ class ManifestStore:
         self._uuid = uuid.uuid4()
         self._manifest_numbers = count()
         self._list_numbers = count()
+        self._index_numbers = count()
 
     def read_list(
         self, name: str, size_bytes: int | None = None, *, referrer: str = ""
@@ -167,6 +168,12 @@ class ManifestStore:
         self._write(name, data)
         self._cache.put_list(self._layout.manifest(name), tuple(manifests))
         return name, len(data)
+
+    def write_index(self, entries: Sequence[IndexManifestEntry], options: ManifestOptions) -> str:
+        """Write the complete list of index files; return its name. Durable after `sync`."""
+        name = f"index-manifest-{self._uuid}-{next(self._index_numbers)}"
+        self._write(name, write_index_manifest(entries, compression=options.compression))
+        return name
 
     @property
     def table_path(self) -> str:

@@ -55,6 +55,28 @@ def sections(
     return section
 
 
+def first_overlap(
+    group: npt.NDArray[np.int64],
+    min_keys: pa.ChunkedArray,
+    max_keys: pa.ChunkedArray,
+    key_types: Sequence[DataType],
+) -> tuple[int, int] | None:
+    """Return two files of one group whose key ranges overlap, None if there are none.
+
+    Parameters
+    ----------
+    group : (n,) int64
+        The level and bucket of each file, as a number.
+    min_keys, max_keys, key_types
+        As in `sections`.
+    """
+    low, high = _ranks(min_keys, max_keys, key_types)
+    order = np.lexsort((high, low, group))
+    is_same = group[order][1:] == group[order][:-1]
+    meets = np.flatnonzero(is_same & (low[order][1:] <= high[order][:-1]))
+    return (int(order[meets[0]]), int(order[meets[0] + 1])) if meets.size else None
+
+
 def _ranks(
     min_keys: pa.ChunkedArray, max_keys: pa.ChunkedArray, key_types: Sequence[DataType]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

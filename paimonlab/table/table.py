@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import ColumnNotFoundError
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -18,6 +19,7 @@ from paimonlab.spec.options import check_supported
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.statistics import Statistics
 from paimonlab.table import overwriting, writing
 from paimonlab.table.conditions import bound
 from paimonlab.table.lookup import lookup
@@ -286,6 +288,8 @@ class Table:
         user: str | None = None,
         watermark: int | None = None,
         properties: Mapping[str, str] | None = None,
+        overwrite: OverwriteScope | None = None,
+        statistics: Statistics | None = None,
     ) -> Snapshot | None:
         """Make what writers wrote visible, all of it or nothing.
 
@@ -300,20 +304,40 @@ class Table:
             Event time, epoch milliseconds.
         properties
             Kept with the snapshot.
+        overwrite
+            Partitions whose files are replaced; None: none are.
+        statistics
+            Of the table, committed by themselves: ``messages`` must be empty.
 
         Returns
         -------
         Snapshot or None
+            The last one of those it became: what was compacted comes after what was written.
             None when there is nothing to commit.
+
+        Raises
+        ------
+        CommitError
+            If the commit did not happen; `FilesConflictError` if it can never succeed.
+        PostCommitError
+            If the commit happened, but not all that should follow.
         """
-        return self._writable().committer.append(
-            messages,
-            user=user or writing.new_user(self._parts),
-            identifier=identifier,
-            watermark=watermark,
-            properties=dict(properties) if properties else None,
-            is_new_user=user is None,
-        )
+        committer = self._writable().committer
+        given_user = user or writing.new_user(self._parts)
+        if statistics is not None:
+            if messages or overwrite or properties or watermark is not None:
+                raise ValueError("statistics are committed by themselves")
+            return committer.analyze(statistics, user=given_user, identifier=identifier)
+        request: dict[str, Any] = {
+            "user": given_user,
+            "identifier": identifier,
+            "watermark": watermark,
+            "properties": dict(properties) if properties else None,
+            "is_new_user": user is None,
+        }
+        if overwrite is not None:
+            return committer.overwrite(messages, scope=overwrite, **request)
+        return committer.append(messages, **request)
 
     def sequence_numbers(self) -> pa.Table:
         """Highest sequence number of every bucket, which writers go on from.

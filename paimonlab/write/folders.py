@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -51,6 +52,18 @@ def delete_files(messages: Sequence[CommitMessage], plan: WritePlan, file_io: Fi
     """Delete the files of messages whose commit definitely did not and will not happen."""
     for message in messages:
         folder = bucket_folder(plan, message.partition, message.bucket)
-        for file in (*message.new_files, *message.changelog_files):
+        # A file that compaction only moved to another level was there before.
+        moved = {file.file_name for file in message.compact_before}
+        compacted = [file for file in message.compact_after if file.file_name not in moved]
+        for file in (
+            *message.new_files,
+            *message.changelog_files,
+            *compacted,
+            *message.compact_changelog,
+        ):
             path = file.external_path or safe_join(plan.table_path, folder, file.file_name)
             file_io.delete(folder_of(path))
+            for name in file.extra_files:
+                file_io.delete(safe_join(posixpath.dirname(folder_of(path)), name))
+        for index in message.new_indexes:
+            file_io.delete(safe_join(plan.table_path, "index", index.file_name))

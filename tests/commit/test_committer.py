@@ -15,10 +15,9 @@ from paimonlab.errors import (
     FilesConflictError,
     SnapshotConflictError,
     TableNotFoundError,
-    UnsupportedError,
 )
-from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
-from tests.small_tables import UNSYNCED, SmallTable, text_row
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind
+from tests.small_tables import SmallTable, text_row
 
 WHOLE = OverwriteScope.whole_table()
 
@@ -135,19 +134,11 @@ def test_watermarks_never_fall_and_are_handed_on(table: SmallTable) -> None:
     assert marks == [None, 50, 50, 50, 60]
 
 
-def _rewrite_latest(table: SmallTable, **fields: object) -> None:
-    """Change the newest snapshot, as another program might have written it."""
-    latest = table.snapshots.latest()
-    assert latest is not None
-    values = {name: getattr(latest, name) for name in Snapshot.__struct_fields__} | fields
-    UNSYNCED.replace(table.layout.snapshot(latest.id), Snapshot(**values).to_json())
-
-
 def test_statistics_stay_with_their_schema_and_properties_with_their_snapshot(
     table: SmallTable,
 ) -> None:
     table.append("a")
-    _rewrite_latest(table, statistics="stat-1", properties={"k": "v"}, watermark=-(2**63))
+    table.rewrite_latest(statistics="stat-1", properties={"k": "v"}, watermark=-(2**63))
 
     same_schema = table.append("b")
     table.schemas.publish(replace(table.schema, id=1))
@@ -156,16 +147,6 @@ def test_statistics_stay_with_their_schema_and_properties_with_their_snapshot(
     assert (same_schema.statistics, same_schema.properties) == ("stat-1", None)
     assert same_schema.watermark is None
     assert (other_schema.statistics, other_schema.schema_id) == (None, 1)
-
-
-def test_tables_with_row_ids_are_refused(table: SmallTable) -> None:
-    table.append("a")
-    _rewrite_latest(table, next_row_id=10)
-
-    with pytest.raises(UnsupportedError, match=r"row-tracking.enabled"):
-        table.append("b")
-
-    assert table.live_names() == ["a"]
 
 
 def test_overwriting_all_leaves_the_new_files(table: SmallTable) -> None:

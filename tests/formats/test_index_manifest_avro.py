@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
+import fastavro
 import pytest
 
 from paimonlab.errors import CorruptMetadataError
-from paimonlab.formats.index_manifest_avro import read_index_manifest
+from paimonlab.formats.index_manifest_avro import read_index_manifest, write_index_manifest
 from paimonlab.formats.manifest_avro import write_entries
 from paimonlab.spec.index_manifest import DELETION_VECTORS, HASH, IndexManifestEntry
 from tests.golden import golden
@@ -37,6 +39,22 @@ def test_index_files_are_those_java_lists(table: str, index_type: str) -> None:
     assert read
     assert {entry.index_type for entry in read} == {index_type}
     assert sorted(described(entry) for entry in read) == sorted(map(described_by_java, expected))
+
+
+@pytest.mark.parametrize("table", ["pk_dv", "dv64_pk", "append_dv", "dyn", "dyn_part"])
+@pytest.mark.parametrize("compression", ["zstd", "null"])
+def test_what_java_wrote_is_written_again_as_it_was(table: str, compression: str) -> None:
+    folder = golden("java-1.3.1") / "wh/db.db" / table / "manifest"
+    for file in folder.glob("index-manifest-*"):
+        data = file.read_bytes()
+
+        again = write_index_manifest(
+            read_index_manifest(data, path=file.name), compression=compression
+        )
+
+        old, new = (fastavro.reader(io.BytesIO(one)) for one in (data, again))
+        assert old.writer_schema == new.writer_schema
+        assert list(old) == list(new)
 
 
 def described(entry: IndexManifestEntry) -> str:

@@ -1,0 +1,106 @@
+"""What a commit is checked against, read from the snapshot that it would follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.commit.conflicts import Base
+from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.scan.entries import fold
+from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_entries
+from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifest import ENTRY_SCHEMA
+from paimonlab.spec.snapshot import Snapshot
+
+_MOST_CHANGES = 100
+"""Snapshots that are read one by one; from more, all live files are read at once."""
+
+_IndexChange = tuple[str, Sequence[IndexManifestEntry], Sequence[IndexManifestEntry]]
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFiles:
+    """Reads what is there before a commit."""
+
+    table: str
+    """Name of the table, for messages."""
+    snapshots: SnapshotManager
+    manifests: ManifestStore
+
+    def of(
+        self, latest: Snapshot | None, partitions: pa.ChunkedArray, checked_id: int | None
+    ) -> Base:
+        """Return the files of partitions that a commit is checked against.
+
+        Parameters
+        ----------
+        latest
+            What the commit follows; None: the table is empty.
+        partitions
+            Of the commit; serialised BinaryRows.
+        checked_id
+            The snapshot up to which there is no conflict, 0: the table was empty; None: unknown.
+        """
+        latest_id = latest.id if latest else 0
+        if latest is None or latest_id == checked_id:
+            nothing = ENTRY_SCHEMA.empty_table()
+            return Base(self.table, latest_id, nothing, is_complete=latest is None)
+        ours = pc.unique(partitions)
+
+        def keep(entries: pa.Table) -> pa.Table:
+            return entries.filter(pc.is_in(entries["partition"], ours))
+
+        if checked_id is not None and 0 < latest_id - checked_id <= _MOST_CHANGES:
+            try:
+                changes = [keep(table) for table in self._changes(checked_id, latest)]
+            except SnapshotNotFoundError:  # expired meanwhile
+                pass
+            else:
+                return Base(self.table, latest_id, fold(changes), is_complete=False)
+        return Base(self.table, latest_id, live_entries(latest, self.manifests, keep=keep))
+
+    def indexes(self, snapshot: Snapshot | None) -> list[IndexManifestEntry]:
+        """Return all index files of a snapshot."""
+        if snapshot is None or snapshot.index_manifest is None:
+            return []
+        referrer = f"snapshot-{snapshot.id}"
+        return self.manifests.read_index(snapshot.index_manifest, referrer=referrer)
+
+    def index_history(self, base_id: int, latest: Snapshot | None) -> Iterator[_IndexChange]:
+        """Return the commits after a snapshot that changed indexes.
+
+        Yields
+        ------
+        user, before, after
+            Who committed, and all index files before and after it.
+
+        Raises
+        ------
+        SnapshotNotFoundError
+            If one of the snapshots has expired.
+        """
+        latest_id = latest.id if latest else 0
+        before = self.snapshots.get(base_id) if base_id else None
+        for snapshot_id in range(base_id + 1, latest_id + 1):
+            after = self._get(snapshot_id, latest)
+            if after.index_manifest != (before.index_manifest if before else None):
+                yield after.commit_user, self.indexes(before), self.indexes(after)
+            before = after
+
+    def _changes(self, checked_id: int, latest: Snapshot) -> Iterator[pa.Table]:
+        for snapshot_id in range(checked_id + 1, latest.id + 1):
+            snapshot = self._get(snapshot_id, latest)
+            yield from read_entries(
+                snapshot, delta_manifests_of(snapshot, self.manifests), self.manifests
+            )
+
+    def _get(self, snapshot_id: int, latest: Snapshot | None) -> Snapshot:
+        if latest is not None and snapshot_id == latest.id:
+            return latest
+        return self.snapshots.get(snapshot_id)

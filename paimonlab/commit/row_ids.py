@@ -1,0 +1,59 @@
+"""Ids and sequence numbers that rows get by being committed.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``,
+``assignRowTrackingMeta`` and ``assignSnapshotId``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.spec.data_file import FileSource
+from paimonlab.spec.manifest import FileKind
+
+
+def assign_row_ids(
+    entries: pa.Table, *, snapshot_id: int, next_row_id: int
+) -> tuple[pa.Table, int]:
+    """Give the rows of new files their ids.
+
+    Parameters
+    ----------
+    entries
+        Of the commit (`ENTRY_SCHEMA`).
+    snapshot_id
+        Becomes the sequence number of all rows of the files that are added.
+    next_row_id
+        The first id that no row has.
+
+    Returns
+    -------
+    entries : pyarrow.Table
+        Files that were written, not compacted, and have no ids get them in their order.
+    next_row_id : int
+        The first id that is free now.
+
+    Raises
+    ------
+    ValueError
+        If an added file does not say how it came to be.
+    """
+    is_added = entries["kind"].to_numpy() == int(FileKind.ADD)
+    source = entries["file_source"]
+    if np.any(is_added & source.is_null().to_numpy()):
+        raise ValueError("files of a table with row ids must say whether they were compacted")
+    is_written = source.fill_null(-1).to_numpy() == int(FileSource.APPEND)
+    first = entries["first_row_id"]
+    gets_ids = is_added & is_written & first.is_null().to_numpy()
+    counts = np.where(gets_ids, entries["row_count"].to_numpy(), 0)
+    starts = next_row_id + np.cumsum(counts) - counts
+    ids = np.where(gets_ids, starts, first.fill_null(0).to_numpy())
+    has_ids = gets_ids | first.is_valid().to_numpy()
+    columns = {"first_row_id": pa.array(ids, pa.int64(), mask=~has_ids)}
+    for name in ("min_sequence_number", "max_sequence_number"):
+        columns[name] = pa.array(np.where(is_added, snapshot_id, entries[name].to_numpy()))
+    for name, column in columns.items():
+        index = entries.schema.get_field_index(name)
+        entries = entries.set_column(index, entries.schema.field(index), column)
+    return entries, next_row_id + int(counts.sum())
