@@ -200,7 +200,13 @@ class SmallTable:
             return []
         return sorted(live_entries(snapshot, self.manifests)["file_name"].to_pylist())
 
-    def plan(self, where: Predicate | None = None, **request: Any) -> Plan:
+    def plan(
+        self,
+        where: Predicate | None = None,
+        *,
+        options: ScanOptions = ScanOptions(),  # noqa: B008 - frozen
+        **request: Any,
+    ) -> Plan:
         """Plan a read of the latest snapshot."""
         predicate = None if where is None else bind(where, self.schema.fields, "db.t")
         return plan(
@@ -208,7 +214,7 @@ class SmallTable:
             self.schema,
             self.schemas,
             self.manifests,
-            ScanOptions(),
+            options,
         )
 
     def stats(self, low: Sequence[object], high: Sequence[object], nulls: Iterable[int]) -> Any:

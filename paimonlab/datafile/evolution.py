@@ -17,6 +17,7 @@ from paimonlab.datafile.casts import Cast, atomic_cast, unsupported_cast
 from paimonlab.errors import DataError
 from paimonlab.spec.arrow_types import arrow_schema, to_arrow
 from paimonlab.spec.predicate import Predicate, columns, rename_columns
+from paimonlab.spec.row_tracking import TRACKING_COLUMNS
 from paimonlab.spec.types import (
     ArrayType,
     AtomicType,
@@ -121,7 +122,9 @@ class Evolution:
         names: Mapping[str, str] = {
             field.name: source.field.name
             for field, source in zip(self.fields, self.sources, strict=True)
-            if source is not None and source.is_unchanged
+            if source is not None
+            and source.is_unchanged
+            and field.name not in TRACKING_COLUMNS  # nulls in the file stand for other values
         }
         wanted = columns(predicate)
         return rename_columns(predicate, {name: names.get(name, _NOT_IN_FILE) for name in wanted})

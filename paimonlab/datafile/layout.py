@@ -13,18 +13,15 @@ from dataclasses import dataclass
 
 from paimonlab.spec.fields import (
     KEY_FIELD_ID_START,
-    SEQUENCE_NUMBER,
-    SEQUENCE_NUMBER_ID,
     VALUE_KIND,
     VALUE_KIND_ID,
     key_column,
 )
+from paimonlab.spec.row_tracking import TRACKED_SEQUENCE_FIELD
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.types import AtomicType, DataField, TypeRoot, with_nullable
 
-SEQUENCE_FIELD = DataField(
-    SEQUENCE_NUMBER_ID, SEQUENCE_NUMBER, AtomicType(TypeRoot.BIGINT, nullable=False)
-)
+SEQUENCE_FIELD = TRACKED_SEQUENCE_FIELD
 KIND_FIELD = DataField(VALUE_KIND_ID, VALUE_KIND, AtomicType(TypeRoot.TINYINT, nullable=False))
 
 

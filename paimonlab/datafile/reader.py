@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from paimonlab.datafile.evolution import Evolution
 from paimonlab.datafile.layout import file_columns
+from paimonlab.datafile.tracking import fields_in_file, tracked
 from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.formats.parquet import ParquetInput, RowGroup, open_file
 from paimonlab.spec.data_file import DataFileMeta
@@ -102,7 +103,7 @@ class DataFile:
         _require_size(file_io, path, meta, table)
         with _referred_to_by(table):
             content = open_file(file_io, path, expected_rows=meta.row_count)
-        return cls(table, meta, _fields_of(content, schema), content)
+        return cls(table, meta, _fields_of(content, schema, meta), content)
 
     def __enter__(self) -> Self:
         return self
@@ -175,7 +176,7 @@ class DataFile:
                     row_groups=[group.index for group in groups],
                     batch_rows=self._batch_rows(batch_rows, groups, evolution.file_fields),
                 ):
-                    yield Positioned(start, evolution.apply(batch))
+                    yield Positioned(start, tracked(evolution.apply(batch), self.meta, start))
                     start += batch.num_rows
                     if start >= end:
                         return
@@ -231,12 +232,16 @@ def _contiguous(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
     return ranges
 
 
-def _fields_of(content: ParquetInput, schema: TableSchema) -> tuple[DataField, ...]:
+def _fields_of(
+    content: ParquetInput, schema: TableSchema, meta: DataFileMeta
+) -> tuple[DataField, ...]:
     """List what a file holds by its schema, under the names the file has.
 
     Files of tables in thin mode have no key copies: the key columns themselves are them.
     """
     names = set(content.arrow_schema.names)
+    if not schema.primary_keys:
+        return fields_in_file(schema.fields, names, meta.write_cols)
     by_id = {field.id: field for field in schema.fields}
     fields = []
     for field in file_columns(schema).physical:
@@ -253,11 +258,6 @@ def _require_supported(path: str, meta: DataFileMeta, table: str) -> None:
     if extension != "parquet":
         raise UnsupportedError(
             f"file.format = '{extension}'", f"{table} has the data file {path}; parquet is read"
-        )
-    if meta.write_cols is not None:
-        raise UnsupportedError(
-            "a data file that names its columns (row-tracking.enabled, data-evolution.enabled)",
-            f"{table} has {path}",
         )
 
 

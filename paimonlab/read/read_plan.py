@@ -27,6 +27,8 @@ class ReadOptions:
         "sequence.field.sort-order", "enum", default=False, parse="descending".__eq__
     )
     """``sequence.field.sort-order``: whether the smallest value wins."""
+    data_evolution: bool = option_field("data-evolution.enabled", "boolean", default=False)
+    """``data-evolution.enabled``: files with the same row ids complete each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

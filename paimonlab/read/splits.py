@@ -20,6 +20,7 @@ import pyarrow as pa
 from paimonlab.datafile.reader import WHOLE, Mask, Share
 from paimonlab.read.merging import key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.row_groups import group_splits, needs_no_columns_of_others, read_row_group
 from paimonlab.read.streaming import in_threads
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.arrow_types import arrow_schema
@@ -77,6 +78,10 @@ def read_split(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa
     wanted = _within_partition(split, plan)
     if wanted is None:
         return
+    if plan.options.data_evolution:
+        for group in group_splits(split, plan.table_name):
+            yield from _group(group, wanted, file_io)
+        return
     masks = _masks(split, wanted, file_io)
     for file, mask in zip(split.files, masks, strict=True):
         yield from _rows(split, file, mask, wanted, file_io)
@@ -93,6 +98,9 @@ def count_rows(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO) -> 
         return sum(batch.num_rows for batch in batches)
 
     def count(split: DataSplit) -> Iterator[int]:
+        if plan.options.data_evolution:
+            yield split.row_count
+            return
         masks = _masks(split, plan, file_io)
         for file, mask in zip(split.files, masks, strict=True):
             yield file.row_count if mask is None else int(np.count_nonzero(mask))
@@ -125,9 +133,11 @@ def winner_masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask
 
 def _batches(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO, threads: int) -> Batches:
     """Read splits in threads; where there are few of them, their files."""
+    if plan.options.data_evolution:
+        splits = [one for split in splits for one in group_splits(split, plan.table_name)]
     largest_first = sorted(splits, key=lambda split: -split.size_bytes)
     sources: list[Callable[[], Iterable[pa.RecordBatch]]]
-    if len(splits) >= threads:
+    if len(splits) >= threads or plan.options.data_evolution:
         sources = [partial(read_split, split, plan, file_io) for split in largest_first]
     else:
         sources = _file_sources(largest_first, plan, file_io, threads)
@@ -153,6 +163,13 @@ def _file_sources(
     return [
         partial(source, share=Share(number, parts)) for source in found for number in range(parts)
     ]
+
+
+def _group(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa.RecordBatch]:
+    """Read a group of files with the same row ids."""
+    if needs_no_columns_of_others(split, plan):
+        return _rows(split, split.files[0], None, plan, file_io)
+    return read_row_group(split, plan, file_io)
 
 
 def _masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask | None]:

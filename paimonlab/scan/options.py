@@ -24,6 +24,8 @@ class ScanOptions:
         "data-file.path-directory", "string", "", parse=relative_folder
     )
     """``data-file.path-directory``"""
+    data_evolution: bool = option_field("data-evolution.enabled", "boolean", default=False)
+    """``data-evolution.enabled``: files with the same row ids are read together."""
 
     @property
     def partition(self) -> PartitionOptions:

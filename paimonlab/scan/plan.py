@@ -136,8 +136,7 @@ def plan(
     # Additions and deletions of a file share partition and bucket, so both are still there.
     alive = live([entries.filter(pa.array(in_buckets))], referrer=f"snapshot-{snapshot.id}")
     in_key_range = alive.filter(pa.array(matches_keys(alive, conditions, schema, schemas)))
-    _refuse_partial_files(in_key_range, table)
-    placement = place(in_key_range, _key_types(schema))
+    placement = place(in_key_range, _key_types(schema), by_row_id=options.data_evolution)
     wanted = _wanted(in_key_range, placement, conditions, schema, schemas)
     files, placement = in_key_range.filter(pa.array(wanted)), placement.filter(wanted)
     splits = make_splits(
@@ -217,12 +216,4 @@ def _refuse_deletion_vectors(snapshot: Snapshot, manifests: ManifestStore, table
             "deletion-vectors.enabled = 'true'",
             f"snapshot {snapshot.id} of {table or manifests.table_path} has deletion vectors, "
             "without which deleted rows would come back",
-        )
-
-
-def _refuse_partial_files(entries: pa.Table, table: str) -> None:
-    if entries["write_cols"].null_count < entries.num_rows:
-        raise UnsupportedError(
-            "data-evolution.enabled = 'true'",
-            f"{table or 'the table'} has files that hold only some of the columns",
         )

@@ -40,8 +40,12 @@ class DataSplit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def row_count(self) -> int:
-        """Rows of all files, before merging."""
-        return sum(file.row_count for file in self.files)
+        """Rows of all files, before merging; files with the same row ids count once."""
+        rows = {
+            position if file.first_row_id is None else -1 - file.first_row_id: file.row_count
+            for position, file in enumerate(self.files)
+        }
+        return sum(rows.values())
 
     @property
     def size_bytes(self) -> int:

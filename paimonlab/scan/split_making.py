@@ -16,6 +16,7 @@ import pyarrow as pa
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.key_ranges import sections
 from paimonlab.scan.packing import pack
+from paimonlab.scan.row_groups import rank_by_row_id
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.types import DataType
@@ -34,7 +35,9 @@ _META_COLUMNS = (
     "delete_row_count",
     "file_source",
     "external_path",
+    "first_row_id",
 )
+_META_LISTS = ("extra_files", "write_cols")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,9 @@ class Placement:
         return Placement(self.bucket[keeps], self.unit[keeps], self.is_raw[keeps])
 
 
-def place(entries: pa.Table, key_types: Sequence[DataType] | None) -> Placement:
+def place(
+    entries: pa.Table, key_types: Sequence[DataType] | None, *, by_row_id: bool = False
+) -> Placement:
     """Find out which files have to be read together.
 
     Parameters
@@ -63,6 +68,8 @@ def place(entries: pa.Table, key_types: Sequence[DataType] | None) -> Placement:
         n files that are alive (`ENTRY_SCHEMA`).
     key_types
         Types of the trimmed primary key; None: an append table, whose files are independent.
+    by_row_id
+        Whether files with the same row ids complete each other (``data-evolution.enabled``).
 
     Notes
     -----
@@ -70,6 +77,9 @@ def place(entries: pa.Table, key_types: Sequence[DataType] | None) -> Placement:
     """
     number = np.unique(entries["bucket"].to_numpy(), return_inverse=True)[1].astype(np.int64)
     bucket = group_codes([codes(entries["partition"]), number])
+    if by_row_id:
+        unit = rank_by_row_id(entries, bucket)
+        return Placement(bucket, unit, np.bincount(unit)[unit] == 1)
     if key_types is None or not entries.num_rows:
         return Placement(bucket, _rank_as_written(entries, bucket), np.ones(len(bucket), np.bool_))
     unit = sections(bucket, entries["min_key"], entries["max_key"], key_types)
@@ -178,12 +188,13 @@ def _order(
 
 def _metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFileMeta]:
     """Make values of entries; without statistics, which have done their work."""
-    chosen = entries.select([*_META_COLUMNS, "extra_files"]).take(pa.array(order))
+    chosen = entries.select([*_META_COLUMNS, *_META_LISTS]).take(pa.array(order))
     import polars as pl  # noqa: PLC0415 - 0.1 s to import; needed only once manifests are read
 
     frame = pl.DataFrame(pl.from_arrow(chosen))
     columns = [frame[name].to_list() for name in _META_COLUMNS]
     extras = [tuple(names or ()) for names in frame["extra_files"].to_list()]
+    written = [None if names is None else tuple(names) for names in frame["write_cols"].to_list()]
     return [
         DataFileMeta(
             file_name=name,
@@ -199,7 +210,9 @@ def _metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFileMeta
             delete_row_count=deletes,
             file_source=source,
             external_path=external_path,
+            first_row_id=first_row_id,
             extra_files=extra,
+            write_cols=write_cols,
         )
         for (
             name,
@@ -215,5 +228,6 @@ def _metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFileMeta
             deletes,
             source,
             external_path,
-        ), extra in zip(zip(*columns, strict=True), extras, strict=True)
+            first_row_id,
+        ), extra, write_cols in zip(zip(*columns, strict=True), extras, written, strict=True)
     ]

@@ -23,6 +23,7 @@ from paimonlab.scan.entries import codes, group_codes, list_codes
 from paimonlab.spec import binary_row
 from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.predicate import ColumnStats
+from paimonlab.spec.row_tracking import TRACKING_COLUMNS, TRACKING_FIELDS, with_tracking
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot, with_nullable
 
@@ -89,6 +90,8 @@ class _Group:
 
     def column(self, field: DataField) -> ColumnStats:
         """Return the statistics of one column of the read schema."""
+        if field.name in TRACKING_COLUMNS:
+            return self._unknown(field)  # where a file has no value, the reader makes one
         old = next((known for known in self.file_schema.fields if known.id == field.id), None)
         if old is None:
             nothing = pa.nulls(len(self.rows), to_arrow(field.type))
@@ -144,6 +147,9 @@ def _groups(entries: pa.Table, kind: Kind, schemas: SchemaManager) -> Iterator[_
     if kind == "value_stats":
         lists = (entries["value_stats_cols"], entries["write_cols"])
         keys += [list_codes(names) for names in lists]
+        keys.append(
+            codes(pc.binary_slice(entries["value_stats_min_values"], 0, binary_row.ARITY_BYTES))
+        )
     of_row = group_codes(keys)
     order = np.argsort(of_row, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(of_row[order])) + 1):
@@ -181,10 +187,15 @@ def _stats_fields(
     if names is None:
         names = entries["write_cols"][0].as_py()
     if names is None:
-        return file_schema.fields
+        # Updated rows of a table with row tracking are written with their ids behind them.
+        arity = binary_row.arity_of(entries["value_stats_min_values"][0].as_py())
+        known = (*file_schema.fields, *TRACKING_FIELDS)
+        is_tracked = len(file_schema.fields) < arity <= len(known)
+        return known[:arity] if is_tracked else file_schema.fields
+    tracked = with_tracking(file_schema)
     try:
-        return [file_schema.field(name) for name in names]
-    except ColumnNotFoundError:  # a system column among them
+        return [tracked.field(name) for name in names]
+    except ColumnNotFoundError:
         return None
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import msgspec
 
-from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.read_plan import ReadOptions, ReadPlan
 from paimonlab.scan.plan import Plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.file_shape import FileShape, file_shape, too_precise
@@ -156,7 +156,8 @@ class SnapshotScan:
     def _can_mask(self, split: DataSplit) -> bool:
         shapes = {id(shape): shape for shape in map(self._shape, split.files)}.values()
         names = {column.file_name.lower() for shape in shapes for column in shape or ()}
-        return self.abilities.masks and not names & _NAMES_OF_SPARK
+        merges_columns = self.scan.parts.options.slice(ReadOptions).data_evolution
+        return self.abilities.masks and not merges_columns and not names & _NAMES_OF_SPARK
 
     def _is_native(self, file: DataFileMeta) -> bool:
         return (

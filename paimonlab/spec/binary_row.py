@@ -24,7 +24,7 @@ from paimonlab.spec.murmur import hash_ragged, hash_words
 from paimonlab.spec.pieces import Pieces, offsets_of, words_at
 from paimonlab.spec.types import DataType
 
-_ARITY_BYTES = 4
+ARITY_BYTES = 4
 _HASH_CHUNK_ROWS = 1 << 15  # keeps the working set of a hash inside the processor's cache
 
 
@@ -69,7 +69,7 @@ def encode(
     """
     row_count = len(columns[0]) if columns else 1
     fields = [slots(column, type_) for column, type_ in zip(columns, types, strict=True)]
-    arity = len(types).to_bytes(_ARITY_BYTES, "big") if prefix else b""
+    arity = len(types).to_bytes(ARITY_BYTES, "big") if prefix else b""
     pieces = binary_layout.rows(fields, row_count, prefix=arity)
     offsets = offsets_of(pieces.lengths)
     return byte_array(pa.large_binary(), pieces.data[: offsets[-1]], offsets, None)
@@ -136,14 +136,23 @@ def decode(
 
 
 def _without_arity(pieces: Pieces, expected: int, is_null: npt.NDArray[np.bool_]) -> Pieces:
-    if (pieces.lengths[~is_null] < _ARITY_BYTES).any():
+    if (pieces.lengths[~is_null] < ARITY_BYTES).any():
         raise binary_decode.DamagedRowError("a row is too short for the number of its fields")
     arity = words_at(pieces.data, np.where(is_null, 0, pieces.starts), ">u4").astype(np.int64)
     others = arity[~is_null & (arity != expected)]
     if len(others):
         raise binary_decode.DamagedRowError(f"it has {others[0]} fields, expected {expected}")
-    lengths = np.where(is_null, 0, pieces.lengths - _ARITY_BYTES)
-    return Pieces(pieces.data, pieces.starts + _ARITY_BYTES, lengths)
+    lengths = np.where(is_null, 0, pieces.lengths - ARITY_BYTES)
+    return Pieces(pieces.data, pieces.starts + ARITY_BYTES, lengths)
+
+
+def arity_of(row: bytes) -> int:
+    """Return how many fields a serialised row says it has.
+
+    >>> arity_of(bytes(12))
+    0
+    """
+    return int.from_bytes(row[:ARITY_BYTES], "big")
 
 
 def hash_codes(

@@ -20,6 +20,7 @@ KEY_FIELD_ID_START = 1073741823
 """``_KEY_<column>`` has this plus the id of the column; ids from here on are system ids."""
 SEQUENCE_NUMBER_ID = 2147483646
 VALUE_KIND_ID = 2147483645
+ROW_ID_ID = 2147483642
 COLLECTION_ID_BASE = 536870911
 """Ids inside files of array elements and map keys and values start around this."""
 

@@ -13,13 +13,14 @@ IMPLEMENTED = """
 add-column-before-partition  boolean  false
 alter-column-null-to-not-null.disabled  boolean  true
 bucket  int  -1
-bucket-key  string  -
 bucket-function.type  enum  default  default|mod|hive
+bucket-key  string  -
 commit.max-retries  int  10
 commit.max-retry-wait  duration  10 s
 commit.min-retry-wait  duration  10 ms
 commit.timeout  duration  -
 commit.user-prefix  string  -
+data-evolution.enabled  boolean  false
 data-file.external-paths  string  -
 data-file.external-paths.specific-fs  string  -
 data-file.external-paths.strategy  enum  none  none*|specific-fs*|round-robin*|entropy-inject|weight-robin
@@ -45,6 +46,7 @@ partition  string  -
 partition.default-name  string  __DEFAULT_PARTITION__
 partition.legacy-name  boolean  true
 primary-key  string  -
+row-tracking.enabled  boolean  false
 scan.snapshot-id  long  -
 scan.tag-name  string  -
 scan.timestamp  string  -
@@ -78,7 +80,6 @@ blob.target-file-size  memory  -
 branch  string  main
 chain-table.chain-partition-keys  string  -
 chain-table.enabled  boolean  false
-data-evolution.enabled  boolean  false
 data-file.external-paths.weights  string  -
 data-file.thin-mode  boolean  false
 deletion-vectors.bitmap64  boolean  false
@@ -274,7 +275,6 @@ postpone.target-row-num-per-bucket  long  -
 postpone.target-size-per-bucket  memory  1 gb
 record-level.expire-time  duration  -
 record-level.time-field  string  -
-row-tracking.enabled  boolean  false
 rowkind.field  string  -
 snapshot.clean-empty-directories  boolean  false
 snapshot.expire.execution-mode  enum  sync  sync|async

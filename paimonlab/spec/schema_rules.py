@@ -15,6 +15,7 @@ from paimonlab.spec.fields import KEY_PREFIX, SYSTEM_FIELDS
 from paimonlab.spec.hive_hash import is_hashable
 from paimonlab.spec.options import Options
 from paimonlab.spec.partition import PartitionOptions
+from paimonlab.spec.row_tracking import check_row_tracking
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import (
@@ -52,6 +53,7 @@ def check_schema(schema: TableSchema) -> None:
     _check_bucket_function(schema, types)
     _check_sequence_fields(schema, types)
     _check_folders(schema)
+    check_row_tracking(schema)
 
 
 def _check_fields(fields: Sequence[DataField]) -> None:

@@ -1,11 +1,69 @@
-"""The condition of a read, as users give it."""
+"""Columns and condition of a read, as users give them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paimonlab.spec.predicate import Predicate, bind
+from paimonlab.errors import ColumnNotFoundError
+from paimonlab.spec.options import Options
+from paimonlab.spec.predicate import Predicate, bind, columns
+from paimonlab.spec.row_tracking import TRACKING_COLUMNS, RowTrackingOptions, with_tracking
+from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.types import DataField
+
+
+def resolved(
+    names: Sequence[str] | None,
+    where: str | Predicate | None,
+    schema: TableSchema,
+    options: Options,
+    table: str,
+) -> tuple[tuple[str, ...], TableSchema, Predicate | None]:
+    """Find the columns a read asks for, and the schema that has them.
+
+    Parameters
+    ----------
+    names
+        Columns in the order wanted; None: all of ``schema``. ``_ROW_ID`` and
+        ``_SEQUENCE_NUMBER`` may be asked for if rows are tracked.
+    where
+        As for `bound`.
+    schema
+        Of the table, or of a snapshot of it.
+    options
+        Of the table.
+    table
+        Its name, for messages.
+
+    Returns
+    -------
+    names : tuple of str
+    schema : TableSchema
+        With the tracking columns if they are asked for.
+    predicate : Predicate or None
+        Bound to that schema.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If a column is not there.
+    """
+    readable = with_tracking(schema) if options.slice(RowTrackingOptions).row_tracking else schema
+    wanted = schema.field_names if names is None else _checked(names, readable, table)
+    predicate = bound(where, readable.fields, table)
+    asked = {*wanted, *(() if predicate is None else columns(predicate))}
+    return wanted, readable if asked & TRACKING_COLUMNS else schema, predicate
+
+
+def _checked(names: Sequence[str], schema: TableSchema, table: str) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise TypeError(f"columns must be a list of names, not the text {names!r}")
+    for name in names:
+        if name not in schema.field_names:
+            raise ColumnNotFoundError(name, table, schema.field_names)
+    if len(set(names)) < len(names):
+        raise ValueError(f"a column is asked for twice: {list(names)}")
+    return tuple(names)
 
 
 def bound(

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.errors import ColumnNotFoundError
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.commit_message import CommitMessage
@@ -21,7 +20,7 @@ from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.statistics import Statistics
 from paimonlab.table import overwriting, writing
-from paimonlab.table.conditions import bound
+from paimonlab.table.conditions import resolved
 from paimonlab.table.lookup import lookup
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
@@ -187,12 +186,13 @@ class Table:
         schema = parts.schema
         if not point.is_now and found is not None:
             schema = parts.schemas.get(found.schema_id)
+        asked, schema, predicate = resolved(columns, where, schema, parts.options, self.name)
         return Scan(
             parts=parts,
             snapshot=found,
             schema=schema,
-            columns=self._columns(columns, schema),
-            predicate=bound(where, schema.fields, self.name),
+            columns=asked,
+            predicate=predicate,
             limit=limit,
         )
 
@@ -353,15 +353,3 @@ class Table:
     def _writable(self) -> TableParts:
         check_supported(self._parts.options, self._parts.schema, "write")
         return self._parts
-
-    def _columns(self, columns: Sequence[str] | None, schema: TableSchema) -> tuple[str, ...]:
-        if columns is None:
-            return schema.field_names
-        if isinstance(columns, str):
-            raise TypeError(f"columns must be a list of names, not the text {columns!r}")
-        for name in columns:
-            if name not in schema.field_names:
-                raise ColumnNotFoundError(name, self.name, schema.field_names)
-        if len(set(columns)) < len(columns):
-            raise ValueError(f"a column is asked for twice: {list(columns)}")
-        return tuple(columns)

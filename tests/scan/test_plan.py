@@ -508,8 +508,50 @@ def test_files_below_an_external_root_are_found(appended: SmallTable) -> None:
     assert layout.data_file("b", "a", "file:/x/a") == "/x/a"
 
 
-def test_files_with_some_of_the_columns_are_refused(appended: SmallTable) -> None:
-    appended.append("a", write_cols=("id",))
+def files_by_split(plan: Plan) -> list[list[str]]:
+    return sorted(sorted(file.file_name for file in split.files) for split in plan.splits)
 
-    with pytest.raises(UnsupportedError, match=r"data-evolution\.enabled"):
-        appended.plan()
+
+def evolving(table: SmallTable, where: Predicate | None = None) -> Plan:
+    options = ScanOptions(data_evolution=True, split_target_bytes=1)
+    return table.plan(where, options=options)
+
+
+def test_files_with_the_same_row_ids_are_one_unit_and_their_rows_count_once(
+    appended: SmallTable,
+) -> None:
+    appended.append("a", write_cols=("id",), row_count=5, first_row_id=0)
+    appended.append("b", write_cols=("v",), row_count=5, first_row_id=0)
+    appended.append("c", row_count=7, first_row_id=5)
+    appended.append("d", row_count=3)
+
+    plan = evolving(appended)
+
+    assert files_by_split(plan) == [["a", "b"], ["c"], ["d"]]
+    assert {split.row_count: split.raw_convertible for split in plan.splits} == {
+        5: False,
+        7: True,
+        3: True,
+    }
+
+
+@pytest.mark.parametrize(("first_row_id", "row_count"), [(3, 5), (0, 4), (0, 6), (4, 1)])
+def test_row_ids_that_overlap_without_being_the_same_are_refused(
+    appended: SmallTable, first_row_id: int, row_count: int
+) -> None:
+    appended.append("a", row_count=5, first_row_id=0)
+    appended.append("b", row_count=row_count, first_row_id=first_row_id)
+
+    with pytest.raises(UnsupportedError, match=r"data-evolution\.enabled.* overlap"):
+        evolving(appended)
+
+
+def test_without_data_evolution_files_with_the_same_row_ids_are_not_put_together(
+    appended: SmallTable,
+) -> None:
+    appended.append("a", row_count=5, first_row_id=0)
+    appended.append("b", row_count=5, first_row_id=0)
+
+    plan = appended.plan(options=ScanOptions(split_target_bytes=1))
+
+    assert files_by_split(plan) == [["a"], ["b"]]
