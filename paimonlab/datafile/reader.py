@@ -17,9 +17,11 @@ from paimonlab.datafile.layout import file_columns
 from paimonlab.datafile.tracking import fields_in_file, tracked
 from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.formats.parquet import ParquetInput, RowGroup, open_file
+from paimonlab.formats.parquet_cut import RowRanges, count_rows, cut_ranges
+from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import KEY_FIELD_ID_START, KEY_PREFIX
-from paimonlab.spec.predicate import Predicate, evaluate
+from paimonlab.spec.predicate import Predicate, columns, evaluate
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
@@ -145,16 +147,79 @@ class DataFile:
         pyarrow.RecordBatch
             With the columns ``wanted``; none is empty.
         """
-        for start, rows in self.positioned(
-            wanted, predicate=predicate, keep=keep, batch_rows=batch_rows, share=share
+        if predicate is None:
+            pieces = self.positioned(wanted, keep=keep, batch_rows=batch_rows, share=share)
+            for start, rows in pieces:
+                kept = rows if keep is None else _kept(rows, keep, start)
+                if kept.num_rows:
+                    yield kept
+            return
+        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        for group in share.of(self._groups(evolution, predicate, keep)):
+            yield from self._matching(group, wanted, predicate, keep, batch_rows)
+
+    def _matching(
+        self,
+        group: RowGroup,
+        wanted: Sequence[DataField],
+        predicate: Predicate,
+        keep: Mask | None,
+        batch_rows: int,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows of a row group for which a predicate is true.
+
+        The columns of the predicate come first; of the others only pages with such rows are
+        decoded. Where that would take too much memory, all come together.
+        """
+        names = columns(predicate)
+        asked = [field for field in wanted if field.name in names]
+        others = [field for field in wanted if field.name not in names]
+        asking = Evolution.between(self.fields, asked, table=self.table)
+        if (
+            self.content.row_bytes(asking.file_fields, [group.index]) * group.row_count
+            > _BATCH_BYTES
         ):
-            kept = rows
+            asked, others = list(wanted), []
+            asking = Evolution.between(self.fields, asked, table=self.table)
+        is_match = np.zeros(self.meta.row_count if others else 0, np.bool_)
+        found = []
+        for start, rows in self._pieces([group], asking, predicate, keep, batch_rows):
+            is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
+            mask = is_true.to_numpy(zero_copy_only=False)
             if keep is not None:
-                kept = filtered(kept, keep[start : start + rows.num_rows])
-            if predicate is not None and kept.num_rows:
-                kept = kept.filter(evaluate(predicate, kept))
-            if kept.num_rows:
-                yield kept
+                mask = mask & keep[start : start + rows.num_rows]
+            matching = filtered(rows, mask)
+            if not others:
+                if matching.num_rows:
+                    yield matching
+                continue
+            is_match[start : start + rows.num_rows] = mask
+            found.append(matching)
+        if sum(rows.num_rows for rows in found):
+            decided = pa.Table.from_batches(found)
+            yield from self._beside(decided, group, wanted, others, is_match, batch_rows)
+
+    def _beside(
+        self,
+        decided: pa.Table,
+        group: RowGroup,
+        wanted: Sequence[DataField],
+        others: Sequence[DataField],
+        is_match: Mask,
+        batch_rows: int,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the other columns of rows that match and put them beside those known."""
+        schema = arrow_schema(wanted)
+        evolution = Evolution.between(self.fields, others, table=self.table)
+        done = 0
+        for start, rows in self._pieces([group], evolution, None, is_match, batch_rows):
+            rest = _kept(rows, is_match, start)
+            if rest.num_rows:
+                known = decided.slice(done, rest.num_rows).combine_chunks().to_batches()[0]
+                done += rest.num_rows
+                columns_of = {**_columns(rest), **_columns(known)}
+                arrays = [columns_of[field.name] for field in wanted]
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def positioned(
         self,
@@ -167,19 +232,68 @@ class DataFile:
     ) -> Iterator[Positioned]:
         """Read all rows but those of row groups that ``predicate`` or ``keep`` rules out."""
         evolution = Evolution.between(self.fields, wanted, table=self.table)
+        groups = share.of(self._groups(evolution, predicate, keep))
+        yield from self._pieces(groups, evolution, predicate, keep, batch_rows)
+
+    def _pieces(
+        self,
+        groups: Sequence[RowGroup],
+        evolution: Evolution,
+        predicate: Predicate | None,
+        keep: Mask | None,
+        batch_rows: int,
+    ) -> Iterator[Positioned]:
+        """Read row groups, of each but the pages that hold no wanted row."""
+        in_file = None if predicate is None else evolution.in_file(predicate)
         end = self.meta.row_count if keep is None else _end_of(keep)
-        for groups in _contiguous(share.of(self._groups(evolution, predicate, keep))):
-            start = groups[0].first_row
+        whole_groups: list[RowGroup] = []
+        for group in groups:
+            of_group = None
+            if keep is not None:
+                of_group = keep[group.first_row : group.first_row + group.row_count]
+            with _referred_to_by(self.table):
+                ranges = self.content.wanted_rows(group, in_file, self.fields, of_group)
+            if count_rows(ranges) == group.row_count:
+                whole_groups.append(group)
+                continue
+            yield from self._whole(whole_groups, evolution, batch_rows, end)
+            whole_groups = []
+            yield from self._ranges(group, ranges, evolution, batch_rows)
+        yield from self._whole(whole_groups, evolution, batch_rows, end)
+
+    def _whole(
+        self, groups: Sequence[RowGroup], evolution: Evolution, batch_rows: int, end: int
+    ) -> Iterator[Positioned]:
+        """Read row groups from the first row to the last, but no further than ``end``."""
+        for following in _contiguous(groups):
+            start = following[0].first_row
             with _referred_to_by(self.table):
                 for batch in self.content.batches(
                     evolution.file_fields,
-                    row_groups=[group.index for group in groups],
-                    batch_rows=self._batch_rows(batch_rows, groups, evolution.file_fields),
+                    row_groups=[group.index for group in following],
+                    batch_rows=self._batch_rows(batch_rows, following, evolution.file_fields),
                 ):
                     yield Positioned(start, tracked(evolution.apply(batch), self.meta, start))
                     start += batch.num_rows
                     if start >= end:
                         return
+
+    def _ranges(
+        self, group: RowGroup, ranges: RowRanges, evolution: Evolution, batch_rows: int
+    ) -> Iterator[Positioned]:
+        """Read some rows of a row group."""
+        fields = evolution.file_fields
+        at_a_time = self._batch_rows(batch_rows, [group], fields)
+        for piece in cut_ranges(ranges, at_a_time):
+            with _referred_to_by(self.table):
+                rows = self.content.read_ranges(fields, group, piece)
+            before = 0
+            for first, last in piece.tolist():
+                start = group.first_row + first
+                for batch in rows.slice(before, last - first).to_batches():
+                    yield Positioned(start, evolution.apply(batch))
+                    start += batch.num_rows
+                before += last - first
 
     def _batch_rows(
         self, wanted: int, groups: Sequence[RowGroup], fields: Sequence[DataField]
@@ -214,6 +328,14 @@ class DataFile:
 def filtered(rows: pa.RecordBatch, mask: Mask) -> pa.RecordBatch:
     """Keep the rows where ``mask`` is true; all of them without a copy."""
     return rows if mask.all() else rows.filter(pa.array(mask))
+
+
+def _kept(rows: pa.RecordBatch, keep: Mask, start: int) -> pa.RecordBatch:
+    return filtered(rows, keep[start : start + rows.num_rows])
+
+
+def _columns(rows: pa.RecordBatch) -> dict[str, pa.Array]:
+    return dict(zip(rows.schema.names, rows.columns, strict=True))
 
 
 def _end_of(keep: Mask) -> int:

@@ -8,12 +8,26 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paimonlab.errors import CorruptDataError
 from paimonlab.formats.parquet_columns import Reading, conform, readings
-from paimonlab.formats.parquet_stats import row_group_stats
+from paimonlab.formats.parquet_cut import (
+    RowRanges,
+    count_rows,
+    cuts,
+    pages_of,
+    ranges_of,
+    select,
+    whole,
+)
+from paimonlab.formats.parquet_footers import shared_footers
+from paimonlab.formats.parquet_pages import PageIndex
+from paimonlab.formats.parquet_stats import page_stats, row_group_stats
+from paimonlab.formats.thrift_compact import DamagedThriftError
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.predicate import Predicate, columns, may_match_stats
 from paimonlab.spec.types import DataField
@@ -21,6 +35,12 @@ from paimonlab.storage import FileIO
 
 STREAM_BUFFER_BYTES = 1 << 20
 """Compressed bytes of a column that a streaming read holds."""
+
+
+_WORTH = 0.7
+"""Share of the rows of a row group below which its pages are read one by one."""
+_BLOCK_ROWS = 1 << 13
+"""Rows that are taken for a page where pages are not looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +65,7 @@ class ParquetInput:
         self._file = _open(file_io, path)
         try:
             with damage_named(path):
-                self._metadata = pq.read_metadata(self._file)
+                self._metadata = shared_footers.footer(path, self._file)
                 self._file.seek(0)
         except BaseException:
             self._file.close()
@@ -120,6 +140,123 @@ class ParquetInput:
             stats = row_group_stats(self._metadata, chosen)
         mask = may_match_stats(predicate, stats, count=len(groups))
         return tuple(group for group, matches in zip(groups, mask, strict=True) if matches)
+
+    def wanted_rows(
+        self,
+        group: RowGroup,
+        predicate: Predicate | None,
+        fields: Sequence[DataField],
+        keep: npt.NDArray[np.bool_] | None,
+    ) -> RowRanges:
+        """Find the rows of a row group that may be wanted, as far as its pages tell.
+
+        Parameters
+        ----------
+        group
+            A row group of the file.
+        predicate
+            Over columns of the file, as in `matching_row_groups`; None: true of all rows.
+        fields
+            Columns of the file and their types.
+        keep : (row_count,) bool or None
+            Rows of the row group; None: all.
+
+        Returns
+        -------
+        RowRanges
+            All rows where leaving some out would not save much.
+        """
+        everything = whole(group.row_count)
+        if predicate is None and (keep is None or _is_dense(keep)):
+            return everything
+        asked = frozenset[str]() if predicate is None else columns(predicate)
+        with damage_named(self.path):
+            index = self._index
+            chosen = [field for field in fields if field.name in asked]
+            starts, stats = page_stats(self._metadata, index, self._file, group.index, chosen)
+            if len(starts) == 1:
+                starts = self._blocks(group)
+                stats = {}
+        wanted = np.ones(len(starts), np.bool_)
+        if stats and predicate is not None:
+            wanted &= may_match_stats(predicate, stats, count=len(starts))
+        if keep is not None:
+            wanted &= np.logical_or.reduceat(keep, starts)
+        ranges = ranges_of(starts, group.row_count, wanted)
+        return everything if count_rows(ranges) > _WORTH * group.row_count else ranges
+
+    @property
+    def _index(self) -> PageIndex:
+        return shared_footers.index(self.path, self._file)
+
+    def _blocks(self, group: RowGroup) -> npt.NDArray[np.int64]:
+        """Return where the pages of the first column begin, as far as that is known."""
+        places = self._index.places(group.index, 0, self._file)
+        return np.zeros(1, np.int64) if places is None else places.first_rows
+
+    def read_ranges(
+        self, fields: Sequence[DataField], group: RowGroup, ranges: RowRanges
+    ) -> pa.Table:
+        """Read some rows of a row group, decoding only the pages they are in.
+
+        Parameters
+        ----------
+        fields
+            Which columns, found by name, and of which types.
+        group
+            A row group of the file.
+        ranges
+            Which of its rows.
+
+        Returns
+        -------
+        pyarrow.Table
+            Of ``arrow_schema(fields)``, rows in file order.
+
+        Raises
+        ------
+        CorruptDataError
+            If the file is damaged, or a column is missing or not of its type.
+        """
+        if not fields:
+            return _without_columns(count_rows(ranges))
+        schema = arrow_schema(fields)
+        if not len(ranges):
+            return schema.empty_table()
+        with damage_named(self.path):
+            parts = readings(self._metadata, fields, self.path)
+            tables = [self._cut_rows(part, group, ranges) for part in parts]
+        return conform(fields, parts, tables, schema, self.path)
+
+    def _cut_rows(self, part: Reading, group: RowGroup, ranges: RowRanges) -> pa.Table:
+        index = self._index
+        found: dict[str, pa.ChunkedArray] = {}
+        flat, others = [], []
+        for name in part.column_names:
+            leaf = index.leaf(name)
+            places = None if leaf is None else index.places(group.index, leaf, self._file)
+            if leaf is None or places is None:
+                others.append(name)
+            else:
+                flat.append((name, pages_of(places, leaf, group.row_count, ranges)))
+        for cut, positions in cuts(index, self._file, group.index, [pages for _, pages in flat]):
+            file = pq.ParquetFile(
+                pa.BufferReader(cut.data),
+                coerce_int96_timestamp_unit=part.int96_unit,
+                page_checksum_verification=True,
+            )
+            table = file.read_row_group(0, use_threads=False)
+            self._require_rows(group.index, table.num_rows, count_rows(cut.rows))
+            table = select(table, cut.rows, ranges)
+            for position in positions:
+                found[flat[position][0]] = table.column(flat[position][0])
+        if others:
+            file = self._parquet_file(part, buffer_size=0, pre_buffer=False)
+            table = file.read_row_group(group.index, others, use_threads=False)
+            self._require_rows(group.index, table.num_rows)
+            table = select(table, whole(group.row_count), ranges)
+            found |= {name: table.column(name) for name in others}
+        return pa.table({name: found[name] for name in part.column_names})
 
     def read(
         self,
@@ -231,13 +368,14 @@ class ParquetInput:
             pieces = [next(stream, None) for stream in streams]
         return [pa.Table.from_batches([piece]) for piece in pieces if piece is not None]
 
-    def _require_rows(self, index: int, row_count: int) -> None:
+    def _require_rows(self, index: int, row_count: int, expected: int | None = None) -> None:
         """Refuse a row group of another length than the footer says.
 
         Checksums do not cover the headers of pages. Row groups are read one by one so that a
         page which claims fewer values cannot take those of the next row group for its own.
         """
-        expected = self._metadata.row_group(index).num_rows
+        if expected is None:
+            expected = self._metadata.row_group(index).num_rows
         if row_count != expected:
             problem = f"row group {index} has {row_count:,} rows, its footer says {expected:,}"
             raise CorruptDataError(self.path, problem)
@@ -261,6 +399,13 @@ class ParquetInput:
         return sum(self._metadata.row_group(index).num_rows for index in indexes)
 
 
+def _is_dense(keep: npt.NDArray[np.bool_]) -> bool:
+    """Whether most pages have a row to keep."""
+    starts = np.arange(0, len(keep), _BLOCK_ROWS)
+    touched = np.logical_or.reduceat(keep, starts)
+    return len(starts) == 1 or bool(touched.mean() > _WORTH)
+
+
 def _without_columns(rows: int) -> pa.Table:
     return pa.table({"_": pa.nulls(rows)}).select([])
 
@@ -277,5 +422,5 @@ def damage_named(path: str) -> Iterator[None]:
     """Turn what pyarrow says of a damaged file into an error that names the file."""
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError, DamagedThriftError) as error:
         raise CorruptDataError(path, f"cannot be read as Parquet: {error}") from error

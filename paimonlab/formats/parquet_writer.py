@@ -16,6 +16,9 @@ from paimonlab.formats.parquet_options import ParquetOptions
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 
+PAGE_ROWS = 8192
+"""Rows of a page: few enough that finding one row decodes little, enough that writing and
+scanning take no longer than with pages of a megabyte."""
 _SAMPLE_ROWS = 8192
 _GUESSED_COMPRESSION = 0.5  # bytes in the file per byte in memory, until some were written
 
@@ -135,6 +138,8 @@ class ParquetWriter:
             store_decimal_as_integer=True,
             write_time_adjusted_to_utc=True,
             write_page_checksum=True,
+            write_page_index=True,
+            max_rows_per_page=PAGE_ROWS,
             store_schema=False,
         )
 

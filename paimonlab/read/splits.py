@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.datafile.reader import WHOLE, Mask, Share
+from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merging import key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.row_groups import group_splits, needs_no_columns_of_others, read_row_group
@@ -175,7 +176,11 @@ def _group(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa.Rec
 def _masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask | None]:
     if split.raw_convertible:
         return [None] * len(split.files)
-    return masks_of(split, plan, file_io, predicate=key_predicate(plan))
+    predicate = key_predicate(plan)
+    if predicate is None:
+        return shared_masks.of(split, plan, lambda: masks_of(split, plan, file_io))
+    known = shared_masks.get(split, plan)
+    return known or masks_of(split, plan, file_io, predicate=predicate)
 
 
 def _rows(

@@ -1,0 +1,48 @@
+"""What was read from files that never change, kept in memory while it is in use."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Key, Value]):
+    """Values up to a number of bytes, the least recently used thrown out first. Thread-safe."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._size_bytes = 0
+        self._values: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Key) -> Value | None:
+        """Return what `put` kept, or None."""
+        with self._lock:
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Key, value: Value, size_bytes: int) -> None:
+        """Keep a value, unless it alone is larger than the limit."""
+        if size_bytes > self._limit_bytes:
+            return
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = (value, size_bytes)
+                self._size_bytes += size_bytes
+            while self._size_bytes > self._limit_bytes:
+                _, (_, oldest_bytes) = self._values.popitem(last=False)
+                self._size_bytes -= oldest_bytes
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._values.clear()
+            self._size_bytes = 0
