@@ -34,7 +34,11 @@ class Kind(IntEnum):
 
 
 class Struct(dict[int, Any]):
-    """Values by field id: bool, int, bytes (texts, too), float as its 8 bytes, list, Struct."""
+    """Values by field id.
+
+    They are bool, int, bytes (texts, too), float as its 8 bytes, list, Struct, map as a list of
+    pairs.
+    """
 
     __slots__ = ("end", "start")
 
@@ -157,7 +161,7 @@ class _Reader:
             case Kind.LIST | Kind.SET:
                 return self.items(depth)
             case Kind.MAP:
-                return self.map(depth)
+                return self.pairs(depth)
         return self.plain(kind)
 
     def plain(self, kind: int) -> bool | int | bytes:
@@ -186,15 +190,15 @@ class _Reader:
             return [self.struct(depth + 1) for _ in range(size)]
         return [self.value(kind, depth) for _ in range(size)]
 
-    def map(self, depth: int) -> dict[Any, Any]:
+    def pairs(self, depth: int) -> list[tuple[Any, Any]]:
         size = self.varint()
         if not size:
-            return {}
+            return []
         kinds = self.data[self.position]
         self.position += 1
         if size > len(self.data):
             raise DamagedThriftError("a map is longer than the file")
-        return {self.value(kinds >> 4, depth): self.value(kinds & 15, depth) for _ in range(size)}
+        return [(self.value(kinds >> 4, depth), self.value(kinds & 15, depth)) for _ in range(size)]
 
 
 def encode(fields: Sequence[tuple[int, Kind, Any]]) -> bytes:
