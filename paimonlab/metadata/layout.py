@@ -45,6 +45,11 @@ class TableLayout:
         return join(self.table_path, "manifest")
 
     @property
+    def index_folder(self) -> str:
+        """Folder of index files, where they do not lie beside the data files."""
+        return join(self.table_path, "index")
+
+    @property
     def tag_folder(self) -> str:
         """Folder of the tags."""
         return join(self.table_path, "tag")
@@ -84,6 +89,28 @@ class TableLayout:
     def statistics(self, name: str, referrer: str = "") -> str:
         """Path of a statistics file; errors as of `manifest`."""
         return safe_join(join(self.table_path, "statistics"), name, referrer=referrer)
+
+    def index_file(self, path: str, referrer: str = "") -> str:
+        """Path of an index file.
+
+        Parameters
+        ----------
+        path
+            Relative to the table: ``index/index-1``; absolute where it lies elsewhere.
+        referrer
+            The file that names it, for the message.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If a name leads out of the table's folder.
+        UnsupportedError
+            If the file is neither in the table's folder nor in one of the external roots.
+        """
+        if path.startswith("/") or "://" in path:
+            roots = (self.table_path, *self.external_roots)
+            return external_file(path, roots, table=self.table_path)
+        return safe_join(self.table_path, path, referrer=referrer)
 
     def data_file(self, bucket_path: str, name: str, external_path: str | None = None) -> str:
         """Path of a data file.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import ManifestFileMeta
 from paimonlab.storage.recent import Recent
 
 _META_BYTES = 1000
 """Of memory, roughly, for one entry of a manifest list."""
+_INDEX_BYTES = 300
+"""Of memory, roughly, for an index file, and for each deletion vector in it."""
 
 
 class ManifestCache:
@@ -17,6 +20,7 @@ class ManifestCache:
     def __init__(self, limit_bytes: int) -> None:
         self._tables: Recent[str, pa.Table] = Recent(limit_bytes)
         self._lists: Recent[str, tuple[ManifestFileMeta, ...]] = Recent(limit_bytes // 8)
+        self._indexes: Recent[str, tuple[IndexManifestEntry, ...]] = Recent(limit_bytes // 4)
 
     def get(self, path: str) -> pa.Table | None:
         """Return the entries of a manifest that `put` kept, or None."""
@@ -34,8 +38,18 @@ class ManifestCache:
         """Keep a manifest list."""
         self._lists.put(path, metas, _META_BYTES * (len(metas) + 1))
 
+    def get_index(self, path: str) -> tuple[IndexManifestEntry, ...] | None:
+        """Return an index manifest that `put_index` kept, or None."""
+        return self._indexes.get(path)
+
+    def put_index(self, path: str, entries: tuple[IndexManifestEntry, ...]) -> None:
+        """Keep an index manifest."""
+        count = sum(1 + len(entry.deletion_vectors or ()) for entry in entries)
+        self._indexes.put(path, entries, _INDEX_BYTES * (count + 1))
+
     def clear(self) -> None:
         """Forget everything."""
+        self._indexes.clear()
         self._tables.clear()
         self._lists.clear()
 

@@ -131,7 +131,11 @@ class ManifestStore:
             If it is missing or damaged.
         """
         path = self._layout.manifest(name, referrer)
-        return read_index_manifest(self._read(path, None, referrer), path=path)
+        known = self._cache.get_index(path)
+        if known is None:
+            known = tuple(read_index_manifest(self._read(path, None, referrer), path=path))
+            self._cache.put_index(path, known)
+        return list(known)
 
     def write(
         self,

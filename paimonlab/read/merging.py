@@ -20,6 +20,7 @@ from paimonlab.datafile.reader import DataFile, Mask
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, winners_of_runs
 from paimonlab.merge.sections import Section, SortedRun, sections
+from paimonlab.read.deletions import surviving_rows
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.arrow_types import arrow_schema
@@ -58,9 +59,10 @@ def masks_of(
     list of f
         (row_count,) bool each; None: all rows.
     """
-    if not plan.schema.primary_keys:
-        return [None] * len(split.files)
-    return _Merger(split, plan, file_io, predicate).masks()
+    survivors = surviving_rows(split, plan, file_io)
+    if split.raw_convertible or not plan.schema.primary_keys:
+        return survivors
+    return _Merger(split, plan, file_io, predicate, survivors).masks()
 
 
 def key_predicate(plan: ReadPlan) -> Predicate | None:
@@ -81,6 +83,8 @@ class _Merger:
     plan: ReadPlan
     file_io: FileIO
     predicate: Predicate | None
+    survivors: list[Mask | None]
+    """Rows of each file that no deletion vector takes away; they alone are merged."""
 
     def masks(self) -> list[Mask | None]:
         schema = self.plan.schema
@@ -96,13 +100,14 @@ class _Merger:
     def _alone(self, position: int) -> Mask | None:
         """Leave the deletes out of a file that shares no key with another."""
         file = self.split.files[position]
+        survivors = self.survivors[position]
         if file.delete_row_count == 0:
-            return None
+            return survivors
         mask = np.zeros(file.row_count, np.bool_)
         with open_data_file(self.split, file, self.plan, self.file_io) as data:
             for start, rows in data.positioned([KIND_FIELD], batch_rows=self._batch_rows(1)):
                 mask[start : start + rows.num_rows] = is_add(rows.column(VALUE_KIND).to_numpy())
-        return mask
+        return mask if survivors is None else mask & survivors
 
     def _merge(self, section: Section, masks: list[Mask | None]) -> None:
         """Merge the files of a section and set their masks."""
@@ -183,18 +188,18 @@ class _Run:
             predicate = rename_columns(predicate, names)
         for position in self._positions:
             file = merger.split.files[position]
+            alive = merger.survivors[position]
             with open_data_file(merger.split, file, merger.plan, merger.file_io) as data:
                 for start, rows in data.positioned(
-                    self._fields, predicate=predicate, batch_rows=self._batch_rows
+                    self._fields, predicate=predicate, keep=alive, batch_rows=self._batch_rows
                 ):
-                    if predicate is None:
+                    if predicate is None and alive is None:
                         part = _Part(position, range(start, start + rows.num_rows))
                         wanted = rows
                     else:
-                        is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
-                        found = np.flatnonzero(is_true.to_numpy(zero_copy_only=False))
-                        part = _Part(position, start + found)
-                        wanted = rows.filter(is_true)
+                        takes = _takes(rows, start, predicate, alive)
+                        part = _Part(position, start + np.flatnonzero(takes))
+                        wanted = rows.filter(pa.array(takes))
                     self._open_parts.append(part)
                     yield KeyBatch(wanted, is_last=False)
         nothing = pa.RecordBatch.from_pylist([], schema=arrow_schema(self._fields))
@@ -214,3 +219,16 @@ class _Run:
             decided = decided[count:]
             if count < len(rows):
                 self._open_parts.appendleft(_Part(file, rows[count:]))
+
+
+def _takes(
+    rows: pa.RecordBatch, start: int, predicate: Predicate | None, alive: Mask | None
+) -> Mask:
+    """Mark the rows of a batch that are merged: not deleted, and their key may be wanted."""
+    takes = np.ones(rows.num_rows, np.bool_)
+    if alive is not None:
+        takes &= alive[start : start + rows.num_rows]
+    if predicate is not None:
+        is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
+        takes &= is_true.to_numpy(zero_copy_only=False)
+    return takes

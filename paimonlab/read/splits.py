@@ -102,6 +102,9 @@ def count_rows(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO) -> 
         if plan.options.data_evolution:
             yield split.row_count
             return
+        if split.raw_convertible and split.has_known_deletions:
+            yield split.least_row_count
+            return
         masks = _masks(split, plan, file_io)
         for file, mask in zip(split.files, masks, strict=True):
             yield file.row_count if mask is None else int(np.count_nonzero(mask))
@@ -174,7 +177,7 @@ def _group(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa.Rec
 
 
 def _masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask | None]:
-    if split.raw_convertible:
+    if split.raw_convertible and not split.has_deletions:
         return [None] * len(split.files)
     predicate = key_predicate(plan)
     if predicate is None:

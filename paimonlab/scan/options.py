@@ -26,6 +26,34 @@ class ScanOptions:
     """``data-file.path-directory``"""
     data_evolution: bool = option_field("data-evolution.enabled", "boolean", default=False)
     """``data-evolution.enabled``: files with the same row ids are read together."""
+    has_deletion_vectors: bool = option_field("deletion-vectors.enabled", "boolean", default=False)
+    """``deletion-vectors.enabled``: compaction marks rows that newer ones replace."""
+    merges_on_read: bool = option_field("deletion-vectors.merge-on-read", "boolean", default=False)
+    """``deletion-vectors.merge-on-read``: what is not compacted yet is merged by readers."""
+    is_first_row: bool = option_field(
+        "merge-engine", "enum", default=False, parse="first-row".__eq__
+    )
+    """``merge-engine`` = ``first-row``: compaction throws away rows of keys that are there."""
+    has_indexes_beside_data: bool = option_field(
+        "index-file-in-data-file-dir", "boolean", default=False
+    )
+    """``index-file-in-data-file-dir``: where index files are."""
+
+    @property
+    def needs_no_merging(self) -> bool:
+        """Whether compacted files of a primary-key table hold each key once.
+
+        Source: apache/paimon@1.3.1 ``org.apache.paimon.table.source.MergeTreeSplitGenerator``.
+        """
+        return self.has_deletion_vectors or self.is_first_row
+
+    @property
+    def skips_level_0(self) -> bool:
+        """Whether readers of a primary-key table do not see what is not compacted yet.
+
+        Source: apache/paimon@2.0.0 ``org.apache.paimon.CoreOptions.batchScanSkipLevel0``.
+        """
+        return self.needs_no_merging and not (self.has_deletion_vectors and self.merges_on_read)
 
     @property
     def partition(self) -> PartitionOptions:

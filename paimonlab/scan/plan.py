@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.conditions import Conditions
+from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.entries import concat, live
 from paimonlab.scan.live_files import manifests_of, read_entries
 from paimonlab.scan.options import ScanOptions
@@ -30,7 +32,6 @@ from paimonlab.scan.pruning import (
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import Placement, make_splits, place
 from paimonlab.scan.split_paths import bucket_paths
-from paimonlab.spec.index_manifest import DELETION_VECTORS
 from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.snapshot import Snapshot
@@ -72,6 +73,9 @@ class Plan:
     """Of these, files in buckets that can match."""
     files_in_key_range: int = 0
     """Of these, files whose keys can match."""
+    files_not_compacted: int | None = None
+    """Of those in buckets that can match, files of level 0, which readers of this table do not
+    see; None: they do."""
 
     def funnel(self) -> list[tuple[str, int]]:
         """Return how many manifests and files each step of pruning left."""
@@ -81,9 +85,15 @@ class Plan:
             ("files", self.files_total),
             ("after partitions", self.files_in_partitions),
             ("after buckets", self.files_in_buckets),
+            *self._compacted(),
             ("after key ranges", self.files_in_key_range),
             ("after statistics", self.files.num_rows),
         ]
+
+    def _compacted(self) -> list[tuple[str, int]]:
+        if self.files_not_compacted is None:
+            return []
+        return [("compacted", self.files_in_buckets - self.files_not_compacted)]
 
 
 def plan(
@@ -125,7 +135,6 @@ def plan(
     conditions = Conditions.of(request.predicate, schema)
     if snapshot is None or conditions.is_impossible:
         return Plan(snapshot=snapshot, splits=[], files=ENTRY_SCHEMA.empty_table())
-    _refuse_deletion_vectors(snapshot, manifests, table)
     metas = manifests_of(snapshot, manifests)
     kept = _kept(metas, matches_manifests(metas, conditions, request.buckets, schema))
     entries = concat(read_entries(snapshot, kept, manifests))
@@ -135,8 +144,14 @@ def plan(
     )
     # Additions and deletions of a file share partition and bucket, so both are still there.
     alive = live([entries.filter(pa.array(in_buckets))], referrer=f"snapshot-{snapshot.id}")
-    in_key_range = alive.filter(pa.array(matches_keys(alive, conditions, schema, schemas)))
-    placement = place(in_key_range, _key_types(schema), by_row_id=options.data_evolution)
+    visible = _visible(alive, schema, options)
+    in_key_range = visible.filter(pa.array(matches_keys(visible, conditions, schema, schemas)))
+    placement = place(
+        in_key_range,
+        _key_types(schema),
+        by_row_id=options.data_evolution,
+        has_each_key_once=options.needs_no_merging,
+    )
     wanted = _wanted(in_key_range, placement, conditions, schema, schemas)
     files, placement = in_key_range.filter(pa.array(wanted)), placement.filter(wanted)
     splits = make_splits(
@@ -149,7 +164,12 @@ def plan(
         is_append=not schema.primary_keys,
         target_bytes=options.split_target_bytes,
         open_cost_bytes=options.open_file_cost_bytes,
+        deletion_files=DeletionFiles.of(
+            snapshot, manifests, beside_data=options.has_indexes_beside_data
+        ),
     )
+    if options.data_evolution:
+        _refuse_deletions(splits, table)
     return Plan(
         snapshot=snapshot,
         splits=_limited(splits, request.limit) if conditions.is_empty else splits,
@@ -160,6 +180,9 @@ def plan(
         files_in_partitions=_net_count(entries, in_partitions),
         files_in_buckets=alive.num_rows,
         files_in_key_range=in_key_range.num_rows,
+        files_not_compacted=alive.num_rows - visible.num_rows
+        if schema.primary_keys and options.skips_level_0
+        else None,
     )
 
 
@@ -172,6 +195,13 @@ def _kept(
 def _net_count(entries: pa.Table, mask: npt.NDArray[np.bool_]) -> int:
     is_added = entries["kind"].to_numpy() == int(FileKind.ADD)
     return int((mask & is_added).sum() - (mask & ~is_added).sum())
+
+
+def _visible(entries: pa.Table, schema: TableSchema, options: ScanOptions) -> pa.Table:
+    """Leave out files that wait for compaction, if readers of the table do not see them."""
+    if not schema.primary_keys or not options.skips_level_0:
+        return entries
+    return entries.filter(pc.greater(entries["level"], 0))
 
 
 def _key_types(schema: TableSchema) -> list[DataType] | None:
@@ -203,17 +233,13 @@ def _limited(splits: list[DataSplit], limit: int | None) -> list[DataSplit]:
             break
         if split.raw_convertible:
             chosen.append(split)
-            rows += split.row_count
+            rows += split.least_row_count
     return chosen if rows >= limit else splits
 
 
-def _refuse_deletion_vectors(snapshot: Snapshot, manifests: ManifestStore, table: str) -> None:
-    if snapshot.index_manifest is None:
-        return
-    indexes = manifests.read_index(snapshot.index_manifest, referrer=f"snapshot-{snapshot.id}")
-    if any(index.index_type == DELETION_VECTORS for index in indexes):
+def _refuse_deletions(splits: Sequence[DataSplit], table: str) -> None:
+    if any(split.has_deletions for split in splits):
         raise UnsupportedError(
-            "deletion-vectors.enabled = 'true'",
-            f"snapshot {snapshot.id} of {table or manifests.table_path} has deletion vectors, "
-            "without which deleted rows would come back",
+            "data-evolution.enabled = 'true' with deletion vectors",
+            f"{table or 'the table'} has rows that are deleted in several files at once",
         )

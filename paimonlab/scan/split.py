@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
 import msgspec
 
 from paimonlab.spec.data_file import DataFileMeta
@@ -33,8 +36,8 @@ class DataSplit(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[DataFileMeta, ...]
     """Oldest run first; files of append tables in the order in which they were written."""
     raw_convertible: bool
-    """Whether the rows of the files are the result as they are: no two files share a key and
-    no row is a delete."""
+    """Whether the rows of the files, but for those that deletion vectors take away, are the
+    result as they are: no two files share a key and no row is a delete."""
     deletion_files: tuple[DeletionFile | None, ...] = ()
     """One a file, None: no row of it is deleted; (): that holds for all files."""
 
@@ -46,6 +49,39 @@ class DataSplit(msgspec.Struct, frozen=True, kw_only=True):
             for position, file in enumerate(self.files)
         }
         return sum(rows.values())
+
+    @property
+    def least_row_count(self) -> int:
+        """Rows that are there at least if nothing is merged: those not deleted."""
+        deleted = sum(
+            file.row_count if vector.cardinality is None else vector.cardinality
+            for file, vector in zip(self.files, self.deletion_files, strict=False)
+            if vector is not None
+        )
+        return self.row_count - deleted
+
+    @property
+    def has_deletions(self) -> bool:
+        """Whether some rows of the files are deleted by position."""
+        return any(vector is not None for vector in self.deletion_files)
+
+    @property
+    def has_known_deletions(self) -> bool:
+        """Whether it is known, without reading them, how many rows deletion vectors take."""
+        return all(
+            vector is None or vector.cardinality is not None for vector in self.deletion_files
+        )
+
+    def with_files(self, keeps: Callable[[DataFileMeta], bool]) -> Self:
+        """Return the split with some of its files, each with its deletion vector."""
+        kept = [number for number, file in enumerate(self.files) if keeps(file)]
+        return msgspec.structs.replace(
+            self,
+            files=tuple(self.files[number] for number in kept),
+            deletion_files=tuple(self.deletion_files[number] for number in kept)
+            if self.deletion_files
+            else (),
+        )
 
     @property
     def size_bytes(self) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.key_ranges import sections
 from paimonlab.scan.packing import pack
@@ -58,7 +59,11 @@ class Placement:
 
 
 def place(
-    entries: pa.Table, key_types: Sequence[DataType] | None, *, by_row_id: bool = False
+    entries: pa.Table,
+    key_types: Sequence[DataType] | None,
+    *,
+    by_row_id: bool = False,
+    has_each_key_once: bool = False,
 ) -> Placement:
     """Find out which files have to be read together.
 
@@ -70,6 +75,10 @@ def place(
         Types of the trimmed primary key; None: an append table, whose files are independent.
     by_row_id
         Whether files with the same row ids complete each other (``data-evolution.enabled``).
+    has_each_key_once
+        Whether the files of a bucket need no merging although their key ranges overlap, if all
+        of them were compacted and no row is a delete: deletion vectors, or the merge engine
+        first-row, leave each key one row.
 
     Notes
     -----
@@ -84,8 +93,17 @@ def place(
         return Placement(bucket, _rank_as_written(entries, bucket), np.ones(len(bucket), np.bool_))
     unit = sections(bucket, entries["min_key"], entries["max_key"], key_types)
     is_alone = np.bincount(unit)[unit] == 1
-    deletes = entries["delete_row_count"].fill_null(1).to_numpy()
-    return Placement(bucket, unit, is_alone & (deletes == 0))
+    has_deletes = entries["delete_row_count"].fill_null(1).to_numpy() != 0
+    if not has_each_key_once:
+        return Placement(bucket, unit, is_alone & ~has_deletes)
+    must_merge = has_deletes | (entries["level"].to_numpy() == 0)
+    is_ready = ~np.bincount(bucket, must_merge).astype(np.bool_)[bucket]
+    # Files of a ready bucket are units of their own, in the order of their keys.
+    order = np.lexsort((np.where(is_ready, np.arange(len(unit)), -1), unit))
+    is_new = np.diff(unit[order], prepend=-1) != 0
+    unit_of_its_own = np.empty_like(unit)
+    unit_of_its_own[order] = np.cumsum(is_new | is_ready[order]) - 1
+    return Placement(bucket, unit_of_its_own, is_ready | (is_alone & ~has_deletes))
 
 
 def _rank_as_written(entries: pa.Table, bucket: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -103,6 +121,7 @@ def make_splits(
     is_append: bool,
     target_bytes: int,
     open_cost_bytes: int,
+    deletion_files: DeletionFiles,
 ) -> list[DataSplit]:
     """Make splits of about a size.
 
@@ -120,6 +139,8 @@ def make_splits(
         ``source.split.target-size``
     open_cost_bytes
         ``source.split.open-file-cost``: what a unit weighs at least.
+    deletion_files
+        Which of the files have deletion vectors.
 
     Returns
     -------
@@ -144,6 +165,7 @@ def make_splits(
             bucket_path=path,
             files=tuple(files[start:end]),
             raw_convertible=is_raw,
+            deletion_files=deletion_files.vectors_of(files[start:end], path),
         )
         for partition, bucket, total_buckets, path, is_raw, start, end in zip(
             heads["partition"].to_pylist(),

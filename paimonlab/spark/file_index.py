@@ -15,7 +15,7 @@ from paimonlab.spark.filters import source_filters, to_predicate
 from paimonlab.spark.listing import ListedFile, masked_directories, plain_directory
 from paimonlab.spark.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.masks import MASK_SCHEMA, FileMask
-from paimonlab.spark.scan import SnapshotScan
+from paimonlab.spark.scan import SnapshotScan, has_masks
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.predicate import Predicate
 
@@ -114,7 +114,7 @@ class SnapshotFileIndex(Proxy):
     def _list(self, predicate: Predicate) -> tuple[Any, int]:
         """Make the listing; returns it and how many bytes its masks have."""
         splits = self._snapshot.native_splits(self._shape, predicate)
-        whole = [split for split in splits if split.raw_convertible]
+        whole = [split for split in splits if not has_masks(split)]
         plain = [(split, file) for split in whole for file in self._own(split)]
         masked: list[tuple[DataSplit, DataFileMeta, FileMask]] = []
         for split, masks in self._with_masks(splits):
@@ -132,7 +132,7 @@ class SnapshotFileIndex(Proxy):
         return [file for file in split.files if self._snapshot.has_shape(file, self._shape)]
 
     def _with_masks(self, splits: Sequence[DataSplit]) -> list[tuple[DataSplit, SplitMasks]]:
-        overlapping = [split for split in splits if not split.raw_convertible]
+        overlapping = [split for split in splits if has_masks(split)]
         if not overlapping:
             return []
         snapshot = self._snapshot

@@ -1,4 +1,4 @@
-"""Masks are computed once for the files of a split and kept: data files never change."""
+"""Masks are computed once for the files of a split and kept: no file ever changes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from paimonlab.scan.split import DataSplit
+from paimonlab.scan.split import DataSplit, DeletionFile
 from paimonlab.spark.masks import FileMask
 
 BOUND_BYTES = 512 << 20
 """Masks of about four thousand million rows."""
 
-_Key = tuple[str, str, tuple[str, ...]]
+_Key = tuple[str, str, tuple[str, ...], tuple[DeletionFile | None, ...]]
 
 
 class MaskCache:
@@ -45,7 +45,8 @@ class MaskCache:
 
 
 def _key(table_path: str, split: DataSplit) -> _Key:
-    return table_path, split.bucket_path, tuple(file.file_name for file in split.files)
+    names = tuple(file.file_name for file in split.files)
+    return table_path, split.bucket_path, names, split.deletion_files
 
 
 def _size(masks: Sequence[FileMask]) -> int:

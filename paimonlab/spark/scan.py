@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import msgspec
-
 from paimonlab.read.read_plan import ReadOptions, ReadPlan
 from paimonlab.scan.plan import Plan
 from paimonlab.scan.split import DataSplit
@@ -37,6 +35,11 @@ class Abilities:
     """Whether a mask costs nothing: not if rows are copied together with their mask."""
     cuts_timestamps: bool = False
     """Whether the user asked for TIMESTAMP(7-9) to be cut to microseconds."""
+
+
+def has_masks(split: DataSplit) -> bool:
+    """Say whether files of a split may hold rows that are not rows of the table."""
+    return not split.raw_convertible or split.has_deletions
 
 
 class SnapshotScan:
@@ -77,7 +80,7 @@ class SnapshotScan:
         return any(
             self._shape(file) is shape
             for split in self._native
-            if not split.raw_convertible
+            if has_masks(split)
             for file in split.files
         )
 
@@ -142,15 +145,15 @@ class SnapshotScan:
         """
         native, arrow = [], []
         for split in self.plan.splits:
-            fit = tuple(file for file in split.files if self._is_native(file))
-            if len(fit) == len(split.files) and (split.raw_convertible or self._can_mask(split)):
+            fit = split.with_files(self._is_native)
+            can_mask = not has_masks(split) or self._can_mask(split)
+            if len(fit.files) == len(split.files) and can_mask:
                 native.append(split)
-            elif not split.raw_convertible or not fit:
+            elif not split.raw_convertible or not fit.files or not can_mask:
                 arrow.append(split)
             else:
-                others = tuple(file for file in split.files if file not in fit)
-                native.append(msgspec.structs.replace(split, files=fit))
-                arrow.append(msgspec.structs.replace(split, files=others))
+                native.append(fit)
+                arrow.append(split.with_files(lambda file: not self._is_native(file)))
         return native, arrow
 
     def _can_mask(self, split: DataSplit) -> bool:
@@ -185,11 +188,9 @@ class SnapshotScan:
         names = self._names(predicate)
         kept = []
         for split in splits:
-            files = tuple(file for file in split.files if file.file_name in names)
-            if len(files) == len(split.files):
-                kept.append(split)
-            elif files:
-                kept.append(msgspec.structs.replace(split, files=files))
+            found = split.with_files(lambda file: file.file_name in names)
+            if found.files:
+                kept.append(split if len(found.files) == len(split.files) else found)
         return kept
 
     def _names(self, predicate: Predicate) -> frozenset[str]:

@@ -26,6 +26,10 @@ data-file.external-paths.specific-fs  string  -
 data-file.external-paths.strategy  enum  none  none*|specific-fs*|round-robin*|entropy-inject|weight-robin
 data-file.path-directory  string  -
 data-file.prefix  string  data-
+deletion-vector.index-file.target-size  memory  2 mb
+deletion-vectors.bitmap64  boolean  false
+deletion-vectors.enabled  boolean  false
+deletion-vectors.merge-on-read  boolean  false
 disable-explicit-type-casting  boolean  false
 dynamic-partition-overwrite  boolean  true
 fields.*.stats-mode  string  -
@@ -33,6 +37,7 @@ file.block-size  memory  -
 file.compression  enum  zstd  zstd*|snappy*|gzip*|lz4*|lz4_raw*|uncompressed*|none|null|lzo|brotli|zlib|deflate|bzip2|xz|zstandard
 file.compression.zstd-level  int  1
 file.format  enum  parquet  parquet*|orc|avro|csv|json|text|lance|vortex|mosaic|row|blob
+index-file-in-data-file-dir  boolean  false
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
 manifest.full-compaction-threshold-size  memory  16 mb
 manifest.merge-min-count  int  30
@@ -82,9 +87,6 @@ chain-table.chain-partition-keys  string  -
 chain-table.enabled  boolean  false
 data-file.external-paths.weights  string  -
 data-file.thin-mode  boolean  false
-deletion-vectors.bitmap64  boolean  false
-deletion-vectors.enabled  boolean  false
-deletion-vectors.merge-on-read  boolean  false
 fields.*.default-value  string  -
 fields.*.map.shared-shredding.column-placement-policy  string  -
 fields.*.map.shared-shredding.max-columns  int  -
@@ -198,7 +200,6 @@ cross-partition-upsert.bootstrap-parallelism  int  10
 cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false
 delete.force-produce-changelog  boolean  false
-deletion-vector.index-file.target-size  memory  2 mb
 dynamic-bucket.assigner-parallelism  int  -
 dynamic-bucket.initial-buckets  int  -
 dynamic-bucket.max-buckets  int  -1
@@ -227,7 +228,6 @@ global-index.column-update-action  enum  THROW_ERROR  THROW_ERROR|DROP_PARTITION
 global-index.external-path  string  -
 global-index.row-count-per-shard  long  100000
 ignore-update-before  boolean  false
-index-file-in-data-file-dir  boolean  false
 lookup-compact  enum  RADICAL  RADICAL|GENTLE
 lookup-compact.max-interval  int  -
 lookup-wait  boolean  true

@@ -20,6 +20,8 @@ OF_A_SNAPSHOT = {"files", "manifests", "partitions", "buckets"}
 DIFFERENT = {
     ("evo_append", "files"): "statistics of a column that became text are cast by Java",
     ("dataevo", "files"): "Java takes statistics of some columns for those of the first ones",
+    ("pk_dv", "buckets"): "Java counts the time of files that compaction deleted",
+    ("pk_dv", "partitions"): "Java counts the time of files that compaction deleted",
 }
 
 

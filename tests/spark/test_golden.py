@@ -16,21 +16,27 @@ from paimonlab.table.table import Table
 from tests.golden.expected import Case, expected
 from tests.java_values import java_rows, normal_rows, unordered
 
-TRAVELLED = ["evo_append", "evo_parquet", "evo_nested_parquet"]
+TRAVELLED = ["evo_append", "evo_parquet", "evo_nested_parquet", "lookup_dv"]
 TABLES = [
     Case("java-1.3.1", name)
     for name in [
         *TRAVELLED,
         "append_bucketed",
+        "append_dv",
         "cl_lookup",
         "dyn_part",
         "ident",
+        "dv64_append",
+        "dv64_pk",
+        "idx_in_data_dir",
         "lsm",
         "part_date",
         "part_dec",
         "part_double",
         "part_ts",
         "pk_comp",
+        "pk_dv",
+        "pk_dv_small",
         "pk_part",
         "rowkind",
         "seq_desc",

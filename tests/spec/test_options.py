@@ -161,7 +161,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"merge-engine": "partial-update"}, "create read write"),
     ({"merge-engine": "FIRST-ROW"}, "create read write"),
     ({"file.format": "orc"}, "create read write"),
-    ({"deletion-vectors.enabled": "true"}, "create read write"),
+    ({"deletion-vectors.enabled": "true"}, "write"),
     ({"bucket-function.type": "mod"}, "create read write"),
     ({"data-file.path-directory": "data"}, "create read write"),
     ({"type": "format-table"}, "create read write"),
@@ -232,6 +232,16 @@ def test_a_primary_key_needs_buckets_except_for_reading() -> None:
             check_supported(options, Keyed(), "create")
         with pytest.raises(UnsupportedError, match="bucket"):
             check_supported(options, Keyed(), "write")
+
+
+@pytest.mark.parametrize("key", ["write-only", "deletion-vectors.merge-on-read"])
+def test_with_deletion_vectors_keys_are_written_if_somebody_will_see_them(key: str) -> None:
+    options = {"bucket": "1", "deletion-vectors.enabled": "true"}
+
+    check_supported({**options, key: "true"}, Keyed(), "write")
+    check_supported(options, Keyed(()), "write")
+    with pytest.raises(UnsupportedError, match="write-only"):
+        check_supported({**options, key: "false"}, Keyed(), "write")
 
 
 @pytest.mark.parametrize("bucket", ["0", "-3", "x", "1.5"])

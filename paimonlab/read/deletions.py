@@ -1,0 +1,93 @@
+"""Deletion vectors of a split: from index files to masks over the rows of its data files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.datafile.reader import Mask
+from paimonlab.errors import CorruptDataError
+from paimonlab.formats.deletion_vectors import (
+    DeletionVector,
+    cut_deletion_vector,
+    decode_deletion_vector,
+)
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.scan.split import DataSplit, DeletionFile
+from paimonlab.storage import FileIO
+
+_AROUND_BYTES = 8
+"""Length and checksum, which the length in the manifest may leave out."""
+
+
+def surviving_rows(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask | None]:
+    """Find the rows of each file of a split that no deletion vector takes away.
+
+    Parameters
+    ----------
+    split
+        f files.
+    plan, file_io
+        Of the read.
+
+    Returns
+    -------
+    list of f
+        (row_count,) bool each, over the rows as they are in the file; None: all rows.
+
+    Raises
+    ------
+    CorruptDataError
+        If an index file is missing or damaged, or speaks of rows that are not there.
+    """
+    if not split.has_deletions:
+        return [None] * len(split.files)
+    vectors = read_deletion_vectors(split.deletion_files, plan, file_io)
+    return [
+        None
+        if vector is None or place is None
+        else vector.survivors(file.row_count, path=plan.layout.index_file(place.path))
+        for file, place, vector in zip(split.files, split.deletion_files, vectors, strict=True)
+    ]
+
+
+def read_deletion_vectors(
+    places: Sequence[DeletionFile | None], plan: ReadPlan, file_io: FileIO
+) -> list[DeletionVector | None]:
+    """Read deletion vectors, each index file once."""
+    ends: dict[str, int] = {}
+    for place in places:
+        if place is not None:
+            end = place.offset + place.length_bytes + _AROUND_BYTES
+            ends[place.path] = max(end, ends.get(place.path, 0))
+    contents = {path: _read(path, end, plan, file_io) for path, end in ends.items()}
+    return [
+        None if place is None else _vector(place, contents[place.path], plan) for place in places
+    ]
+
+
+def _read(path: str, end: int, plan: ReadPlan, file_io: FileIO) -> bytes:
+    absolute = plan.layout.index_file(path)
+    try:
+        with file_io.open_input(absolute) as file:
+            return bytes(file.read(end))
+    except FileNotFoundError as error:
+        raise CorruptDataError(
+            absolute,
+            "the index file with the deletion vectors is missing. If the snapshot has expired "
+            "while it was read, read the newest one; without it deleted rows would come back",
+            plan.table_name,
+        ) from error
+
+
+def _vector(place: DeletionFile, content: bytes, plan: ReadPlan) -> DeletionVector:
+    path = plan.layout.index_file(place.path)
+    data = cut_deletion_vector(content, place.offset, place.length_bytes, path=path)
+    vector = decode_deletion_vector(data, path=path)
+    if place.cardinality is not None and vector.cardinality != place.cardinality:
+        raise CorruptDataError(
+            path,
+            f"a deletion vector has {vector.cardinality:,} rows, metadata says "
+            f"{place.cardinality:,}",
+            plan.table_name,
+        )
+    return vector

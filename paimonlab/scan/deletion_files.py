@@ -1,0 +1,94 @@
+"""Which data files have deletion vectors, and where these are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from paimonlab.errors import CorruptMetadataError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.scan.split import DeletionFile
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.index_manifest import (
+    DELETION_VECTORS,
+    DeletionVectorRange,
+    IndexManifestEntry,
+)
+from paimonlab.spec.snapshot import Snapshot
+
+_INDEX_FOLDER = "index"
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionFiles:
+    """The deletion vectors of a snapshot by the names of their data files."""
+
+    found: Mapping[str, tuple[IndexManifestEntry, DeletionVectorRange]] = field(
+        default_factory=dict
+    )
+    """A data file that is not in it has no deleted rows."""
+    beside_data: bool = False
+    """Whether index files lie in the folders of the buckets."""
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, manifests: ManifestStore, *, beside_data: bool) -> Self:
+        """Look up the deletion vectors of a snapshot.
+
+        Parameters
+        ----------
+        snapshot, manifests
+            Whose they are.
+        beside_data
+            ``index-file-in-data-file-dir``
+
+        Raises
+        ------
+        CorruptMetadataError
+            If a data file has two, or if the index manifest is missing or damaged.
+
+        Notes
+        -----
+        They are looked up whatever the table's options say: without them deleted rows would
+        come back.
+        """
+        if snapshot.index_manifest is None:
+            return cls()
+        indexes = manifests.read_index(snapshot.index_manifest, referrer=f"snapshot-{snapshot.id}")
+        found: dict[str, tuple[IndexManifestEntry, DeletionVectorRange]] = {}
+        for index in indexes:
+            if index.index_type != DELETION_VECTORS:
+                continue
+            if index.deletion_vectors is None:
+                raise CorruptMetadataError(
+                    snapshot.index_manifest, f"{index.file_name} does not say what is in it"
+                )
+            for vector in index.deletion_vectors:
+                if vector.data_file_name in found:
+                    raise CorruptMetadataError(
+                        snapshot.index_manifest,
+                        f"the data file {vector.data_file_name} has two deletion vectors, in "
+                        f"{found[vector.data_file_name][0].file_name} and {index.file_name}",
+                    )
+                found[vector.data_file_name] = index, vector
+        return cls(found, beside_data)
+
+    def vectors_of(
+        self, files: Sequence[DataFileMeta], bucket_path: str
+    ) -> tuple[DeletionFile | None, ...]:
+        """Return where the vectors of the files of a bucket are; () if there are none."""
+        if not self.found or not any(file.file_name in self.found for file in files):
+            return ()
+        return tuple(self._vector(file.file_name, bucket_path) for file in files)
+
+    def _vector(self, file_name: str, bucket_path: str) -> DeletionFile | None:
+        if file_name not in self.found:
+            return None
+        index, vector = self.found[file_name]
+        folder = bucket_path if self.beside_data else _INDEX_FOLDER
+        return DeletionFile(
+            index.external_path or f"{folder}/{index.file_name}",
+            vector.offset,
+            vector.length_bytes,
+            vector.cardinality,
+        )
