@@ -60,6 +60,9 @@ counts = st.integers(1, MANY)
 class TableMachine(RuleBasedStateMachine):
     """Rules are what a user can do to a table; after each it is what the model says."""
 
+    is_keyed = False
+    is_partitioned = False
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.mkdtemp(prefix="paimonlab-model-")
@@ -71,8 +74,6 @@ class TableMachine(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
 
     @initialize(
-        is_keyed=st.booleans(),
-        is_partitioned=st.booleans(),
         has_sequence=st.booleans(),
         buckets=st.sampled_from([1, 3]),
         engine=st.sampled_from(["deduplicate"]),
@@ -82,14 +83,13 @@ class TableMachine(RuleBasedStateMachine):
     def create(
         self,
         *,
-        is_keyed: bool,
-        is_partitioned: bool,
         has_sequence: bool,
         buckets: int,
         engine: str,
         key_types: list[str],
         value_types: list[str],
     ) -> None:
+        is_keyed, is_partitioned = self.is_keyed, self.is_partitioned
         columns = {f"k{i}": text for i, text in enumerate(key_types)}
         columns |= {f"v{i}": text for i, text in enumerate(value_types)}
         columns |= {"p": "STRING NOT NULL"} if is_partitioned else {}
@@ -326,5 +326,31 @@ class TableMachine(RuleBasedStateMachine):
         return unordered(java_rows(scan.to_arrow(), fields))
 
 
-TestTable = TableMachine.TestCase
-TestTable.settings = settings(max_examples=EXAMPLES, stateful_step_count=STEPS)
+class KeyedMachine(TableMachine):
+    """A table with a primary key."""
+
+    is_keyed = True
+
+
+class PartitionedMachine(TableMachine):
+    """An append table with partitions."""
+
+    is_partitioned = True
+
+
+class KeyedPartitionedMachine(TableMachine):
+    """A table with a primary key and partitions."""
+
+    is_keyed = is_partitioned = True
+
+
+_SETTINGS = settings(max_examples=EXAMPLES // 4, stateful_step_count=STEPS)
+
+TestAppend = TableMachine.TestCase
+TestAppend.settings = _SETTINGS
+TestKeyed = KeyedMachine.TestCase
+TestKeyed.settings = _SETTINGS
+TestPartitioned = PartitionedMachine.TestCase
+TestPartitioned.settings = _SETTINGS
+TestKeyedPartitioned = KeyedPartitionedMachine.TestCase
+TestKeyedPartitioned.settings = _SETTINGS
