@@ -27,7 +27,8 @@ SAME: dict[str, Callable[[bytes, str], bytes]] = {
 
 def records(data: bytes) -> bytes:
     """Return the encoded records of a container file, whatever its blocks and compression."""
-    return b"".join(block.bytes_.getvalue() for block in fastavro.block_reader(BytesIO(data)))
+    blocks: Any = fastavro.block_reader(BytesIO(data))
+    return b"".join(block.bytes_.getvalue() for block in blocks)
 
 
 def field_names(data: bytes) -> Any:
