@@ -53,6 +53,8 @@ class ScanRequest:
     """Rows that are enough."""
     buckets: frozenset[int] | None = None
     """None: all buckets."""
+    level: int | None = None
+    """Only files of this level; None: of all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +147,8 @@ def plan(
     # Additions and deletions of a file share partition and bucket, so both are still there.
     alive = live([entries.filter(pa.array(in_buckets))], referrer=f"snapshot-{snapshot.id}")
     visible = _visible(alive, schema, options)
+    if request.level is not None:
+        visible = visible.filter(pc.equal(visible["level"], request.level))
     in_key_range = visible.filter(pa.array(matches_keys(visible, conditions, schema, schemas)))
     placement = place(
         in_key_range,

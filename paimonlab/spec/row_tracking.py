@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from paimonlab.errors import SchemaError
 from paimonlab.spec.fields import ROW_ID, ROW_ID_ID, SEQUENCE_NUMBER, SEQUENCE_NUMBER_ID
-from paimonlab.spec.options import Options, option_field
+from paimonlab.spec.options import Options, option_field, parse_boolean
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.types import AtomicType, DataField, TypeRoot
 
@@ -44,8 +44,6 @@ class RowTrackingOptions:
     """``row-tracking.enabled``"""
     data_evolution: bool = option_field("data-evolution.enabled", "boolean", default=False)
     """``data-evolution.enabled``"""
-    deletion_vectors: bool = option_field("deletion-vectors.enabled", "boolean", default=False)
-    """``deletion-vectors.enabled``"""
     bucket: int = option_field("bucket", "int", -1)
     """``bucket``"""
 
@@ -59,9 +57,10 @@ def check_row_tracking(schema: TableSchema) -> None:
         If it has a primary key, buckets, or options that do not go with row ids.
     """
     options = Options(schema.options).slice(RowTrackingOptions)
+    has_vectors = parse_boolean(schema.options.get("deletion-vectors.enabled", "false"))
     if options.data_evolution and not options.row_tracking:
         raise SchemaError("option 'data-evolution.enabled' needs 'row-tracking.enabled' = 'true'")
-    if options.data_evolution and options.deletion_vectors:
+    if options.data_evolution and has_vectors:
         raise SchemaError(
             "option 'data-evolution.enabled' does not go with 'deletion-vectors.enabled'"
         )

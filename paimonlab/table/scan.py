@@ -38,6 +38,8 @@ class Scan:
     predicate: Predicate | None
     """Bound to ``schema``."""
     limit: int | None
+    level: int | None = None
+    """Only rows of files of this level; None: of all."""
 
     @property
     def arrow_schema(self) -> pa.Schema:
@@ -47,7 +49,9 @@ class Scan:
 
     @cached_property
     def _plan(self) -> Plan:
-        request = ScanRequest(snapshot=self.snapshot, predicate=self.predicate, limit=self.limit)
+        request = ScanRequest(
+            snapshot=self.snapshot, predicate=self.predicate, limit=self.limit, level=self.level
+        )
         parts = self.parts
         return plan(
             request,

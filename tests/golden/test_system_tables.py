@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab.errors import SchemaError
 from paimonlab.spec.arrow_types import from_arrow
 from paimonlab.spec.types import DataField
 from paimonlab.table.system import SYSTEM_TABLES, SystemTable
-from tests.golden.expected import Case, cases, expected, values
-from tests.java_values import java_rows, unordered
+from tests.golden.expected import Case, Expected, cases, expected, values
+from tests.java_values import java_rows, normal_rows, unordered
 
 READ = [case for case in cases() if case.refusal is None and case.writer == "java-1.3.1"]
-OF_A_SNAPSHOT = {"files", "manifests", "partitions", "buckets"}
+OF_A_SNAPSHOT = {
+    *("files", "manifests", "partitions", "buckets", "table_indexes", "statistics"),
+    *("ro", "row_tracking"),
+}
+MISSING = {"audit_log", "binlog"}
+ONLY_LATER = {"file_key_ranges"}
+"""System tables that Java 1.3.1 does not have."""
+MOVING = {("branches", "create_time")}
+"""Columns that unpacking the archives changes."""
 DIFFERENT = {
     ("evo_append", "files"): "statistics of a column that became text are cast by Java",
     ("dataevo", "files"): "Java takes statistics of some columns for those of the first ones",
@@ -25,32 +35,64 @@ DIFFERENT = {
 }
 
 
-@pytest.mark.parametrize("name", SYSTEM_TABLES)
+@pytest.mark.parametrize("name", [name for name in SYSTEM_TABLES if name not in ONLY_LATER])
 @pytest.mark.parametrize("case", READ, ids=str)
 def test_a_system_table_has_the_rows_java_shows(case: Case, name: str) -> None:
     answers = expected(case)
-    wanted = answers.system_tables()[name]
-    table = paimonlab.connect(answers.warehouse).table(f"{answers.document['table']}${name}")
-    assert isinstance(table, SystemTable)
+    wanted = answers.system_tables().get(name)
+    if wanted is None:
+        pytest.skip("Java was not asked")
+    if "rows" not in wanted:
+        with pytest.raises(SchemaError):
+            system_table(answers, name)
+        return
+    columns = [one for one in wanted["fields"] if one != case.unreadable]
+    compared = [one for one in columns if (name, one) not in MOVING]
+    table = system_table(answers, name)
 
-    found = then(case, name, table)
+    found = then(case, name, table, compared)
 
-    assert found.schema.names == wanted["fields"]
-    fields = [DataField(i, f.name, from_arrow(f.type)) for i, f in enumerate(found.schema)]
+    places = [wanted["fields"].index(one) for one in compared]
+    theirs = [[row[place] for place in places] for row in values(wanted["rows"])]
+    assert [one for one in table.arrow_schema.names if one in wanted["fields"]] == wanted["fields"]
+    fields = fields_of(table, found.schema)
     ours = [
         [moved(value, str(answers.warehouse)) for value in row] for row in java_rows(found, fields)
     ]
-    is_same = unordered(map(plain, ours)) == unordered(map(plain, values(wanted["rows"])))
+    is_same = unordered(map(plain, ours)) == unordered(map(plain, normal_rows(theirs, fields)))
     assert is_same != ((case.table, name) in DIFFERENT)
 
 
-def then(case: Case, name: str, table: SystemTable) -> pa.Table:
+def fields_of(table: SystemTable, columns: pa.Schema) -> list[DataField]:
+    """Describe columns: those of the table by its own types."""
+    own = {field.name: field for field in table.table.schema.fields}
+    return [
+        own[column.name]
+        if own.keys() <= set(table.arrow_schema.names) and column.name in own
+        else DataField(position, column.name, from_arrow(column.type))
+        for position, column in enumerate(columns)
+    ]
+
+
+def system_table(answers: Expected, name: str) -> SystemTable:
+    table = paimonlab.connect(answers.warehouse).table(f"{answers.document['table']}${name}")
+    assert isinstance(table, SystemTable)
+    return table
+
+
+def test_every_system_table_of_java_is_there() -> None:
+    asked = {name for case in READ for name in expected(case).system_tables()}
+
+    assert asked - MISSING == set(SYSTEM_TABLES) - ONLY_LATER
+
+
+def then(case: Case, name: str, table: SystemTable, columns: Sequence[str]) -> pa.Table:
     """Read as it was when the answers were recorded."""
     if name in OF_A_SNAPSHOT:
-        return table.scan(snapshot=case.recorded_at).to_arrow()
+        return table.scan(columns, snapshot=case.recorded_at).to_arrow()
     if name == "snapshots" and case.recorded_at is not None:
-        return table.scan(where=f"snapshot_id <= {case.recorded_at}").to_arrow()
-    return table.scan().to_arrow()
+        return table.scan(columns, where=f"snapshot_id <= {case.recorded_at}").to_arrow()
+    return table.scan(columns).to_arrow()
 
 
 def moved(value: Any, warehouse: str) -> Any:

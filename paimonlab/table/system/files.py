@@ -1,6 +1,7 @@
-"""``$files``: the live data files.
+"""``$files`` and ``$file_key_ranges``: the live data files.
 
-Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system.FilesTable``.
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system.FilesTable``; the columns about row
+ids and ``$file_key_ranges`` are those of 2.0.
 """
 
 from __future__ import annotations
@@ -41,7 +42,13 @@ FILES = pa.schema(
         pa.field("creation_time", pa.timestamp("ms")),
         pa.field("deleteRowCount", pa.int64()),
         pa.field("file_source", pa.string()),
+        pa.field("first_row_id", pa.int64()),
+        pa.field("write_cols", pa.list_(pa.string())),
     ]
+)
+FILE_KEY_RANGES = pa.schema(
+    [FILES.field(name) for name in FILES.names[: FILES.get_field_index("max_key") + 1]]
+    + [FILES.field("first_row_id")]
 )
 
 
@@ -71,8 +78,15 @@ def files(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
         pc.cast(found.column("creation_time_millis"), pa.timestamp("ms")),
         found.column("delete_row_count"),
         _sources(found),
+        found.column("first_row_id"),
+        pc.cast(found.column("write_cols"), pa.list_(pa.string())),
     ]
     return pa.Table.from_arrays(columns, schema=FILES)
+
+
+def file_key_ranges(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+    """``$file_key_ranges``: where the keys of each live file lie."""
+    return files(parts, snapshot).select(FILE_KEY_RANGES.names)
 
 
 def _array(table: pa.Table, name: str) -> pa.Array:

@@ -34,8 +34,12 @@ SNAPSHOTS = pa.schema(
         pa.field("delta_record_count", pa.int64()),
         pa.field("changelog_record_count", pa.int64()),
         pa.field("watermark", pa.int64()),
+        pa.field("next_row_id", pa.int64()),
+        pa.field("operation", pa.string()),
+        pa.field("writer_version", pa.string()),
     ]
 )
+"""The last three are those of 2.x: null in what older versions wrote."""
 SCHEMAS = pa.schema(
     [
         pa.field("schema_id", pa.int64(), nullable=False),
@@ -115,6 +119,9 @@ def _snapshot_row(snapshot: Snapshot) -> tuple[Any, ...]:
         snapshot.delta_record_count,
         snapshot.changelog_record_count,
         watermark,
+        snapshot.next_row_id,
+        snapshot.operation,
+        snapshot.writer_version,
     )
 
 

@@ -21,6 +21,8 @@ MANIFESTS = pa.schema(
         pa.field("schema_id", pa.int64(), nullable=False),
         pa.field("min_partition_stats", pa.string()),
         pa.field("max_partition_stats", pa.string()),
+        pa.field("min_row_id", pa.int64()),
+        pa.field("max_row_id", pa.int64()),
     ]
 )
 
@@ -39,6 +41,8 @@ def manifests(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
         pa.array([meta.schema_id for meta in found], pa.int64()),
         partition_text(low, fields),
         partition_text(high, fields),
+        pa.array([meta.min_row_id for meta in found], pa.int64()),
+        pa.array([meta.max_row_id for meta in found], pa.int64()),
     ]
     return pa.Table.from_arrays(columns, schema=MANIFESTS)
 

@@ -5,13 +5,16 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system.PartitionsTable``, 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.parts import TableParts
+from paimonlab.table.system.indexes import index_entries
 from paimonlab.table.system.live import files_of
 from paimonlab.table.system.texts import partition_text
 
@@ -21,7 +24,20 @@ _SUMS = [
     pa.field("file_count", pa.int64(), nullable=False),
     pa.field("last_update_time", pa.timestamp("ms")),
 ]
-PARTITIONS = pa.schema([pa.field("partition", pa.string()), *_SUMS])
+PARTITIONS = pa.schema(
+    [
+        pa.field("partition", pa.string()),
+        *_SUMS,
+        pa.field("created_at", pa.timestamp("ms")),
+        pa.field("created_by", pa.string()),
+        pa.field("updated_by", pa.string()),
+        pa.field("options", pa.string()),
+        pa.field("total_buckets", pa.int32(), nullable=False),
+        pa.field("done", pa.bool_(), nullable=False),
+        pa.field("deleted_record_count", pa.int64()),
+    ]
+)
+"""Columns from ``created_at`` on are those of 2.0; what only a metastore knows is null."""
 BUCKETS = pa.schema(
     [pa.field("partition", pa.string()), pa.field("bucket", pa.int32(), nullable=False), *_SUMS]
 )
@@ -47,10 +63,13 @@ def _sums(
             ("file_size_bytes", "sum"),
             ("file_name", "count"),
             ("creation_time_millis", "max"),
+            ("total_buckets", "last"),
         ]
     )
+    unknown = {name: pa.nulls(sums.num_rows, schema.field(name).type) for name in schema.names}
     fields = [parts.schema.field(key) for key in parts.schema.partition_keys]
     columns = {
+        **unknown,
         "partition": partition_text(sums.column("partition").combine_chunks(), fields),
         "record_count": sums.column("row_count_sum"),
         "file_size_in_bytes": sums.column("file_size_bytes_sum"),
@@ -59,5 +78,21 @@ def _sums(
     }
     if "bucket" in keys:
         columns["bucket"] = sums.column("bucket")
+    else:
+        columns["total_buckets"] = sums.column("total_buckets_last")
+        columns["done"] = pa.array(np.zeros(sums.num_rows, np.bool_))
+        columns["deleted_record_count"] = _deleted(parts, snapshot, sums.column("partition"))
     table = pa.table({name: columns[name] for name in schema.names}).cast(schema)
     return table.sort_by([(key, "ascending") for key in keys])
+
+
+def _deleted(parts: TableParts, snapshot: Snapshot | None, partitions: pa.ChunkedArray) -> pa.Array:
+    """Count the rows of each partition that deletion vectors hide; null where one says nothing."""
+    found: defaultdict[bytes, list[int | None]] = defaultdict(list)
+    for entry in index_entries(parts, snapshot):
+        found[entry.partition] += [one.cardinality for one in entry.deletion_vectors or ()]
+    counts = [
+        None if None in found[partition] else sum(count or 0 for count in found[partition])
+        for partition in partitions.to_pylist()
+    ]
+    return pa.array(counts, pa.int64())

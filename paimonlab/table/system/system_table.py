@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
@@ -18,7 +18,19 @@ from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types import DataField
 from paimonlab.table.conditions import bound
 from paimonlab.table.parts import TableParts
-from paimonlab.table.system import files, history, manifests, partitions
+from paimonlab.table.system import (
+    aggregation,
+    files,
+    history,
+    indexes,
+    lines,
+    manifests,
+    partitions,
+    read_optimized,
+    row_tracking,
+    statistics,
+)
+from paimonlab.table.system.asking import ScanArguments, SystemRows
 from paimonlab.table.time_travel import TravelPoint, travel
 
 if TYPE_CHECKING:
@@ -31,32 +43,65 @@ Rows = Callable[[TableParts, Snapshot | None], pa.Table]
 
 @dataclass(frozen=True, slots=True)
 class SystemTableKind:
-    """One system table: its columns, its rows and a line of help."""
+    """One system table: its columns, how it is read and a line of help."""
 
-    schema: pa.Schema
-    rows: Rows
+    columns: Callable[[Table], pa.Schema]
+    scan: Callable[[SystemTable, ScanArguments], SystemRows]
     help: str
+
+
+def _metadata(schema: pa.Schema, rows: Rows, help: str) -> SystemTableKind:
+    """Describe a system table that is a function of the parts of a table."""
+
+    def scan(table: SystemTable, asked: ScanArguments) -> SystemScan:
+        return _metadata_scan(table, asked, rows)
+
+    return SystemTableKind(lambda _: schema, scan, help)
 
 
 SYSTEM_TABLES: Mapping[str, SystemTableKind] = MappingProxyType(
     {
-        "snapshots": SystemTableKind(
+        "snapshots": _metadata(
             history.SNAPSHOTS, history.snapshots, "one row a commit that has not expired"
         ),
-        "schemas": SystemTableKind(history.SCHEMAS, history.schemas, "one row a schema"),
-        "options": SystemTableKind(history.OPTIONS, history.options, "the options that are set"),
-        "tags": SystemTableKind(history.TAGS, history.tags, "the named snapshots"),
-        "files": SystemTableKind(
+        "schemas": _metadata(history.SCHEMAS, history.schemas, "one row a schema"),
+        "options": _metadata(history.OPTIONS, history.options, "the options that are set"),
+        "tags": _metadata(history.TAGS, history.tags, "the named snapshots"),
+        "branches": _metadata(lines.BRANCHES, lines.branches, "the branches"),
+        "consumers": _metadata(
+            lines.CONSUMERS, lines.consumers, "the consumers and what they read next"
+        ),
+        "files": _metadata(
             files.FILES, files.files, "the live data files with keys and statistics"
         ),
-        "manifests": SystemTableKind(
+        "file_key_ranges": _metadata(
+            files.FILE_KEY_RANGES, files.file_key_ranges, "the live data files with keys"
+        ),
+        "manifests": _metadata(
             manifests.MANIFESTS, manifests.manifests, "the manifest files of a snapshot"
         ),
-        "partitions": SystemTableKind(
+        "table_indexes": _metadata(
+            indexes.TABLE_INDEXES, indexes.table_indexes, "the index files of a snapshot"
+        ),
+        "partitions": _metadata(
             partitions.PARTITIONS, partitions.partitions, "rows, bytes and files a partition"
         ),
-        "buckets": SystemTableKind(
+        "buckets": _metadata(
             partitions.BUCKETS, partitions.buckets, "rows, bytes and files a bucket"
+        ),
+        "statistics": _metadata(
+            statistics.STATISTICS, statistics.statistics, "what ANALYZE found out"
+        ),
+        "aggregation_fields": _metadata(
+            aggregation.AGGREGATION_FIELDS,
+            aggregation.aggregation_fields,
+            "the function that merges each column",
+        ),
+        "ro": SystemTableKind(
+            read_optimized.columns, read_optimized.scan, "the rows that need no merging"
+        ),
+        "row_tracking": SystemTableKind(
+            row_tracking.columns, row_tracking.scan, "the rows with their ids"
         ),
     }
 )
@@ -70,8 +115,10 @@ class SystemTable:
     partition_keys: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, table: Table, name: str) -> None:
-        self._table = table
+        self.table = table
+        """The table that it is about."""
         self._kind = SYSTEM_TABLES[name]
+        self._arrow_schema = self._kind.columns(table)
         base = table.identifier
         self._identifier = Identifier(base.database, base.table, base.branch, name)
 
@@ -91,7 +138,7 @@ class SystemTable:
     @property
     def arrow_schema(self) -> pa.Schema:
         """Names and types of the columns."""
-        return self._kind.schema
+        return self._arrow_schema
 
     def scan(
         self,
@@ -104,37 +151,49 @@ class SystemTable:
         timestamp: datetime | int | str | None = None,
         watermark: int | None = None,
         version: int | str | None = None,
-    ) -> SystemScan:
+        options: Mapping[str, str] | None = None,
+    ) -> SystemRows:
         """Prepare a read, as `Table.scan` does.
 
-        The point in time matters to tables of one snapshot (files, manifests, partitions,
-        buckets).
+        The point in time matters to tables of one snapshot: files, manifests, table_indexes,
+        partitions, buckets, statistics, and those that show rows.
         """
-        parts = self._table.parts
-        point = TravelPoint(
-            snapshot=snapshot, tag=tag, timestamp=timestamp, watermark=watermark, version=version
-        )
-        found = travel(point, parts.snapshots, parts.tags, self.name)
-        names = self.arrow_schema.names
         for name in columns or ():
-            if name not in names:
-                raise ColumnNotFoundError(name, self.name, names)
-        return SystemScan(
-            name=self.name,
-            rows=self._kind.rows,
-            parts=parts,
-            snapshot=found,
-            columns=tuple(names if columns is None else columns),
-            predicate=bound(where, self._fields, self.name),
+            if name not in self.arrow_schema.names:
+                raise ColumnNotFoundError(name, self.name, self.arrow_schema.names)
+        asked = ScanArguments(
+            columns=tuple(self.arrow_schema.names if columns is None else columns),
+            where=where,
             limit=limit,
+            snapshot=snapshot,
+            tag=tag,
+            timestamp=timestamp,
+            watermark=watermark,
+            version=version,
+            options=dict(options or {}),
         )
+        return self._kind.scan(self, asked)
 
-    @property
-    def _fields(self) -> list[DataField]:
-        return [
-            DataField(number, column.name, from_arrow(column.type))
-            for number, column in enumerate(self.arrow_schema)
-        ]
+
+def _metadata_scan(table: SystemTable, asked: ScanArguments, rows: Rows) -> SystemScan:
+    base = table.table
+    parts = replace(base.parts, options=base.parts.options.with_options(asked.options))
+    point = asked.point
+    if point.is_now:
+        point = TravelPoint.of_options(parts.options)
+    fields = [
+        DataField(number, column.name, from_arrow(column.type))
+        for number, column in enumerate(table.arrow_schema)
+    ]
+    return SystemScan(
+        name=table.name,
+        rows=rows,
+        parts=parts,
+        snapshot=travel(point, parts.snapshots, parts.tags, table.name),
+        columns=asked.columns,
+        predicate=bound(asked.where, fields, table.name),
+        limit=asked.limit,
+    )
 
 
 @dataclass(frozen=True)

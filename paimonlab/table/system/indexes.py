@@ -1,0 +1,82 @@
+"""``$table_indexes``: the index files of a snapshot.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system.TableIndexesTable``; the last four
+columns are those of 2.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.parts import TableParts
+from paimonlab.table.system.texts import partition_text
+
+_RANGE = pa.struct(
+    [
+        pa.field("f0", pa.string(), nullable=False),
+        pa.field("f1", pa.int32(), nullable=False),
+        pa.field("f2", pa.int32(), nullable=False),
+        pa.field("_CARDINALITY", pa.int64()),
+    ]
+)
+TABLE_INDEXES = pa.schema(
+    [
+        pa.field("partition", pa.string()),
+        pa.field("bucket", pa.int32(), nullable=False),
+        pa.field("index_type", pa.string(), nullable=False),
+        pa.field("file_name", pa.string(), nullable=False),
+        pa.field("file_size", pa.int64(), nullable=False),
+        pa.field("row_count", pa.int64(), nullable=False),
+        pa.field("dv_ranges", pa.list_(_RANGE)),
+        pa.field("row_range_start", pa.int64()),
+        pa.field("row_range_end", pa.int64()),
+        pa.field("index_field_id", pa.int32()),
+        pa.field("index_field_name", pa.string()),
+    ]
+)
+"""``dv_ranges``: for each data file its name, offset, bytes and deleted rows."""
+
+
+def table_indexes(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+    """``$table_indexes``: one row an index file, in the order of the index manifest."""
+    found = index_entries(parts, snapshot)
+    fields = [parts.schema.field(key) for key in parts.schema.partition_keys]
+    partitions = pa.array([entry.partition for entry in found], pa.large_binary())
+    unknown = [pa.nulls(len(found), field.type) for field in list(TABLE_INDEXES)[7:]]
+    columns = [
+        partition_text(partitions, fields),
+        pa.array([entry.bucket for entry in found], pa.int32()),
+        pa.array([entry.index_type for entry in found], pa.string()),
+        pa.array([entry.file_name for entry in found], pa.string()),
+        pa.array([entry.file_size_bytes for entry in found], pa.int64()),
+        pa.array([entry.row_count for entry in found], pa.int64()),
+        pa.array([_ranges(entry) for entry in found], pa.list_(_RANGE)),
+        *unknown,
+    ]
+    return pa.Table.from_arrays(columns, schema=TABLE_INDEXES)
+
+
+def index_entries(parts: TableParts, snapshot: Snapshot | None) -> Sequence[IndexManifestEntry]:
+    """Return what the index manifest of a snapshot says; () without one."""
+    if snapshot is None or snapshot.index_manifest is None:
+        return ()
+    return parts.manifests.read_index(snapshot.index_manifest, referrer=f"snapshot-{snapshot.id}")
+
+
+def _ranges(entry: IndexManifestEntry) -> list[dict[str, Any]] | None:
+    if entry.deletion_vectors is None:
+        return None
+    return [
+        {
+            "f0": one.data_file_name,
+            "f1": one.offset,
+            "f2": one.length_bytes,
+            "_CARDINALITY": one.cardinality,
+        }
+        for one in entry.deletion_vectors
+    ]

@@ -1,0 +1,51 @@
+"""``$statistics``: what ANALYZE left.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system.StatisticTable``.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import pyarrow as pa
+
+from paimonlab.metadata.statistics import StatisticsStore
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.parts import TableParts
+
+_KEY = re.compile(r'^(\s*"(?:[^"\\]|\\.)*"): ', re.MULTILINE)
+"""A key of a document with a line for each."""
+
+STATISTICS = pa.schema(
+    [
+        pa.field("snapshot_id", pa.int64(), nullable=False),
+        pa.field("schema_id", pa.int64(), nullable=False),
+        pa.field("mergedRecordCount", pa.int64()),
+        pa.field("mergedRecordSize", pa.int64()),
+        pa.field("colstat", pa.string()),
+    ]
+)
+
+
+def statistics(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+    """``$statistics``: one row if the snapshot has statistics, those of columns as JSON."""
+    if snapshot is None or snapshot.statistics is None:
+        return STATISTICS.empty_table()
+    store = StatisticsStore(parts.file_io, parts.layout)
+    found = store.read(snapshot.statistics, referrer=f"snapshot-{snapshot.id}")
+    columns = msgspec.json.format(msgspec.json.encode(found.columns), indent=2).decode()
+    row = (
+        found.snapshot_id,
+        found.schema_id,
+        found.merged_record_count,
+        found.merged_record_size,
+        _spaced(columns),
+    )
+    arrays = [pa.array([value], field.type) for value, field in zip(row, STATISTICS, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=STATISTICS)
+
+
+def _spaced(document: str) -> str:
+    """Set spaces where Jackson's printer does."""
+    return "{ }" if document == "{}" else _KEY.sub(r"\1 : ", document)
