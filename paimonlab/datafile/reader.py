@@ -17,11 +17,11 @@ from paimonlab.datafile.layout import file_columns
 from paimonlab.datafile.tracking import fields_in_file, tracked
 from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.formats.parquet import ParquetInput, RowGroup, open_file
-from paimonlab.formats.parquet_cut import RowRanges, count_rows, cut_ranges
+from paimonlab.formats.parquet_cut import RowRanges, count_rows, cut_ranges, ranges_of_rows
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import KEY_FIELD_ID_START, KEY_PREFIX
-from paimonlab.spec.predicate import Predicate, columns, evaluate
+from paimonlab.spec.predicate import ColumnStats, Predicate, columns, evaluate
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
@@ -294,6 +294,65 @@ class DataFile:
                     yield Positioned(start, evolution.apply(batch))
                     start += batch.num_rows
                 before += last - first
+
+    def blocks(
+        self, wanted: Sequence[DataField]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], dict[str, ColumnStats]]:
+        """Cut the file into blocks of rows of which something is known.
+
+        Parameters
+        ----------
+        wanted
+            Columns to know something of.
+
+        Returns
+        -------
+        starts, ends : (b,) int64
+            First row of each block and the one behind its last, ascending from 0.
+        stats : dict of str to ColumnStats
+            By name in ``wanted``, one value a block; what is unknown is left out.
+        """
+        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        with _referred_to_by(self.table):
+            starts, ends, stats = self.content.blocks(evolution.file_fields)
+        names = {
+            field.name: source.field.name
+            for field, source in zip(evolution.fields, evolution.sources, strict=True)
+            if source is not None and source.is_unchanged
+        }
+        known = {name: stats[old] for name, old in names.items() if old in stats}
+        return starts, ends, known
+
+    def rows_at(
+        self, wanted: Sequence[DataField], positions: npt.NDArray[np.int64]
+    ) -> pa.RecordBatch:
+        """Read a few rows.
+
+        Parameters
+        ----------
+        wanted
+            Columns of the result.
+        positions : (n,) int64
+            Rows of the file, ascending.
+
+        Returns
+        -------
+        pyarrow.RecordBatch
+            n rows with the columns ``wanted``.
+        """
+        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        found = []
+        with _referred_to_by(self.table):
+            for group in self.content.row_groups:
+                local = positions - group.first_row
+                local = local[(local >= 0) & (local < group.row_count)]
+                if local.size:
+                    ranges = ranges_of_rows(local)
+                    found.append(self.content.read_ranges(evolution.file_fields, group, ranges))
+        if not found:
+            return pa.RecordBatch.from_pylist([], schema=evolution.arrow_schema)
+        (rows,) = pa.concat_tables(found).combine_chunks().to_batches()
+        return evolution.apply(rows)
 
     def _batch_rows(
         self, wanted: int, groups: Sequence[RowGroup], fields: Sequence[DataField]

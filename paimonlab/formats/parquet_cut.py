@@ -96,6 +96,18 @@ def ranges_of(
     return np.stack([starts[np.flatnonzero(steps == 1)], ends[np.flatnonzero(steps == -1) - 1]], 1)
 
 
+def ranges_of_rows(rows: npt.NDArray[np.int64]) -> RowRanges:
+    """Join rows that follow each other to ranges.
+
+    >>> ranges_of_rows(np.array([3, 4, 9])).tolist()
+    [[3, 5], [9, 10]]
+    """
+    breaks = np.flatnonzero(np.diff(rows) != 1)
+    firsts = rows[np.append(0, breaks + 1)]
+    lasts = rows[np.append(breaks, len(rows) - 1)]
+    return np.stack([firsts, lasts + 1], 1)
+
+
 def cut_ranges(ranges: RowRanges, most_rows: int) -> Iterator[RowRanges]:
     """Cut ranges into pieces of a number of rows at most.
 

@@ -29,7 +29,7 @@ from paimonlab.formats.parquet_pages import PageIndex
 from paimonlab.formats.parquet_stats import page_stats, row_group_stats
 from paimonlab.formats.thrift_compact import DamagedThriftError
 from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.predicate import Predicate, columns, may_match_stats
+from paimonlab.spec.predicate import ColumnStats, Predicate, columns, may_match_stats
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 
@@ -184,6 +184,41 @@ class ParquetInput:
             wanted &= np.logical_or.reduceat(keep, starts)
         ranges = ranges_of(starts, group.row_count, wanted)
         return everything if count_rows(ranges) > _WORTH * group.row_count else ranges
+
+    def blocks(
+        self, fields: Sequence[DataField]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], dict[str, ColumnStats]]:
+        """Cut the file into blocks of rows by what its pages, or row groups, tell of columns.
+
+        Returns
+        -------
+        starts, ends : (b,) int64
+            First row of each block and the one behind its last, ascending from 0.
+        stats : dict of str to ColumnStats
+            By column name, one value a block.
+        """
+        starts, ends, found = [], [], []
+        with damage_named(self.path):
+            of_groups = row_group_stats(self._metadata, fields)
+            for group in self.row_groups:
+                at = page_stats(self._metadata, self._index, self._file, group.index, fields)
+                first, stats = at
+                if len(first) == 1:
+                    row = pa.array([group.index])
+                    stats = {
+                        name: ColumnStats(*(column.take(row) for column in one))
+                        for name, one in of_groups.items()
+                    }
+                starts.append(first + group.first_row)
+                ends.append(np.append(first[1:], group.row_count) + group.first_row)
+                found.append(stats)
+        nothing = np.empty(0, np.int64)
+        names = set(found[0]).intersection(*found) if found else set[str]()
+        joined = {
+            name: ColumnStats(*map(pa.concat_arrays, zip(*(s[name] for s in found), strict=True)))
+            for name in names
+        }
+        return np.concatenate([nothing, *starts]), np.concatenate([nothing, *ends]), joined
 
     @property
     def _index(self) -> PageIndex:

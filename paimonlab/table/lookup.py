@@ -9,16 +9,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import DataError, SchemaError
-from paimonlab.spec.predicate import bind, col
+from paimonlab.read.lookups import newest_rows
+from paimonlab.read.splits import read_split
+from paimonlab.scan.conditions import Conditions
+from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.predicate import Predicate, bind, col
+from paimonlab.table.planned_files import PlannedFiles
 from paimonlab.table.scan import Scan
 from paimonlab.write.conversion import convert
 from paimonlab.write.rows import batches_of
+
+_FEW = 64
+"""Keys that are looked for one by one; more of them are a scan."""
+_FILE_BYTES = 1000
+"""Of memory for a file of a plan, roughly."""
 
 
 def lookup(scan: Scan, keys: Any) -> pa.Table:
     """Read the rows of keys.
 
-    The keys prune partitions, buckets, files and row groups; what remains is joined.
+    Few keys are found through what `paimonlab.read.key_blocks` remembers of the files, more of
+    them by a scan: partitions, buckets, files, row groups and pages are pruned. What is found
+    is joined with the keys.
 
     Parameters
     ----------
@@ -43,7 +55,8 @@ def lookup(scan: Scan, keys: Any) -> pa.Table:
     assert within is not None, "a primary key has columns"
     columns = (*scan.columns, *(name for name in names if name not in scan.columns))
     predicate = bind(within, scan.schema.fields, scan.parts.name)
-    found = replace(scan, columns=columns, predicate=predicate).to_arrow()
+    asked = replace(scan, columns=columns, predicate=predicate)
+    found = _few(asked, predicate) if wanted.num_rows <= _FEW else asked.to_arrow()
     if len(names) > 1:
         # Each column alone matched; the combinations have to match, too.
         found = _semi_join(found, wanted, names)
@@ -68,6 +81,58 @@ def _keys(scan: Scan, keys: Any) -> pa.Table:
 
 
 def _semi_join(found: pa.Table, wanted: pa.Table, names: list[str]) -> pa.Table:
-    numbered = found.select(names).append_column("position", pa.array(range(found.num_rows)))
+    numbered = found.select(names).append_column(
+        "position", pa.array(range(found.num_rows), pa.int64())
+    )
     matches = numbered.join(wanted, keys=names, join_type="left semi")
     return found.take(matches.column("position"))
+
+
+def _few(scan: Scan, predicate: Predicate) -> pa.Table:
+    """Read the rows of a few keys through the remembered plan of their partitions."""
+    conditions = Conditions.of(predicate, scan.schema)
+    if scan.snapshot is None or conditions.is_impossible:
+        return scan.arrow_schema.empty_table()
+    files = _files(scan, conditions)
+    plan = replace(files.plan, columns=scan.columns, predicate=predicate)
+    is_simple = _keeps_newest(scan)
+    batches: list[pa.RecordBatch] = []
+    for split, positions in files.matching(conditions, scan.schema):
+        found = None
+        if is_simple and not any(split.deletion_files):
+            chosen = [split.files[position] for position in positions]
+            found = newest_rows(split, chosen, conditions.key, plan, scan.parts.file_io)
+        if found is None:
+            found = list(read_split(split, plan, scan.parts.file_io))
+        batches += found
+    return pa.Table.from_batches(batches, schema=plan.arrow_schema)
+
+
+def _keeps_newest(scan: Scan) -> bool:
+    """Whether a key's newest row, by sequence number, is the row of the key."""
+    options, schema = scan.parts.options, scan.schema
+    key_types = [to_arrow(schema.field(name).type) for name in schema.trimmed_primary_keys]
+    return (
+        options.get("merge-engine", "deduplicate").lower() == "deduplicate"
+        and "sequence.field" not in options
+        and options.get("deletion-vectors.enabled", "false").lower() == "false"
+        and not any(pa.types.is_floating(key_type) for key_type in key_types)
+        and bool(key_types)
+    )
+
+
+def _files(scan: Scan, conditions: Conditions) -> PlannedFiles:
+    snapshot, parts = scan.snapshot, scan.parts
+    assert snapshot is not None, "an empty table has no files"
+    key = (
+        snapshot.base_manifest_list,
+        snapshot.delta_manifest_list,
+        scan.schema.id,
+        str(conditions.partition),
+    )
+    found = parts.lookup_plans.get(key)
+    if found is None:
+        planned = replace(scan, predicate=conditions.partition, limit=None)
+        found = PlannedFiles.of(planned.plan().splits, planned.read_plan())
+        parts.lookup_plans.put(key, found, _FILE_BYTES * (1 + len(found.split)))
+    return found

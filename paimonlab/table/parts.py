@@ -23,7 +23,11 @@ from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.stats_mode import StatsOptions
 from paimonlab.storage import FileIO
+from paimonlab.storage.recent import Recent
+from paimonlab.table.planned_files import PlanCache
 from paimonlab.write.write_plan import WriteOptions, WritePlan
+
+_LOOKUP_PLAN_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,11 @@ class TableParts:
     def manifests(self) -> ManifestStore:
         """The manifests of the table."""
         return ManifestStore(self.file_io, self.layout)
+
+    @cached_property
+    def lookup_plans(self) -> PlanCache:
+        """Plans of the point reads of late."""
+        return Recent(_LOOKUP_PLAN_BYTES)
 
     @property
     def committer(self) -> Committer:
