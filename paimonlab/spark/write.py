@@ -15,6 +15,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from paimonlab.commit.scope import OverwriteScope
+from paimonlab.errors import UnsupportedError
 from paimonlab.spark.access import check_access
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.commits import commit_rows, commit_scope, discard, seen_snapshot_id
@@ -24,9 +25,11 @@ from paimonlab.spark.filters import equal_values
 from paimonlab.spark.session_options import session_options
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.shuffle import shuffled
+from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.options import check_known, check_supported
 from paimonlab.table.overwriting import partition_values
 from paimonlab.table.table import Table
+from paimonlab.write.write_plan import WritePlan
 
 CAPABILITIES = (
     "BATCH_WRITE",
@@ -38,6 +41,21 @@ CAPABILITIES = (
 """What a table says it can do when it is written to."""
 
 _PREDICATE_UTILS = "org.apache.spark.sql.internal.connector.PredicateUtils"
+
+
+def check_mode(plan: WritePlan) -> None:
+    """Check that tasks can tell the bucket of a row by themselves.
+
+    Raises
+    ------
+    UnsupportedError
+        If it depends on the rows that other tasks write.
+    """
+    if plan.bucket_mode not in (BucketMode.HASH_FIXED, BucketMode.BUCKET_UNAWARE):
+        raise UnsupportedError(
+            f"bucket = '{plan.buckets}' of a table with a primary key, written by Spark",
+            "set 'bucket' to a number of at least 1, or write with paimonlab.Table.write",
+        )
 
 
 class WriteBuilder(Proxy):
@@ -56,6 +74,7 @@ class WriteBuilder(Proxy):
         self._table = _with_options(bridge, table, definition, catalog)
         parts = self._table.parts
         check_supported(parts.options, parts.schema, "write")
+        check_mode(parts.write_plan())
         self._schema = definition.schema()
         self._scope: OverwriteScope | None = None
         self._is_dynamic = False

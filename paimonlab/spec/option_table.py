@@ -31,6 +31,10 @@ deletion-vectors.bitmap64  boolean  false
 deletion-vectors.enabled  boolean  false
 deletion-vectors.merge-on-read  boolean  false
 disable-explicit-type-casting  boolean  false
+dynamic-bucket.assigner-parallelism  int  -
+dynamic-bucket.initial-buckets  int  -
+dynamic-bucket.max-buckets  int  -1
+dynamic-bucket.target-row-num  long  2000000
 dynamic-partition-overwrite  boolean  true
 fields.*.stats-mode  string  -
 file.block-size  memory  -
@@ -200,10 +204,6 @@ cross-partition-upsert.bootstrap-parallelism  int  10
 cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false
 delete.force-produce-changelog  boolean  false
-dynamic-bucket.assigner-parallelism  int  -
-dynamic-bucket.initial-buckets  int  -
-dynamic-bucket.max-buckets  int  -1
-dynamic-bucket.target-row-num  long  2000000
 end-input.check-partition-expire  boolean  false
 fields.*.aggregate-function  string  -
 fields.*.count-limit  int  -

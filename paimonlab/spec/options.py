@@ -15,9 +15,10 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from paimonlab.errors import SchemaError, UnsupportedError, close_matches
+from paimonlab.spec.bucket_mode import BucketMode, KeyedTable, bucket_mode
 from paimonlab.spec.option_grammar import (
     PARSERS,
     Kind,
@@ -185,14 +186,6 @@ def _value(key: str, text: str, read: Callable[[str], Any]) -> Any:
 # Refusing.
 
 
-class KeyedTable(Protocol):
-    """What `check_supported` has to know of a schema."""
-
-    @property
-    def primary_keys(self) -> tuple[str, ...]:
-        """Names of the primary key columns."""
-
-
 def check_known(keys: Iterable[str]) -> None:
     """Check the keys that a user sets.
 
@@ -296,8 +289,8 @@ def _check_bucket(options: Options, schema: KeyedTable, operation: Operation) ->
         raise SchemaError(f"option 'bucket' = {text!r}: must be at least 1, or -1 or -2")
     if bucket == -2:
         raise UnsupportedError("bucket = '-2'", "postponed buckets are not built")
-    if bucket == -1 and schema.primary_keys and operation != "read":
+    if operation != "read" and bucket_mode(bucket, schema) is BucketMode.KEY_DYNAMIC:
         raise UnsupportedError(
-            "bucket = '-1' with a primary key" if text else "a primary key without 'bucket'",
-            "dynamic buckets are not built; set 'bucket' to a number of at least 1",
+            "bucket = '-1' with a primary key that lacks a partition column",
+            "set 'bucket' to a number of at least 1, or add the column to the primary key",
         )

@@ -46,7 +46,7 @@ def overwrite(
     values = partition_values(partition, parts) if partition else {}
     if values:
         data = _with_partition(data, values, parts.name)
-    messages = write_files(parts, data)
+    messages = write_files(parts, data, replaces=True)
     if values:
         scope = OverwriteScope.partitions_with([values])
     elif partition is None and _is_dynamic(parts, dynamic):

@@ -25,6 +25,7 @@ from paimonlab.spec.stats_mode import StatsOptions
 from paimonlab.storage import FileIO
 from paimonlab.storage.recent import Recent
 from paimonlab.table.planned_files import PlanCache
+from paimonlab.write.key_hashes import DynamicBucketOptions
 from paimonlab.write.write_plan import WriteOptions, WritePlan
 
 _LOOKUP_PLAN_BYTES = 64 << 20
@@ -114,5 +115,6 @@ class TableParts:
             partition=self.options.slice(PartitionOptions),
             parquet=self.options.slice(ParquetOptions),
             stats=StatsOptions.of(self.schema.fields, self.options),
+            dynamic=self.options.slice(DynamicBucketOptions),
             external_folders=self.options.slice(ExternalPathOptions).write_folders,
         )

@@ -10,13 +10,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimonlab.errors import CommitError, CommitOutcomeUnknownError
+from paimonlab.errors import CommitError, CommitOutcomeUnknownError, UnsupportedError
 from paimonlab.scan.sequences import restore_sequence_numbers
+from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options import option_field
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.key_index import KeyIndex
 from paimonlab.table.parts import TableParts
 from paimonlab.write.folders import delete_files
+from paimonlab.write.hash_indexes import HashIndexFiles
+from paimonlab.write.routing import DynamicRouter
+from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
 
 
@@ -59,13 +64,46 @@ class Writer:
         self._writer.abort()
 
 
-def new_table_writer(parts: TableParts) -> TableWriter:
-    """Make a writer that goes on from the sequence numbers of the latest snapshot."""
-    plan = parts.write_plan()
-    if plan.buckets < 1:
+def new_table_writer(parts: TableParts, *, replaces: bool = False) -> TableWriter:
+    """Make a writer that goes on from the latest snapshot.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    replaces
+        Whether all rows of the partitions that are written to are replaced, so that buckets may
+        be given anew.
+    """
+    plan, file_io = parts.write_plan(), parts.file_io
+    mode = plan.bucket_mode
+    if mode is BucketMode.BUCKET_UNAWARE:
         # Nothing orders the files of an append table without buckets.
-        return TableWriter(plan, parts.file_io)
-    return TableWriter(plan, parts.file_io, sequence_numbers(parts, parts.snapshots.latest()))
+        return TableWriter(plan, file_io)
+    snapshot = parts.snapshots.latest()
+    numbers = sequence_numbers(parts, snapshot)
+    if mode is BucketMode.HASH_FIXED:
+        return TableWriter(plan, file_io, numbers)
+    if mode is BucketMode.HASH_DYNAMIC:
+        router = dynamic_router(parts, plan, snapshot, numbers, replaces=replaces)
+        return TableWriter(plan, file_io, numbers, router=router)
+    raise UnsupportedError(f"bucket = '{plan.buckets}'", f"writing in mode {mode} is not built")
+
+
+def dynamic_router(
+    parts: TableParts,
+    plan: WritePlan,
+    snapshot: Snapshot | None,
+    live: pa.Table,
+    *,
+    replaces: bool,
+) -> DynamicRouter:
+    """Make what gives rows their buckets by the hashes of known keys."""
+    if replaces:
+        files = HashIndexFiles(parts.file_io, plan)
+        return DynamicRouter(plan.schema, plan.dynamic, files, lambda _: {})
+    index = KeyIndex(parts, snapshot, live)
+    return DynamicRouter(plan.schema, plan.dynamic, index.files, index.hashes)
 
 
 def sequence_numbers(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
@@ -81,7 +119,8 @@ def write(
     properties: Mapping[str, str] | None,
 ) -> Snapshot | None:
     """Write rows and commit them; see `Table.write`."""
-    seen_id = None if parts.write_plan().buckets > 0 else parts.snapshots.latest_id() or 0
+    is_unaware = parts.write_plan().bucket_mode is BucketMode.BUCKET_UNAWARE
+    seen_id = parts.snapshots.latest_id() or 0 if is_unaware else None
     messages = write_files(parts, data, row_kinds=row_kinds)
     if not messages and not properties:
         return None
@@ -101,9 +140,10 @@ def write_files(
     data: Any,
     *,
     row_kinds: str | None = None,
+    replaces: bool = False,
 ) -> list[CommitMessage]:
     """Write rows to files that no snapshot knows yet; on an error the files are deleted."""
-    with new_table_writer(parts) as writer:
+    with new_table_writer(parts, replaces=replaces) as writer:
         writer.write(data, row_kinds=row_kinds)
         return writer.prepare_commit()
 

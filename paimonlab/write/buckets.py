@@ -48,14 +48,40 @@ def groups(rows: pa.RecordBatch | pa.Table, schema: TableSchema, buckets: int) -
         In order of first appearance of the partition, then of the bucket id. The positions
         of all groups together are 0..n-1, each once.
     """
-    partition_of, partitions = partition_codes(rows, schema)
+    codes, partitions = partition_codes(rows, schema)
     if buckets < 1:
-        codes, per_partition = partition_of, 1
+        yield from grouped(codes, partitions, None)
     else:
         fields = [schema.field(key) for key in schema.bucket_keys]
-        bucket_of = bucket_ids(rows, fields, buckets, schema.bucket_function)
-        codes, per_partition = partition_of * buckets + bucket_of, buckets
-    for code, positions in _by_code(codes, len(partitions) * per_partition):
+        yield from grouped(
+            codes, partitions, bucket_ids(rows, fields, buckets, schema.bucket_function), buckets
+        )
+
+
+def grouped(
+    codes: npt.NDArray[np.int64],
+    partitions: Sequence[bytes],
+    bucket_of: npt.NDArray[np.int32] | None,
+    buckets: int | None = None,
+) -> Iterator[Group]:
+    """Split rows whose partition and bucket are known.
+
+    Parameters
+    ----------
+    codes : (n,) int64
+        Index into ``partitions`` of each row.
+    partitions
+        Serialised BinaryRows.
+    bucket_of : (n,) int32
+        Bucket of each row; None: `UNAWARE_BUCKET`.
+    buckets
+        More than the highest bucket; None: one more than it.
+    """
+    per_partition = 1
+    if bucket_of is not None:
+        per_partition = int(bucket_of.max(initial=0)) + 1 if buckets is None else buckets
+        codes = codes * per_partition + bucket_of
+    for code, positions in positions_of(codes, len(partitions) * per_partition):
         partition, bucket = divmod(code, per_partition)
         yield Group(partitions[partition], bucket, positions)
 
@@ -97,9 +123,18 @@ def _distinct(
     return codes, firsts.astype(np.int64)
 
 
-def _by_code(
+def positions_of(
     codes: npt.NDArray[np.int64], count: int
 ) -> Iterator[tuple[int, npt.NDArray[np.int64] | None]]:
+    """Yield each code that occurs and its positions, ascending; None: all positions.
+
+    Parameters
+    ----------
+    codes : (n,) int64
+        In ``[0, count)``.
+    count
+        How many there may be.
+    """
     if not len(codes):
         return
     if count == 1:

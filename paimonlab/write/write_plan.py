@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from paimonlab.formats.parquet import ParquetOptions
+from paimonlab.spec.bucket_mode import BucketMode, bucket_mode
 from paimonlab.spec.options import option_field
 from paimonlab.spec.partition import PartitionOptions
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.stats_mode import StatsOptions
+from paimonlab.write.key_hashes import DynamicBucketOptions
 
 _TARGET_WITH_KEY_BYTES = 128 << 20
 _TARGET_WITHOUT_KEY_BYTES = 256 << 20
@@ -46,6 +48,7 @@ class WritePlan:
     partition: PartitionOptions
     parquet: ParquetOptions
     stats: StatsOptions
+    dynamic: DynamicBucketOptions = field(default_factory=DynamicBucketOptions)
     external_folders: tuple[str, ...] = ()
     """Roots that new data files go to in turn; (): the table's folder."""
 
@@ -59,5 +62,10 @@ class WritePlan:
 
     @property
     def buckets(self) -> int:
-        """Buckets a partition has; -1: the table has none."""
+        """The option ``bucket``: buckets a partition has, -1 or -2."""
         return self.options.bucket
+
+    @property
+    def bucket_mode(self) -> BucketMode:
+        """How rows find their bucket."""
+        return bucket_mode(self.options.bucket, self.schema)

@@ -23,8 +23,9 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import VALUE_KIND
 from paimonlab.storage import FileIO, safe_join
-from paimonlab.write.buckets import Group, groups
+from paimonlab.write.buckets import Group
 from paimonlab.write.folders import bucket_folder
+from paimonlab.write.routing import FixedRouter, Router
 from paimonlab.write.rows import align, batches_of
 from paimonlab.write.runs import sorted_run
 from paimonlab.write.sequences import SequenceNumbers
@@ -44,6 +45,8 @@ class TableWriter:
         The table's store.
     sequence_numbers
         See `SequenceNumbers`.
+    router
+        Gives rows their buckets; None: a `FixedRouter`.
 
     Examples
     --------
@@ -55,10 +58,16 @@ class TableWriter:
     """
 
     def __init__(
-        self, plan: WritePlan, file_io: FileIO, sequence_numbers: pa.Table | None = None
+        self,
+        plan: WritePlan,
+        file_io: FileIO,
+        sequence_numbers: pa.Table | None = None,
+        *,
+        router: Router | None = None,
     ) -> None:
         self._plan = plan
         self._file_io = file_io
+        self._router = router or FixedRouter(plan.schema, plan.buckets)
         self._columns = file_columns(plan.schema)
         self._sequences = SequenceNumbers(sequence_numbers)
         self._buffer: list[pa.RecordBatch] = []
@@ -117,12 +126,15 @@ class TableWriter:
         for bucket, writer in self._open.items():
             self._files[bucket] += writer.close()
         self._open.clear()
+        indexes = self._router.prepare_commit()
         messages = [
             CommitMessage(
                 partition=partition,
                 bucket=bucket,
                 total_buckets=self._plan.buckets,
                 new_files=tuple(files),
+                new_indexes=indexes.get((partition, bucket), ()),
+                checked_snapshot_id=self._router.checked_snapshot_id,
             )
             for (partition, bucket), files in self._files.items()
         ]
@@ -148,7 +160,8 @@ class TableWriter:
         rows = pa.Table.from_batches(self._buffer)
         self._buffer.clear()
         self._buffered_bytes = 0
-        found = list(groups(rows, self._plan.schema, self._plan.buckets))
+        rows, found = self._router.route(rows)
+        everything = everything or self._router.remembers
         if self._plan.schema.primary_keys:
             now, later = (found, []) if everything else _largest(found, rows.num_rows)
             self._write_runs(rows, now)

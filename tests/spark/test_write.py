@@ -354,3 +354,22 @@ def test_an_option_that_is_not_there_yet_refuses_the_write(
             "CREATE TABLE paimon.db.agg (id INT NOT NULL, v INT) TBLPROPERTIES "
             "('primary-key' = 'id', 'bucket' = '1', 'merge-engine' = 'aggregation')"
         )
+
+
+def test_dynamic_buckets_are_read_and_not_written(catalog: Catalog, spark: SparkSession) -> None:
+    table = catalog.create_table(
+        "db.dyn",
+        {"k": "INT NOT NULL", "v": "INT"},
+        primary_keys=["k"],
+        options={"dynamic-bucket.target-row-num": "2"},
+    )
+    for value in (1, 2):
+        table.write(
+            pa.table({"k": pa.array(range(5), pa.int32()), "v": pa.array([value] * 5, pa.int32())})
+        )
+
+    with pytest.raises(UnsupportedError, match="bucket = '-1'"):
+        spark.sql("INSERT INTO paimon.db.dyn VALUES (1, 1)")
+
+    found = spark.sql("SELECT * FROM paimon.db.dyn ORDER BY k").collect()
+    assert [tuple(row) for row in found] == [(key, 2) for key in range(5)]

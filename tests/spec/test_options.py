@@ -30,6 +30,7 @@ from paimonlab.spec.options import (
 @dataclass(frozen=True)
 class Keyed:
     primary_keys: tuple[str, ...] = ("id",)
+    partition_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +180,6 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"file-index.bloom-filter.columns": "a"}, "create write"),
     ({"fields.a.aggregate-function": "sum"}, "create write"),
     ({"metadata.iceberg.storage": "table-location"}, "create write"),
-    ({"dynamic-bucket.target-row-num": "5"}, "create write"),
     ({"incremental-between": "1,2"}, "create read"),
     ({"scan.fallback-branch": "b"}, "create read write"),
     ({"consumer-id": "c"}, "create read"),
@@ -220,14 +220,16 @@ def test_what_is_built_or_without_effect_passes(
     check_supported({"bucket": "1", **options}, Keyed(), operation)
 
 
-def test_a_primary_key_needs_buckets_except_for_reading() -> None:
+def test_a_key_across_partitions_needs_buckets_except_for_reading() -> None:
     for options in ({}, {"bucket": "-1"}):
-        check_supported(options, Keyed(), "read")
+        table = Keyed(partition_keys=("p",))
+        check_supported(options, table, "read")
         check_supported(options, Keyed(()), "write")
+        check_supported(options, Keyed(), "write")
         with pytest.raises(UnsupportedError, match="bucket"):
-            check_supported(options, Keyed(), "create")
+            check_supported(options, table, "create")
         with pytest.raises(UnsupportedError, match="bucket"):
-            check_supported(options, Keyed(), "write")
+            check_supported(options, table, "write")
 
 
 @pytest.mark.parametrize("key", ["write-only", "deletion-vectors.merge-on-read"])

@@ -35,9 +35,10 @@ final class Writing {
         }
         try (IOManager files = ioManager();
                 BatchTableWrite write = (BatchTableWrite) builder.newWrite().withIOManager(files);
+                Routing routing = Routing.of(table, write, files, request.has("overwrite"));
                 BatchTableCommit commit = builder.newCommit()) {
             for (JsonNode row : request.get("rows")) {
-                write.write(Values.kindAndRow(row, table.rowType()));
+                routing.write(Values.kindAndRow(row, table.rowType()));
             }
             commit.commit(write.prepareCommit());
         }

@@ -1,0 +1,109 @@
+"""What writers into dynamic buckets know: the hashes of the keys of each bucket.
+
+Hashes come out of the index files. A bucket that has data files but no index, because another
+program wrote it or the table had fixed buckets before, is read.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.datafile.layout import key_field
+from paimonlab.read.merging import open_data_file
+from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.binary_row import hash_codes
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.parts import TableParts
+from paimonlab.write.hash_indexes import HashIndexFiles
+from paimonlab.write.key_hashes import Hashes
+
+
+class KeyIndex:
+    """The hashes of the keys of a snapshot.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    snapshot
+        None: the table is empty.
+    live_buckets
+        The buckets with data files: columns ``partition`` and ``bucket``.
+    """
+
+    def __init__(self, parts: TableParts, snapshot: Snapshot | None, live: pa.Table) -> None:
+        self._parts = parts
+        self._snapshot = snapshot
+        self._live = live
+
+    @cached_property
+    def files(self) -> HashIndexFiles:
+        """The index files."""
+        snapshot, manifests = self._snapshot, self._parts.manifests
+        entries = []
+        if snapshot is not None and snapshot.index_manifest is not None:
+            referrer = f"snapshot-{snapshot.id}"
+            entries = manifests.read_index(snapshot.index_manifest, referrer=referrer)
+        return HashIndexFiles(
+            self._parts.file_io,
+            self._parts.write_plan(),
+            entries,
+            snapshot_id=0 if snapshot is None else snapshot.id,
+        )
+
+    def hashes(self, partition: bytes) -> Mapping[int, Hashes]:
+        """Return the hashes of each bucket of a partition."""
+        found = self.files.read(partition)
+        is_ours = pc.equal(self._live["partition"], pa.scalar(partition, pa.large_binary()))
+        with_files = self._live.filter(is_ours)["bucket"].to_pylist()
+        missing = sorted(set(with_files) - set(found))
+        if missing:
+            found |= self._read(partition, missing)
+        return found
+
+    def _read(self, partition: bytes, buckets: list[int]) -> dict[int, Hashes]:
+        """Hash the keys in the files of buckets, those of deleted rows included."""
+        assert self._snapshot is not None, "without a snapshot there are no files"
+        schema = self._parts.schema
+        fields = [key_field(schema.field(name)) for name in schema.trimmed_primary_keys]
+        read_plan = self._parts.read_plan(schema, (), None, snapshot=self._snapshot)
+        found: dict[int, list[Hashes]] = defaultdict(list)
+        for split in all_splits(self._parts, self._snapshot, buckets=frozenset(buckets)):
+            if split.partition != partition:
+                continue
+            for file in split.files:
+                with open_data_file(split, file, read_plan, self._parts.file_io) as data:
+                    for _, rows in data.positioned(fields, batch_rows=read_plan.bounds.batch_rows):
+                        columns = [rows.column(field.name) for field in fields]
+                        hashes = hash_codes(columns, [field.type for field in fields])
+                        found[split.bucket].append(np.unique(hashes))
+        return {bucket: np.unique(np.concatenate(parts)) for bucket, parts in found.items()}
+
+
+def all_splits(
+    parts: TableParts, snapshot: Snapshot, *, buckets: frozenset[int] | None = None
+) -> list[DataSplit]:
+    """Return the files of a primary-key table, those that wait for compaction included.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    snapshot
+        Of which the files are wanted.
+    buckets
+        None: all.
+    """
+    options = replace(parts.options.slice(ScanOptions), merges_on_read=True, is_first_row=False)
+    request = ScanRequest(snapshot=snapshot, buckets=buckets)
+    return plan(
+        request, parts.schema, parts.schemas, parts.manifests, options, table=parts.name
+    ).splits

@@ -1,0 +1,96 @@
+"""Reading and writing the hash index files of a table with dynamic buckets."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from itertools import count
+
+from paimonlab.errors import CorruptMetadataError
+from paimonlab.spec.hash_index import decode_hashes, encode_hashes
+from paimonlab.spec.index_manifest import HASH, IndexManifestEntry
+from paimonlab.storage import FileIO, safe_join
+from paimonlab.write.key_hashes import Hashes
+from paimonlab.write.write_plan import WritePlan
+
+_FOLDER = "index"
+
+
+class HashIndexFiles:
+    """The hash indexes of one snapshot, and those written on top of them.
+
+    Parameters
+    ----------
+    file_io, plan
+        Of the table.
+    entries
+        Its index files.
+    snapshot_id
+        The snapshot they belong to; 0: there is none yet; None: they are not looked at.
+    """
+
+    def __init__(
+        self,
+        file_io: FileIO,
+        plan: WritePlan,
+        entries: Sequence[IndexManifestEntry] = (),
+        *,
+        snapshot_id: int | None = None,
+    ) -> None:
+        self.snapshot_id = snapshot_id
+        """The snapshot that the indexes belong to."""
+        self._file_io = file_io
+        self._plan = plan
+        self._entries = [entry for entry in entries if entry.index_type == HASH]
+        self._uuid = uuid.uuid4()
+        self._numbers = count()
+
+    def read(self, partition: bytes) -> dict[int, Hashes]:
+        """Read the hashes of each bucket of a partition that has an index.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If a file is missing or damaged.
+        """
+        return {
+            entry.bucket: self._read(entry)
+            for entry in self._entries
+            if entry.partition == partition
+        }
+
+    def write(self, partition: bytes, bucket: int, hashes: Hashes) -> IndexManifestEntry:
+        """Write the index of a bucket, durable when this returns, and describe it."""
+        name = f"index-{self._uuid}-{next(self._numbers)}"
+        path = self._path(name)
+        data = encode_hashes(hashes)
+        try:
+            with self._file_io.open_output(path) as file:
+                file.write(data)
+            self._file_io.sync_files([path])
+        except BaseException:
+            self._file_io.delete(path)
+            raise
+        return IndexManifestEntry(
+            partition=partition,
+            bucket=bucket,
+            index_type=HASH,
+            file_name=name,
+            file_size_bytes=len(data),
+            row_count=len(hashes),
+        )
+
+    def delete(self, entry: IndexManifestEntry) -> None:
+        """Delete a file that no commit will name."""
+        self._file_io.delete(self._path(entry.file_name))
+
+    def _path(self, name: str) -> str:
+        return safe_join(self._plan.table_path, _FOLDER, name)
+
+    def _read(self, entry: IndexManifestEntry) -> Hashes:
+        path = self._path(entry.file_name)
+        try:
+            data = self._file_io.read(path)
+        except FileNotFoundError as error:
+            raise CorruptMetadataError(path, "the file is missing") from error
+        return decode_hashes(data, rows=entry.row_count, path=path)

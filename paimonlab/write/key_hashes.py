@@ -1,0 +1,178 @@
+"""Which bucket the keys of one partition are in, by their hash: arrays instead of a dict.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.index.PartitionIndex``, ``BucketAssigner``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from paimonlab.errors import DataError
+from paimonlab.spec.options import option_field
+
+_MOST_BUCKETS = 32767
+
+Hashes = npt.NDArray[np.int32]
+Buckets = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DynamicBucketOptions:
+    """The table options that steer dynamic buckets."""
+
+    target_rows: int = option_field("dynamic-bucket.target-row-num", "long", 2_000_000)
+    """``dynamic-bucket.target-row-num``: keys of a bucket after which the next one is begun."""
+    initial_buckets: int | None = option_field("dynamic-bucket.initial-buckets", "int", None)
+    """``dynamic-bucket.initial-buckets``: buckets that a partition begins to fill at once."""
+    most_buckets: int = option_field("dynamic-bucket.max-buckets", "int", -1)
+    """``dynamic-bucket.max-buckets``: of a partition; -1: as many as there are ids."""
+    assigner_parallelism: int | None = option_field(
+        "dynamic-bucket.assigner-parallelism", "int", None
+    )
+    """``dynamic-bucket.assigner-parallelism``: shares that keys are divided into by hash, each
+    with buckets of its own."""
+
+    @property
+    def channels(self) -> int:
+        """Shares that partitions start at, one after the other."""
+        return max(self.assigner_parallelism or self.initial_buckets or 1, 1)
+
+    @property
+    def assigners(self) -> int:
+        """Shares of one partition."""
+        assigners = min(self.initial_buckets or self.channels, self.channels)
+        if self.most_buckets > 0:
+            assigners = min(assigners, self.most_buckets)
+        return max(assigners, 1)
+
+
+class KeyHashes:
+    """The known hashes of a partition, and where new ones go.
+
+    A hash stays in its bucket. A new one goes to the first bucket that is not full, else to a
+    new bucket, else, when there may be no more, to any.
+
+    Parameters
+    ----------
+    known
+        Hashes of each bucket.
+    partition_hash
+        Hash of the partition's BinaryRow: at which share its keys begin.
+    options
+        Of the table.
+
+    Notes
+    -----
+    Java counts the buckets of all partitions together when it asks whether there may be one
+    more; the option is documented for a partition, and so it is here.
+    """
+
+    def __init__(
+        self, known: Mapping[int, Hashes], partition_hash: int, options: DynamicBucketOptions
+    ) -> None:
+        self._options = options
+        self._start = abs(int(np.fmod(partition_hash, options.channels)))
+        self._counts = {bucket: len(hashes) for bucket, hashes in sorted(known.items())}
+        hashes = np.concatenate([np.zeros(0, np.int32), *known.values()])
+        buckets = np.repeat(
+            np.array(list(known), np.int32), [len(found) for found in known.values()]
+        )
+        order = np.argsort(hashes, kind="stable")
+        self._hashes, self._buckets = hashes[order], buckets[order]
+        self._changed: set[int] = set()
+
+    def assign(self, hashes: Hashes) -> Buckets:
+        """Return the bucket of each key, and remember those that are new.
+
+        Parameters
+        ----------
+        hashes : (n,) int32
+            Of the trimmed primary keys, in order of arrival.
+
+        Returns
+        -------
+        (n,) int32
+
+        Raises
+        ------
+        DataError
+            If there are no more bucket ids.
+        """
+        unique, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+        buckets = np.empty(len(unique), np.int32)
+        place = np.searchsorted(self._hashes, unique)
+        is_known = np.zeros(len(unique), np.bool_)
+        inside = place < len(self._hashes)
+        is_known[inside] = self._hashes[place[inside]] == unique[inside]
+        buckets[is_known] = self._buckets[place[is_known]]
+        new = np.flatnonzero(~is_known)
+        if new.size:
+            arrived = new[np.argsort(first[new])]
+            buckets[arrived] = self._new_buckets(unique[arrived])
+            self._hashes = np.insert(self._hashes, place[new], unique[new])
+            self._buckets = np.insert(self._buckets, place[new], buckets[new])
+        return buckets[inverse]
+
+    def take_changed(self) -> Iterator[tuple[int, Hashes]]:
+        """Yield the buckets that got new hashes since the last call, with all their hashes."""
+        for bucket in sorted(self._changed):
+            yield bucket, self._hashes[self._buckets == bucket]
+        self._changed.clear()
+
+    def _new_buckets(self, hashes: Hashes) -> Buckets:
+        """Assign hashes that were never seen, in order of arrival."""
+        options = self._options
+        share = np.abs(np.fmod(hashes, np.int32(options.assigners)))
+        assigner = (share + self._start) % options.channels % options.assigners
+        buckets = np.empty(len(hashes), np.int32)
+        for one in np.unique(assigner).tolist():
+            ours = np.flatnonzero(assigner == one)
+            buckets[ours] = self._filled(one, hashes[ours])
+        return buckets
+
+    def _filled(self, assigner: int, hashes: Hashes) -> Buckets:
+        """Fill the buckets of one share up to their target, then new ones, then any."""
+        chosen, counts = [], []
+        missing = len(hashes)
+        for bucket in self._with_room(assigner):
+            if not missing:
+                break
+            taken = min(self._options.target_rows - self._counts.get(bucket, 0), missing)
+            self._add(bucket, taken)
+            chosen.append(bucket)
+            counts.append(taken)
+            missing -= taken
+        buckets = np.repeat(np.array(chosen, np.int32), counts)
+        if not missing:
+            return buckets
+        own = np.array([bucket for bucket in self._counts if self._is_of(bucket, assigner)])
+        if self._options.most_buckets < 0 or not own.size:
+            raise DataError(
+                f"all {_MOST_BUCKETS} buckets of a partition are full; raise "
+                "'dynamic-bucket.target-row-num'"
+            )
+        overflow = own[np.abs(np.fmod(hashes[-missing:], np.int32(own.size)))].astype(np.int32)
+        for bucket, count in zip(*np.unique(overflow, return_counts=True), strict=True):
+            self._add(int(bucket), int(count))
+        return np.concatenate([buckets, overflow])
+
+    def _with_room(self, assigner: int) -> Iterator[int]:
+        target = max(self._options.target_rows, 1)
+        for bucket, count in sorted(self._counts.items()):
+            if self._is_of(bucket, assigner) and count < target:
+                yield bucket
+        most = self._options.most_buckets
+        for bucket in range(_MOST_BUCKETS if most < 0 else most):
+            if self._is_of(bucket, assigner) and bucket not in self._counts:
+                yield bucket
+
+    def _is_of(self, bucket: int, assigner: int) -> bool:
+        return bucket % self._options.assigners == assigner
+
+    def _add(self, bucket: int, count: int) -> None:
+        self._counts[bucket] = self._counts.get(bucket, 0) + count
+        self._changed.add(bucket)

@@ -1,0 +1,190 @@
+"""Tables with dynamic buckets, against a dict."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+from paimonlab.errors import CorruptMetadataError, FilesConflictError
+from paimonlab.spec.index_manifest import HASH, IndexManifestEntry
+from tests.golden import golden
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> pl.Catalog:
+    catalog = pl.connect(tmp_path / "warehouse")
+    catalog.create_database("db")
+    return catalog
+
+
+def make(catalog: pl.Catalog, **options: str) -> pl.Table:
+    return catalog.create_table(
+        "db.t",
+        {"p": "STRING", "k": "BIGINT", "v": "BIGINT"},
+        primary_keys=["p", "k"],
+        partition_keys=["p"],
+        options={"dynamic-bucket.target-row-num": "20", **options},
+    )
+
+
+def rows(partitions: list[str], keys: list[int], first_value: int = 0) -> pa.Table:
+    values = range(first_value, first_value + len(keys))
+    return pa.table({"p": partitions, "k": keys, "v": pa.array(values, pa.int64())})
+
+
+def contents(table: pl.Table) -> dict[tuple[str, int], int]:
+    found = table.scan().to_arrow().to_pylist()
+    assert len({(row["p"], row["k"]) for row in found}) == len(found), "a key has two rows"
+    return {(row["p"], row["k"]): row["v"] for row in found}
+
+
+def indexes(table: pl.Table) -> list[IndexManifestEntry]:
+    snapshot = table.snapshot
+    assert snapshot is not None
+    assert snapshot.index_manifest is not None
+    return table.parts.manifests.read_index(snapshot.index_manifest)
+
+
+def bucket_of(table: pl.Table) -> dict[int, set[int]]:
+    """Return the buckets that each key of partition a was written to."""
+    found: dict[int, set[int]] = {}
+    for split in table.scan(where="p = 'a'").plan().splits:
+        for file in split.files:
+            path = f"{table.path}/{split.bucket_path}/{file.file_name}"
+            for key in pa.parquet.read_table(path)["k"].to_pylist():
+                found.setdefault(key, set()).add(split.bucket)
+    return found
+
+
+@pytest.mark.parametrize("buffer", ["256 mb", "1 kb"])
+def test_a_key_stays_in_its_bucket(
+    catalog: pl.Catalog, buffer: str, rng: np.random.Generator
+) -> None:
+    table = make(catalog, **{"write-buffer-size": buffer})
+    model: dict[tuple[str, int], int] = {}
+
+    for turn in range(6):
+        keys = rng.integers(0, 30 * (turn + 1), 80).tolist()
+        partitions = rng.choice(["a", "b", "c"], 80).tolist()
+        data = rows(partitions, keys, turn * 1000)
+        table.write(pa.Table.from_batches(data.to_batches(max_chunksize=25)))
+        model |= dict(zip(zip(partitions, keys, strict=True), data["v"].to_pylist(), strict=True))
+        assert contents(table) == model
+
+    assert all(len(buckets) == 1 for buckets in bucket_of(table).values())
+    known = {(one.partition, one.bucket): one.row_count for one in indexes(table)}
+    assert sum(known.values()) == len(model)
+    assert max(known.values()) == 20
+
+
+def test_one_writer_makes_many_commits(catalog: pl.Catalog) -> None:
+    table = make(catalog)
+    writer = table.new_writer(user="me")
+
+    for number in range(4):
+        writer.write(rows(["a"] * 30, list(range(number * 15, number * 15 + 30)), number * 100))
+        table.commit(writer.prepare_commit(number), identifier=number, user="me")
+
+    assert len(contents(table)) == 75
+    assert all(len(buckets) == 1 for buckets in bucket_of(table).values())
+    assert {one.row_count for one in indexes(table)} == {20, 15}
+
+
+def test_two_writers_who_add_keys_at_once_are_in_conflict(catalog: pl.Catalog) -> None:
+    table = make(catalog)
+    table.write(rows(["a"], [1]))
+    first, second = table.new_writer("first"), table.new_writer("second")
+    first.write(rows(["a"], [2]))
+    second.write(rows(["a"], [3]))
+
+    table.commit(first.prepare_commit(), user="first")
+    with pytest.raises(FilesConflictError):
+        table.commit(second.prepare_commit(), user="second")
+
+    assert sorted(key for _, key in contents(table)) == [1, 2]
+
+
+def test_two_who_begin_a_bucket_at_once_are_in_conflict(catalog: pl.Catalog) -> None:
+    table = make(catalog)
+    first, second = table.new_writer("first"), table.new_writer("second")
+    first.write(rows(["a"], [2]))
+    second.write(rows(["a"], [3]))
+
+    table.commit(first.prepare_commit(), user="first")
+    with pytest.raises(FilesConflictError):
+        table.commit(second.prepare_commit(), user="second")
+
+    assert len(list(Path(table.path, "index").iterdir())) >= 1
+    assert sorted(key for _, key in contents(table)) == [2]
+
+
+def test_an_overwrite_begins_anew(catalog: pl.Catalog) -> None:
+    table = make(catalog)
+    table.write(rows(["a"] * 50 + ["b"] * 50, [*range(50)] * 2))
+
+    table.overwrite(rows(["a"] * 5, [41, 42, 43, 44, 45]), partition={"p": "a"})
+    table.write(rows(["a", "a"], [41, 7], 500))
+
+    found = contents(table)
+    assert {key: value for (p, key), value in found.items() if p == "a"} == {
+        41: 500, 42: 1, 43: 2, 44: 3, 45: 4, 7: 501,
+    }  # fmt: skip
+    assert len(found) == 56
+    assert bucket_of(table) == {key: {0} for key in (7, 41, 42, 43, 44, 45)}
+
+
+def test_an_index_that_is_missing_is_made_of_the_keys(
+    catalog: pl.Catalog, rng: np.random.Generator
+) -> None:
+    table = make(catalog)
+    keys = list(range(70))
+    table.write(rows(["a"] * 70 + ["b"] * 70, keys * 2))
+    table.write(pa.table({"p": ["a"], "k": [3], "kind": ["-D"]}), row_kinds="kind")
+    path = Path(table.path, "snapshot", "snapshot-2")
+    snapshot = json.loads(path.read_text())
+    del snapshot["indexManifest"]
+    path.write_text(json.dumps(snapshot))
+
+    again = rng.permutation(keys).tolist()
+    other = pl.connect(catalog.path).table("db.t")
+    assert isinstance(other, pl.Table)
+    other.write(rows(["a"] * 70, again, 500))
+
+    assert all(len(buckets) == 1 for buckets in bucket_of(other).values())
+    assert len(contents(other)) == 140
+
+
+def test_a_damaged_index_is_an_error(catalog: pl.Catalog) -> None:
+    table = make(catalog)
+    table.write(rows(["a"], [1]))
+    (file,) = Path(table.path, "index").iterdir()
+    file.write_bytes(b"abc")
+
+    with pytest.raises(CorruptMetadataError, match="1 hashes take 4"):
+        table.write(rows(["a"], [2]))
+    table.write(rows(["b"], [2]))
+
+
+@pytest.mark.parametrize("name", ["dyn", "dyn_max"])
+def test_keys_of_java_stay_where_they_are(
+    name: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    shutil.copytree(golden("java-1.3.1") / "wh" / "db.db" / name, tmp_path / "db.db" / name)
+    table = pl.connect(tmp_path).table(f"db.{name}")
+    assert isinstance(table, pl.Table)
+    before = {row["a"]: row["b"] for row in table.scan().to_arrow().to_pylist()}
+    keys = [*rng.permutation(list(before)).tolist(), *range(1000, 1010)]
+
+    table.write(pa.table({"a": pa.array(keys, pa.int32()), "b": list(map(str, keys))}))
+
+    found = table.scan().to_arrow().to_pylist()
+    assert {row["a"]: row["b"] for row in found} == {key: str(key) for key in keys}
+    assert len(found) == len(keys)
+    assert {one.index_type for one in indexes(table)} == {HASH}
+    assert sum(one.row_count for one in indexes(table)) >= len(keys)
