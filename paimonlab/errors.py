@@ -133,6 +133,19 @@ class TagNotFoundError(NotFoundError):
         return f"{self.table}: no tag {self.tag!r}.{close_matches(self.tag, self.known)}"
 
 
+class BranchNotFoundError(NotFoundError):
+    """The table has no such branch."""
+
+    def __init__(self, table: str, branch: str, known: Sequence[str] = ()) -> None:
+        self.table = table
+        self.branch = branch
+        self.known = tuple(known)
+        super().__init__(table, branch, self.known)
+
+    def __str__(self) -> str:
+        return f"{self.table}: no branch {self.branch!r}.{close_matches(self.branch, self.known)}"
+
+
 class AlreadyExistsError(PaimonError):
     """A name is already taken."""
 

@@ -22,18 +22,18 @@ from paimonlab.errors import (
     DatabaseNotFoundError,
     SchemaError,
     TableNotFoundError,
-    UnsupportedError,
 )
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.external_paths import ExternalPathOptions
-from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
 from paimonlab.spec.options import Options, check_known, check_supported
 from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
 from paimonlab.spec.schema_change import SchemaChange, apply_changes
 from paimonlab.spec.types import DataField, DataType
 from paimonlab.storage import FileIO, join
+from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system import SystemTable, system_table
 from paimonlab.table.table import Table
@@ -124,18 +124,23 @@ class Catalog:
     def table(self, name: str) -> Table | SystemTable:
         """Open a table, or with ``$snapshots`` and the like behind it a system table.
 
+        ``$branch_x`` opens the branch x, ``$branch_x$snapshots`` a system table of it.
+
         Raises
         ------
         TableNotFoundError
             If it is not there.
+        BranchNotFoundError
+            If the table is there and the branch is not.
         """
         identifier = parse(name)
-        if identifier.branch is not None:
-            raise UnsupportedError(f"branch '{identifier.branch}' of {identifier.full_name}")
-        schema = self._schemas(identifier).latest()
+        schema = self._schemas(Identifier(identifier.database, identifier.table)).latest()
         if schema is None:
             raise self._not_found(identifier)
         table = self._open(Identifier(identifier.database, identifier.table), schema)
+        branch = identifier.branch or table.parts.options.slice(BranchOptions).branch
+        if branch != MAIN_BRANCH:
+            table = table.on_branch(branch)
         if identifier.system_table is None:
             return table
         return system_table(table, identifier.system_table)
@@ -206,7 +211,9 @@ class Catalog:
         Table
             Opened with the new schema.
         """
-        identifier = self._plain(name)
+        identifier = parse(name)
+        if identifier.system_table is not None:
+            raise SchemaError(f"{name} is read-only; name the table: {identifier.full_name}")
         schemas = self._schemas(identifier)
         snapshots = SnapshotManager(self.file_io, self._layout(identifier))
         for _ in range(_ALTER_ATTEMPTS):
@@ -225,6 +232,10 @@ class Catalog:
             known = {(field.id, field.type) for field in current.fields}
             check_types(field for field in altered.fields if (field.id, field.type) not in known)
             if schemas.publish(altered):
+                if identifier.branch is not None:
+                    opened = self.table(str(identifier))
+                    assert isinstance(opened, Table), "a name without a system table is a table"
+                    return opened
                 return self._open(identifier, altered)
         raise SchemaError(f"{identifier}: other writers changed the schema each time; try again")
 
@@ -287,7 +298,7 @@ class Catalog:
         )
 
     def _layout(self, identifier: Identifier) -> TableLayout:
-        return TableLayout(self._table_path(identifier))
+        return TableLayout(self._table_path(identifier), branch=identifier.branch)
 
     def _database_path(self, database: str) -> str:
         return join(self.path, database + DATABASE_SUFFIX)

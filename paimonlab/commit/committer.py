@@ -18,7 +18,7 @@ from paimonlab.commit.attempt import CommitRequest
 from paimonlab.commit.base_files import BaseFiles
 from paimonlab.commit.changes import Change, Increment, NoChange, Overwrite, TableShape
 from paimonlab.commit.file_changes import FileChanges, compacted, written
-from paimonlab.commit.history import CommitHistory, local_to_epoch
+from paimonlab.commit.history import CommitHistory
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.preparation import Preparation
 from paimonlab.commit.publisher import SnapshotPublisher
@@ -38,6 +38,7 @@ from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.statistics import StatisticsStore
+from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifest import FileKind
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, CommitKind, Snapshot

@@ -5,8 +5,6 @@ A commit is known by its user and identifier; the identifiers of a user rise.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from paimonlab.errors import CommitHistoryExpiredError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, CommitKind, Snapshot
@@ -102,9 +100,3 @@ class CommitHistory:
                 f"{self._table}: identifiers of a commit user rise, but {self._user!r} committed "
                 f"{newest.commit_identifier} before {self._identifier}"
             )
-
-
-def local_to_epoch(local_millis: int) -> int:
-    """Turn a local wall clock encoded as if it were UTC into epoch milliseconds."""
-    wall_clock = datetime.fromtimestamp(local_millis / 1000, UTC).replace(tzinfo=None)
-    return int(wall_clock.astimezone().timestamp() * 1000)

@@ -5,7 +5,7 @@ Spec: https://paimon.apache.org/docs/master/concepts/spec/overview/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paimonlab.spec.external_paths import external_file
 from paimonlab.storage import join, safe_join
@@ -13,6 +13,9 @@ from paimonlab.storage import join, safe_join
 SCHEMA_PREFIX = "schema-"
 SNAPSHOT_PREFIX = "snapshot-"
 TAG_PREFIX = "tag-"
+BRANCH_PREFIX = "branch-"
+CONSUMER_PREFIX = "consumer-"
+CHANGELOG_PREFIX = "changelog-"
 LATEST = "LATEST"
 EARLIEST = "EARLIEST"
 
@@ -28,16 +31,50 @@ class TableLayout:
     """Absolute folder of the table."""
     external_roots: tuple[str, ...] = ()
     """Absolute folders outside of it that data files may be in."""
+    branch: str | None = None
+    """None is the main branch. A branch has schemas, snapshots, tags, consumers and changelogs of
+    its own; manifests and data files of all branches lie in the same folders."""
+
+    def on_branch(self, branch: str | None) -> TableLayout:
+        """Return the layout of another branch of the table; None: the main branch."""
+        return replace(self, branch=branch)
+
+    @property
+    def branches_folder(self) -> str:
+        """Folder of the folders of all branches but the main one."""
+        return join(self.table_path, "branch")
+
+    @property
+    def branch_path(self) -> str:
+        """Folder of what a branch has of its own; of the main branch that of the table."""
+        if self.branch is None:
+            return self.table_path
+        return safe_join(self.branches_folder, f"{BRANCH_PREFIX}{self.branch}")
 
     @property
     def schema_folder(self) -> str:
         """Folder of the schema files."""
-        return join(self.table_path, "schema")
+        return join(self.branch_path, "schema")
 
     @property
     def snapshot_folder(self) -> str:
         """Folder of the snapshot files and their hints."""
-        return join(self.table_path, "snapshot")
+        return join(self.branch_path, "snapshot")
+
+    @property
+    def changelog_folder(self) -> str:
+        """Folder of the copies of snapshots that outlive them for their changelog."""
+        return join(self.branch_path, "changelog")
+
+    @property
+    def consumer_folder(self) -> str:
+        """Folder of the consumers."""
+        return join(self.branch_path, "consumer")
+
+    @property
+    def statistics_folder(self) -> str:
+        """Folder of the statistics, for all branches."""
+        return join(self.table_path, "statistics")
 
     @property
     def manifest_folder(self) -> str:
@@ -52,7 +89,7 @@ class TableLayout:
     @property
     def tag_folder(self) -> str:
         """Folder of the tags."""
-        return join(self.table_path, "tag")
+        return join(self.branch_path, "tag")
 
     @property
     def latest_hint(self) -> str:
@@ -76,6 +113,10 @@ class TableLayout:
         """Path of a tag file; the name is checked by `paimonlab.metadata.tags`."""
         return join(self.tag_folder, f"{TAG_PREFIX}{name}")
 
+    def changelog(self, snapshot_id: int) -> str:
+        """Path of the copy of a snapshot that outlives it."""
+        return join(self.changelog_folder, f"{CHANGELOG_PREFIX}{snapshot_id}")
+
     def manifest(self, name: str, referrer: str = "") -> str:
         """Path of a manifest, manifest list or index manifest.
 
@@ -88,7 +129,7 @@ class TableLayout:
 
     def statistics(self, name: str, referrer: str = "") -> str:
         """Path of a statistics file; errors as of `manifest`."""
-        return safe_join(join(self.table_path, "statistics"), name, referrer=referrer)
+        return safe_join(self.statistics_folder, name, referrer=referrer)
 
     def index_file(self, path: str, referrer: str = "") -> str:
         """Path of an index file.

@@ -160,6 +160,32 @@ class SnapshotManager:
             raise SnapshotNotFoundError(self._table, asked, hint)
         return newest
 
+    def first_since(self, millis: int) -> Snapshot | None:
+        """Return the first snapshot that was committed at or after a time.
+
+        Parameters
+        ----------
+        millis
+            Milliseconds since the epoch, UTC.
+
+        Returns
+        -------
+        Snapshot or None
+            None if the oldest snapshot is that young, so that there may have been others before
+            it, or if none is.
+        """
+        ids = self.ids()
+        if not ids or self.get(ids[0]).time_millis >= millis:
+            return None
+        low, high = 1, len(ids)
+        while low < high:
+            middle = (low + high) // 2
+            if self.get(ids[middle]).time_millis < millis:
+                low = middle + 1
+            else:
+                high = middle
+        return self.get(ids[low]) if low < len(ids) else None
+
     def _is_there(self, snapshot_id: int) -> bool:
         return self._file_io.exists(self._layout.snapshot(snapshot_id))
 

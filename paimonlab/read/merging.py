@@ -101,7 +101,7 @@ class _Merger:
         """Leave the deletes out of a file that shares no key with another."""
         file = self.split.files[position]
         survivors = self.survivors[position]
-        if file.delete_row_count == 0:
+        if file.delete_row_count == 0 or self.plan.keeps_deletes:
             return survivors
         mask = np.zeros(file.row_count, np.bool_)
         with open_data_file(self.split, file, self.plan, self.file_io) as data:
@@ -134,7 +134,8 @@ class _Merger:
             sequence_fields=options.sequence_fields,
             is_descending=options.sequence_descending,
             is_position_enough=section.is_age_enough and not options.sequence_fields,
-            has_deletes=any(file.delete_row_count != 0 for file in files),
+            has_deletes=not self.plan.keeps_deletes
+            and any(file.delete_row_count != 0 for file in files),
         )
 
     def _fields(self, key_columns: KeyColumns) -> list[DataField]:

@@ -62,6 +62,8 @@ class ReadPlan:
     external_roots: tuple[str, ...] = ()
     """Folders outside the table's that data files may be in."""
     bounds: ReadBounds = field(default_factory=ReadBounds)
+    keeps_deletes: bool = False
+    """Whether a key whose newest row is a delete keeps that row."""
 
     @property
     def fields(self) -> tuple[DataField, ...]:

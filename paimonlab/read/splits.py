@@ -63,7 +63,7 @@ def read_splits(
     """
     batches = _batches(splits, plan, file_io, threads or os.cpu_count() or 1)
     if limit is not None:
-        batches = _limited(batches, limit)
+        batches = limited(batches, limit)
     return pa.RecordBatchReader.from_batches(plan.arrow_schema, batches)
 
 
@@ -76,7 +76,7 @@ def read_split(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa
         Of ``plan.arrow_schema``, none empty: the newest row of every key, no deletes, only
         rows for which the condition is true.
     """
-    wanted = _within_partition(split, plan)
+    wanted = within_partition(split, plan)
     if wanted is None:
         return
     if plan.options.data_evolution:
@@ -154,7 +154,7 @@ def _file_sources(
     """Merge the keys of splits now and make a source of every file with rows."""
     found = []
     for split in splits:
-        wanted = _within_partition(split, plan)
+        wanted = within_partition(split, plan)
         if wanted is not None:
             masks = _masks(split, wanted, file_io)
             found += [
@@ -211,7 +211,7 @@ def _rows(
             yield batch if len(wanted) == len(plan.columns) else batch.select(list(plan.columns))
 
 
-def _within_partition(split: DataSplit, plan: ReadPlan) -> ReadPlan | None:
+def within_partition(split: DataSplit, plan: ReadPlan) -> ReadPlan | None:
     """Decide what a plan asks of partition columns; None if the split has no wanted row."""
     if plan.predicate is None or not plan.schema.partition_keys:
         return plan
@@ -237,7 +237,7 @@ def _partition_row(split: DataSplit, plan: ReadPlan) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(fields))
 
 
-def _limited(batches: Batches, limit: int) -> Batches:
+def limited(batches: Batches, limit: int) -> Batches:
     """Yield the first ``limit`` rows, then stop the work behind ``batches``."""
     missing = limit
     try:

@@ -43,6 +43,18 @@ def delta_manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list[Man
         )
 
 
+def changelog_manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list[ManifestFileMeta]:
+    """Return the manifests of the changelog files of one commit; [] if it has none."""
+    if snapshot.changelog_manifest_list is None:
+        return []
+    with _explained(snapshot, manifests):
+        return manifests.read_list(
+            snapshot.changelog_manifest_list,
+            snapshot.changelog_manifest_list_size,
+            referrer=_name(snapshot),
+        )
+
+
 def read_entries(
     snapshot: Snapshot, metas: Iterable[ManifestFileMeta], manifests: ManifestStore
 ) -> list[pa.Table]:

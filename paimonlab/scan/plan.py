@@ -5,8 +5,8 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.AbstractFileStoreScan`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.entries import concat, live
+from paimonlab.scan.file_times import created_since
 from paimonlab.scan.live_files import manifests_of, read_entries
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.pruning import (
@@ -55,6 +56,8 @@ class ScanRequest:
     """None: all buckets."""
     level: int | None = None
     """Only files of this level; None: of all."""
+    created_since_millis: int | None = None
+    """Only files made at or after this time count, epoch milliseconds; None: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,15 @@ class Plan:
     files_not_compacted: int | None = None
     """Of those in buckets that can match, files of level 0, which readers of this table do not
     see; None: they do."""
+
+    def without(self, partitions: Collection[bytes]) -> Plan:
+        """Return the plan without the files of some partitions, as serialised BinaryRows."""
+        values = pa.array([*partitions], self.files.schema.field("partition").type)
+        return replace(
+            self,
+            splits=[split for split in self.splits if split.partition not in partitions],
+            files=self.files.filter(pc.invert(pc.is_in(self.files["partition"], values))),
+        )
 
     def funnel(self) -> list[tuple[str, int]]:
         """Return how many manifests and files each step of pruning left."""
@@ -149,6 +161,8 @@ def plan(
     visible = _visible(alive, schema, options)
     if request.level is not None:
         visible = visible.filter(pc.equal(visible["level"], request.level))
+    if request.created_since_millis is not None:
+        visible = visible.filter(pa.array(created_since(visible, request.created_since_millis)))
     in_key_range = visible.filter(pa.array(matches_keys(visible, conditions, schema, schemas)))
     placement = place(
         in_key_range,

@@ -152,7 +152,7 @@ def make_splits(
     split = _split_of_file(entries, placement, target_bytes, open_cost_bytes)
     order = _order(entries, placement, split, is_append=is_append)
     firsts = np.flatnonzero(np.diff(split[order], prepend=-1))
-    files = _metas(entries, order)
+    files = file_metas(entries, order)
     heads = entries.take(pa.array(order[firsts]))
     buckets = heads["bucket"].to_pylist()
     bounds = [*firsts.tolist(), len(files)]
@@ -208,7 +208,7 @@ def _order(
     return np.lexsort((low, high, by_key, newest_level_last, split))
 
 
-def _metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFileMeta]:
+def file_metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFileMeta]:
     """Make values of entries; without statistics, which have done their work."""
     chosen = entries.select([*_META_COLUMNS, *_META_LISTS]).take(pa.array(order))
     import polars as pl  # noqa: PLC0415 - 0.1 s to import; needed only once manifests are read

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.spark.bridge import CONNECTOR, Bridge
 from paimonlab.spark.frames import abilities, read_frame
 from paimonlab.spark.quoting import quoted
@@ -107,6 +108,11 @@ def pinned_table_for(
     parts = table.parts
     schema = parts.schemas.get(snapshot.schema_id)
     check_supported(parts.options, schema, "read")
+    if "scan.fallback-branch" in parts.options:
+        raise UnsupportedError(
+            f"scan.fallback-branch = {parts.options['scan.fallback-branch']!r}",
+            f"an older snapshot of {table.name} in Spark; read it with Table.scan",
+        )
     scan = Scan(
         parts=parts,
         snapshot=snapshot,

@@ -12,6 +12,7 @@ from __future__ import annotations
 IMPLEMENTED = """
 add-column-before-partition  boolean  false
 alter-column-null-to-not-null.disabled  boolean  true
+branch  string  main
 bucket  int  -1
 bucket-function.type  enum  default  default|mod|hive
 bucket-key  string  -
@@ -41,6 +42,10 @@ file.block-size  memory  -
 file.compression  enum  zstd  zstd*|snappy*|gzip*|lz4*|lz4_raw*|uncompressed*|none|null|lzo|brotli|zlib|deflate|bzip2|xz|zstandard
 file.compression.zstd-level  int  1
 file.format  enum  parquet  parquet*|orc|avro|csv|json|text|lance|vortex|mosaic|row|blob
+incremental-between  string  -
+incremental-between-scan-mode  enum  auto  auto*|delta*|changelog*|diff*
+incremental-between-tag-to-snapshot  boolean  false
+incremental-between-timestamp  string  -
 index-file-in-data-file-dir  boolean  false
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
 manifest.full-compaction-threshold-size  memory  16 mb
@@ -56,6 +61,10 @@ partition.default-name  string  __DEFAULT_PARTITION__
 partition.legacy-name  boolean  true
 primary-key  string  -
 row-tracking.enabled  boolean  false
+scan.creation-time-millis  long  -
+scan.fallback-branch  string  -
+scan.file-creation-time-millis  long  -
+scan.mode  enum  default  default*|from-timestamp*|from-snapshot*|latest-full*|full*|latest*|latest-delta|compacted-full*|from-creation-timestamp*|from-file-creation-time*|from-snapshot-full*|incremental*
 scan.snapshot-id  long  -
 scan.tag-name  string  -
 scan.timestamp  string  -
@@ -86,7 +95,6 @@ blob-write-null-on-missing-file  boolean  false
 blob.copy-buffer-size  memory  4 kb
 blob.split-by-file-size  boolean  -
 blob.target-file-size  memory  -
-branch  string  main
 chain-table.chain-partition-keys  string  -
 chain-table.enabled  boolean  false
 data-file.external-paths.weights  string  -
@@ -117,7 +125,6 @@ pk-multivalue.index.columns  string  -
 pk-vector.index.columns  string  -
 primary-key.nullable  boolean  false
 query-auth.enabled  boolean  false
-scan.fallback-branch  string  -
 scan.fallback-branch.read-fail-fast  boolean  false
 scan.fallback-delta-branch  string  -
 scan.fallback-snapshot-branch  string  -
@@ -136,26 +143,19 @@ UNSUPPORTED_FOR_READING = """
 batch-scan-mode  enum  none  none|compact-bucket-table
 consumer-id  string  -
 consumer.changelog-only  boolean  false
-incremental-between  string  -
-incremental-between-scan-mode  enum  auto  auto|delta|changelog|diff
-incremental-between-tag-to-snapshot  boolean  false
-incremental-between-timestamp  string  -
 incremental-to-auto-tag  string  -
 lookup.blob-as-descriptor  boolean  false
 read.allow.fullScan  boolean  true
 read.changelog  boolean  false
 scan.bounded.watermark  long  -
 scan.bucket  int  -
-scan.creation-time-millis  long  -
-scan.file-creation-time-millis  long  -
 scan.ignore-corrupt-files  boolean  false
 scan.ignore-lost-files  boolean  false
-scan.mode  enum  default  default|from-timestamp|from-snapshot|latest-full|full|latest|latest-delta|compacted-full|from-creation-timestamp|from-file-creation-time|from-snapshot-full|incremental
 scan.plan-auto-tag-for-read.time-retained  duration  -
 stream-scan-mode  enum  none  none|compact-bucket-table|file-monitor
 streaming-read-append-overwrite  boolean  false
 streaming-read-overwrite  boolean  false
-"""  # noqa: E501
+"""
 """Other values than the default change what is read."""
 
 UNSUPPORTED_FOR_WRITING = """

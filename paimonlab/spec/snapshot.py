@@ -105,3 +105,7 @@ class Tag(Snapshot, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
     zeros may be missing. None without retention."""
     tag_time_retained: float | str | None = None
     """Seconds the tag is kept; None: for ever."""
+
+    def to_snapshot(self) -> Snapshot:
+        """Return the snapshot without what the tag says of itself."""
+        return Snapshot(**{name: getattr(self, name) for name in Snapshot.__struct_fields__})

@@ -55,8 +55,9 @@ def lookup(scan: Scan, keys: Any) -> pa.Table:
     assert within is not None, "a primary key has columns"
     columns = (*scan.columns, *(name for name in names if name not in scan.columns))
     predicate = bind(within, scan.schema.fields, scan.parts.name)
-    asked = replace(scan, columns=columns, predicate=predicate)
-    found = _few(asked, predicate) if wanted.num_rows <= _FEW else asked.to_arrow()
+    asked = scan.narrowed(columns, predicate)
+    is_few = wanted.num_rows <= _FEW and asked.is_one_snapshot
+    found = _few(asked, predicate) if is_few else asked.to_arrow()
     if len(names) > 1:
         # Each column alone matched; the combinations have to match, too.
         found = _semi_join(found, wanted, names)

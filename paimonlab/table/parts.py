@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from paimonlab.commit.committer import CommitOptions, Committer
-from paimonlab.commit.publisher import SnapshotPublisher
+from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
+from paimonlab.errors import BranchNotFoundError, UnsupportedError
 from paimonlab.formats.parquet import ParquetOptions
+from paimonlab.metadata.branches import BranchManager
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
@@ -16,6 +18,7 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.read.read_plan import ReadOptions, ReadPlan
 from paimonlab.spec.external_paths import ExternalPathOptions
+from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options import Options
 from paimonlab.spec.partition import PartitionOptions
 from paimonlab.spec.predicate import Predicate
@@ -58,6 +61,35 @@ class TableParts:
     def tags(self) -> TagManager:
         """The tags of the table."""
         return TagManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def branches(self) -> BranchManager:
+        """The branches of the table."""
+        return BranchManager(self.file_io, self.layout, table_name=self.name)
+
+    def on_branch(self, branch: str) -> TableParts:
+        """Return the parts of the table on another branch, opened at its latest schema.
+
+        Raises
+        ------
+        BranchNotFoundError
+            If there is no such branch.
+        """
+        layout = self.branches.layout(branch)
+        name = replace(Identifier.parse(self.name), branch=layout.branch)
+        schema = SchemaManager(self.file_io, layout, table_name=str(name)).latest()
+        if schema is None:
+            raise BranchNotFoundError(self.name, branch, self.branches.names())
+        if not isinstance(self.publisher, RenamelessPublisher):
+            raise UnsupportedError("a branch", f"of {self.name}: its catalog publishes snapshots")
+        return replace(
+            self,
+            name=str(name),
+            schema=schema,
+            options=Options(schema.options),
+            layout=layout,
+            publisher=replace(self.publisher, layout=layout),
+        )
 
     @cached_property
     def manifests(self) -> ManifestStore:

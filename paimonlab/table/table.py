@@ -20,12 +20,19 @@ from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.statistics import Statistics
 from paimonlab.table import overwriting, writing
-from paimonlab.table.conditions import resolved
+from paimonlab.table.branches import Branches
+from paimonlab.table.changes import Changes
+from paimonlab.table.incremental import (
+    ChangeMode,
+    Moment,
+    range_between,
+)
 from paimonlab.table.lookup import lookup
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
+from paimonlab.table.scanning import Query, changes_of, scan_of
 from paimonlab.table.tags import Tags
-from paimonlab.table.time_travel import TravelPoint, travel
+from paimonlab.table.time_travel import TravelPoint
 from paimonlab.table.writing import Writer
 
 
@@ -124,6 +131,23 @@ class Table:
         return Tags(self._parts.tags, self._parts.snapshots, self.name)
 
     @property
+    def branches(self) -> Branches:
+        """Branches: ``.list()``, ``.create(name)``, ``.fast_forward(name)``."""
+        parts = self._parts
+        return Branches(parts.branches, parts.snapshots, parts.tags)
+
+    def on_branch(self, name: str) -> Table:
+        """Open another branch of the table; ``main`` is the one without a name.
+
+        Raises
+        ------
+        BranchNotFoundError
+            If there is no such branch.
+        """
+        parts = self._parts.on_branch(name)
+        return Table(replace(self._identifier, branch=parts.layout.branch), parts)
+
+    @property
     def parts(self) -> TableParts:
         """What the table is made of, for engines that plan and write by themselves."""
         return self._parts
@@ -173,28 +197,54 @@ class Table:
         """
         if limit is not None and limit < 0:
             raise ValueError(f"limit must not be negative, got {limit}")
-        parts = self._parts
-        if options:
-            parts = replace(parts, options=parts.options.with_options(options))
-        check_supported(parts.options, parts.schema, "read")
         point = TravelPoint(
             snapshot=snapshot, tag=tag, timestamp=timestamp, watermark=watermark, version=version
         )
-        if point.is_now:
-            point = TravelPoint.of_options(parts.options)
-        found = travel(point, parts.snapshots, parts.tags, self.name)
-        schema = parts.schema
-        if not point.is_now and found is not None:
-            schema = parts.schemas.get(found.schema_id)
-        asked, schema, predicate = resolved(columns, where, schema, parts.options, self.name)
-        return Scan(
-            parts=parts,
-            snapshot=found,
-            schema=schema,
-            columns=asked,
-            predicate=predicate,
-            limit=limit,
+        query = Query(
+            columns=columns, where=where, limit=limit, point=point, options=dict(options or {})
         )
+        return scan_of(self._parts, query)
+
+    def changes(
+        self,
+        start: Moment,
+        end: Moment,
+        *,
+        mode: ChangeMode | None = None,
+        columns: Sequence[str] | None = None,
+        where: str | Predicate | None = None,
+    ) -> Changes:
+        """Prepare a read of what commits changed, each row with its kind.
+
+        Parameters
+        ----------
+        start, end
+            The commits behind ``start`` up to and with ``end``: a snapshot id, the name of a
+            tag, a time as text in the process's local zone, or an aware datetime.
+        mode
+            ``delta``: the rows that appends added, as they were written; ``changelog``: the
+            changelog files of appends and compactions; ``diff``: how the two states differ;
+            ``auto``: ``changelog`` in a table with ``changelog-producer``, else ``delta``.
+            None: ``diff`` between two tags, else as ``incremental-between-scan-mode`` says.
+        columns, where
+            As in `scan`.
+
+        Returns
+        -------
+        Changes
+            The first column is ``rowkind``: ``+I``, ``-U``, ``+U`` or ``-D``.
+
+        Raises
+        ------
+        SnapshotNotFoundError
+            If a snapshot is not there; `SnapshotExpiredError` if it is gone.
+        ValueError
+            If ``end`` comes before ``start``.
+        """
+        parts = self._parts
+        check_supported(parts.options, parts.schema, "read")
+        query = Query(columns=columns, where=where)
+        return changes_of(parts, range_between(start, end, mode, parts), query)
 
     def lookup(self, keys: Any, *, columns: Sequence[str] | None = None) -> pa.Table:
         """Read rows by their full primary key.

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
-from paimonlab.spec.options import Options, option_field
-from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.options import OPTION_KEY, Options, option_field
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
+from paimonlab.table.parts import TableParts
 
 _WATERMARK_PREFIX = "watermark-"
 _NO_WATERMARK = -(2**63)
@@ -35,6 +36,14 @@ class TravelOptions:
     """``scan.watermark``"""
     version: str | None = option_field("scan.version", "string", None)
     """``scan.version``: a tag, ``watermark-<millis>`` or a snapshot id."""
+    mode: str = option_field("scan.mode", "enum", "default")
+    """``scan.mode``: which of these options count."""
+    file_creation: int | None = option_field("scan.file-creation-time-millis", "long", None)
+    """``scan.file-creation-time-millis``: of the newest snapshot, only files made at or after
+    this time."""
+    creation: int | None = option_field("scan.creation-time-millis", "long", None)
+    """``scan.creation-time-millis``: the first snapshot at or after this time; where snapshots do
+    not go back that far, or forward, as ``scan.file-creation-time-millis``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +82,123 @@ class TravelPoint:
     def is_now(self) -> bool:
         """Whether nothing is set."""
         return all(getattr(self, field.name) is None for field in fields(self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Where a read begins."""
+
+    snapshot: Snapshot | None
+    """None: nothing was ever committed."""
+    has_its_schema: bool = False
+    """Whether rows have the schema of the snapshot, not the latest."""
+    created_since_millis: int | None = None
+    """Only files made at or after this time count, epoch milliseconds; None: all."""
+
+
+_POINTS = {
+    "from-timestamp": ("timestamp", "timestamp_millis"),
+    "from-snapshot": ("snapshot", "tag", "watermark", "version"),
+    "from-snapshot-full": ("snapshot",),
+    "from-file-creation-time": ("file_creation",),
+    "from-creation-timestamp": ("creation",),
+}
+"""The options of which a mode needs just one."""
+_LATEST = frozenset({"latest-full", "full", "latest"})
+
+
+def start_of(parts: TableParts) -> Start:
+    """Find where the ``scan.…`` options let a batch read begin.
+
+    Raises
+    ------
+    SchemaError
+        If options do not go together.
+    SnapshotNotFoundError, TagNotFoundError
+        If there is no such point in time.
+    """
+    chosen = parts.options.slice(TravelOptions)
+    mode = _checked_mode(chosen, parts.name)
+    snapshots = parts.snapshots
+    if mode in _LATEST:
+        return Start(snapshot=snapshots.latest())
+    if mode == "compacted-full":
+        return Start(snapshot=_compacted(parts))
+    if mode == "from-file-creation-time":
+        return Start(snapshot=snapshots.latest(), created_since_millis=chosen.file_creation)
+    if mode == "from-creation-timestamp":
+        assert chosen.creation is not None, "the mode was checked"
+        first = snapshots.first_since(chosen.creation)
+        if first is not None:
+            return Start(snapshot=first)
+        return Start(snapshot=snapshots.latest(), created_since_millis=chosen.creation)
+    point = TravelPoint.of_options(parts.options)
+    return Start(snapshot=travel(point, snapshots, parts.tags, parts.name), has_its_schema=True)
+
+
+def check_no_start(parts: TableParts) -> None:
+    """Check that a read of changes does not ask for a state, too.
+
+    Raises
+    ------
+    SchemaError
+        If it does.
+    """
+    chosen = parts.options.slice(TravelOptions)
+    if _given(chosen) or chosen.mode not in {"default", "incremental"}:
+        keys = ", ".join(_KEYS[name] for name in sorted(_given(chosen))) or "none"
+        raise SchemaError(
+            f"{parts.name}: changes are read between two points, which goes with scan.mode = "
+            f"'incremental' and no point in time; given are '{chosen.mode}' and {keys}"
+        )
+
+
+def _given(chosen: TravelOptions) -> set[str]:
+    set_ = {field.name for field in fields(chosen) if getattr(chosen, field.name) is not None}
+    return set_ - {"mode"}
+
+
+def _checked_mode(chosen: TravelOptions, table: str) -> str:
+    """Return the mode of a read whose options go together."""
+    given = _given(chosen)
+    wanted = {mode for mode, names in _POINTS.items() if given & {*names}}
+    mode = chosen.mode
+    if mode == "default":
+        mode = next((one for one in _POINTS if one in wanted), "latest-full")
+    if mode == "incremental":
+        raise SchemaError(
+            f"{table}: scan.mode = 'incremental' needs incremental-between or "
+            "incremental-between-timestamp"
+        )
+    needed = {*_POINTS.get(mode, ())}
+    if len(given) > 1 or (given and not given <= needed) or (needed and not given):
+        needs = " or ".join(f"'{_KEYS[name]}'" for name in _POINTS.get(mode, ())) or "none of them"
+        has = ", ".join(f"'{_KEYS[name]}'" for name in sorted(given)) or "none"
+        raise SchemaError(
+            f"{table}: scan.mode = '{chosen.mode}' takes one point in time ({needs}), it has {has}"
+        )
+    return mode
+
+
+_KEYS = {field.name: field.metadata[OPTION_KEY] for field in fields(TravelOptions)}
+
+
+def _compacted(parts: TableParts) -> Snapshot | None:
+    """Find the newest snapshot of a compaction, of a full one if these can be told."""
+    commits = parts.options.get("full-compaction.delta-commits")
+    is_full = commits is not None or (
+        parts.options.get("changelog-producer", "").lower() == "full-compaction"
+    )
+    every = int(commits or 1)
+    newest = None
+    for snapshot_id in reversed(parts.snapshots.ids()):
+        snapshot = parts.snapshots.get(snapshot_id)
+        newest = newest or snapshot
+        identifier = snapshot.commit_identifier
+        counts = identifier % every == 0 or identifier == BATCH_COMMIT_IDENTIFIER
+        if snapshot.commit_kind is CommitKind.COMPACT and (counts or not is_full):
+            return snapshot
+    return newest
 
 
 def travel(

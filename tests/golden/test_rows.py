@@ -100,6 +100,8 @@ def test_every_snapshot_is_read_by_its_id(case: Case) -> None:
 @pytest.mark.parametrize("case", READ, ids=str)
 def test_every_snapshot_is_read_by_its_time(case: Case) -> None:
     answers, table = open_table(case)
+    if "scan.fallback-branch" in table.options:
+        return  # the fallback branch is younger; Java reads it by snapshot id alone
     times = {id: one["timeMillis"] for id, one in answers.snapshot_documents().items()}
 
     for snapshot, rows in answers.snapshots.items():
@@ -116,6 +118,8 @@ def test_other_reads_give_the_same_rows_or_are_refused(case: Case) -> None:
         options: Mapping[str, str] = read.get("options", {})
         columns = read.get("projection")
         where = None if "filter" not in read else predicate(read["filter"])
+        if any(key.startswith("incremental-") for key in options):
+            continue  # test_changes.py
         if options.keys() <= SCAN_OPTIONS:
             assert_rows(table.scan(columns, where, options=options), values(read["rows"]))
         else:

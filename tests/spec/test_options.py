@@ -180,8 +180,8 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"file-index.bloom-filter.columns": "a"}, "create write"),
     ({"fields.a.aggregate-function": "sum"}, "create write"),
     ({"metadata.iceberg.storage": "table-location"}, "create write"),
-    ({"incremental-between": "1,2"}, "create read"),
-    ({"scan.fallback-branch": "b"}, "create read write"),
+    ({"batch-scan-mode": "compact-bucket-table"}, "create read"),
+    ({"scan.primary-branch": "b"}, "create read write"),
     ({"consumer-id": "c"}, "create read"),
 ]
 ACCEPTED: list[dict[str, str]] = [

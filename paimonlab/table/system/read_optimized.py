@@ -32,7 +32,10 @@ def scan(table: SystemTable, asked: ScanArguments) -> Scan:
     found = scan_of(table.table, asked)
     if not table.table.primary_keys:
         return found
-    return replace(found, level=top_level(found.parts.options))
+    fallback = found.fallback
+    if fallback is not None:
+        fallback = replace(fallback, level=top_level(fallback.parts.options))
+    return replace(found, level=top_level(found.parts.options), fallback=fallback)
 
 
 def top_level(options: Mapping[str, str]) -> int:

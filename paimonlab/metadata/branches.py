@@ -1,0 +1,301 @@
+"""The branches of a table: lines of snapshots of their own over the same data files.
+
+Source: https://paimon.apache.org/docs/master/maintenance/manage-branches/ and apache/paimon@1.3.1
+``org.apache.paimon.utils.FileSystemBranchManager``.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paimonlab.errors import (
+    AlreadyExistsError,
+    BranchNotFoundError,
+    CorruptMetadataError,
+    SnapshotExpiredError,
+    SnapshotNotFoundError,
+)
+from paimonlab.metadata.hints import write_hint
+from paimonlab.metadata.layout import BRANCH_PREFIX, TAG_PREFIX, TableLayout
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.metadata.tags import TagManager
+from paimonlab.spec.identifier import MAIN_BRANCH
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage import FileIO, join, safe_join
+
+
+class BranchManager:
+    """Finds, creates and deletes branches, and lets the table go on with one of them."""
+
+    def __init__(
+        self, file_io: FileIO, layout: TableLayout, *, table_name: str | None = None
+    ) -> None:
+        self._file_io = file_io
+        self._layout = layout
+        self._table = table_name or layout.table_path
+
+    def names(self) -> list[str]:
+        """Return the names of all branches but the main one, sorted."""
+        names = self._file_io.list_names(self._layout.branches_folder)
+        return sorted(
+            name.removeprefix(BRANCH_PREFIX)
+            for name in names
+            if name.startswith(BRANCH_PREFIX) and len(name) > len(BRANCH_PREFIX)
+        )
+
+    def layout(self, name: str) -> TableLayout:
+        """Return where the files of a branch are.
+
+        Raises
+        ------
+        BranchNotFoundError
+            If there is none of that name.
+        """
+        if name == MAIN_BRANCH:
+            return self._layout.on_branch(None)
+        if name not in self.names():
+            raise BranchNotFoundError(self._table, name, self.names())
+        return self._layout.on_branch(name)
+
+    def create(
+        self, name: str, *, snapshot: Snapshot | None = None, tag: str | None = None
+    ) -> None:
+        """Make a branch; it is there with all it needs or not at all.
+
+        Parameters
+        ----------
+        name
+            Not blank, not ``main``, not only digits.
+        snapshot
+            What it begins with; None: with the schemas alone.
+        tag
+            A name of the snapshot that the branch gets, too.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If the name is taken.
+        SnapshotExpiredError
+            If the snapshot expired meanwhile; the branch was not created.
+        """
+        _check_name(name)
+        target = safe_join(self._layout.branches_folder, f"{BRANCH_PREFIX}{name}")
+        if name in self.names():
+            raise AlreadyExistsError("branch", f"{name!r} of {self._table}")
+        under_way = f".{BRANCH_PREFIX}{name}-{uuid.uuid4()}.tmp"
+        folder = join(self._layout.branches_folder, under_way)
+        try:
+            self._fill(folder, snapshot, tag)
+            self._file_io.rename(folder, target)
+        except FileExistsError:
+            raise AlreadyExistsError("branch", f"{name!r} of {self._table}") from None
+        finally:
+            self._file_io.delete_directory(folder)
+        # Expiry looks at the branches after it has taken the snapshots away, so one of us sees
+        # the other.
+        if snapshot is not None and not self._is_kept(snapshot, tag):
+            self._file_io.delete_directory(target)
+            raise SnapshotExpiredError(
+                self._table, str(snapshot.id), f"It expired before branch {name!r} was there."
+            )
+
+    def delete(self, name: str) -> None:
+        """Delete a branch; the files that only it has are left to orphan file cleaning.
+
+        Raises
+        ------
+        BranchNotFoundError
+            If there is none of that name.
+        """
+        path = self.layout(_check_name(name)).branch_path
+        gone = join(self._layout.branches_folder, f".{BRANCH_PREFIX}{name}-{uuid.uuid4()}.tmp")
+        self._file_io.rename(path, gone)
+        self._file_io.delete_directory(gone)
+
+    def rename(self, name: str, target: str) -> None:
+        """Give a branch another name.
+
+        Raises
+        ------
+        BranchNotFoundError
+            If there is none of that name.
+        AlreadyExistsError
+            If the new name is taken.
+        """
+        path = self.layout(_check_name(name)).branch_path
+        new = safe_join(self._layout.branches_folder, f"{BRANCH_PREFIX}{_check_name(target)}")
+        try:
+            self._file_io.rename(path, new)
+        except FileExistsError:
+            raise AlreadyExistsError("branch", f"{target!r} of {self._table}") from None
+
+    def fast_forward(self, name: str) -> None:
+        """Let this branch go on with what another one has.
+
+        The snapshots, schemas and tags from the first snapshot of the other on are replaced by
+        its own. The files that only the replaced snapshots had are left to orphan file cleaning.
+
+        Raises
+        ------
+        BranchNotFoundError
+            If there is none of that name.
+        SnapshotNotFoundError
+            If the branch has no snapshot, or if snapshots would be missing in between.
+
+        Notes
+        -----
+        This branch first goes back, newest snapshot first, then forward: a crash leaves it at
+        one of the snapshots, and doing it again completes it.
+        """
+        source = self.layout(_check_name(name))
+        if source == self._layout:
+            raise ValueError(f"{self._table}: a branch cannot be forwarded to itself")
+        plan = self._plan_forward(source, name)
+        io, own = self._file_io, self._layout
+        for tag in plan.tags_to_delete:
+            io.delete(own.tag(tag))
+        for snapshot_id in plan.snapshots_to_delete:
+            write_hint(io, own.latest_hint, snapshot_id - 1)
+            io.delete(own.snapshot(snapshot_id))
+        io.delete(own.latest_hint)
+        for schema_id in plan.schemas_to_delete:
+            io.delete(own.schema(schema_id))
+        for schema_id in plan.schemas_to_copy:
+            io.replace(own.schema(schema_id), io.read(source.schema(schema_id)))
+        for snapshot_id in plan.snapshots_to_copy:
+            io.replace(own.snapshot(snapshot_id), io.read(source.snapshot(snapshot_id)))
+        write_hint(io, own.latest_hint, plan.snapshots_to_copy[-1])
+        if plan.earliest is not None:
+            write_hint(io, own.earliest_hint, plan.earliest)
+        for tag in plan.tags_to_copy:
+            io.replace(own.tag(tag), io.read(source.tag(tag)))
+
+    def _plan_forward(self, source: TableLayout, name: str) -> Forward:
+        theirs = SnapshotManager(self._file_io, source, table_name=self._table)
+        ids = theirs.ids()
+        if not ids:
+            hint = f"Branch {name!r} has no snapshot, so there is nothing to go on with."
+            raise SnapshotNotFoundError(self._table, "to forward to", hint)
+        ours = SnapshotManager(self._file_io, self._layout, table_name=self._table)
+        tags = TagManager(self._file_io, self._layout, table_name=self._table)
+        their_tags = self._file_io.list_names(source.tag_folder)
+        return plan_forward(
+            ours=ours.ids(),
+            theirs=ids,
+            first_schema=theirs.get(ids[0]).schema_id,
+            our_schemas=SchemaManager(self._file_io, self._layout).ids(),
+            their_schemas=SchemaManager(self._file_io, source).ids(),
+            our_tags={tag: one.id for tag, one in tags.list()},
+            their_tags=[one.removeprefix(TAG_PREFIX) for one in their_tags if _is_tag(one)],
+            table=self._table,
+        )
+
+    def _fill(self, folder: str, snapshot: Snapshot | None, tag: str | None) -> None:
+        schemas = SchemaManager(self._file_io, self._layout, table_name=self._table)
+        for schema_id in schemas.ids():
+            if snapshot is None or schema_id <= snapshot.schema_id:
+                data = self._file_io.read(self._layout.schema(schema_id))
+                self._file_io.write(join(folder, "schema", f"schema-{schema_id}"), data)
+        if snapshot is not None:
+            path = join(folder, "snapshot", f"snapshot-{snapshot.id}")
+            self._file_io.write(path, snapshot.to_json())
+        if tag is not None:
+            data = self._file_io.read(self._layout.tag(tag))
+            self._file_io.write(join(folder, "tag", f"{TAG_PREFIX}{tag}"), data)
+
+    def _is_kept(self, snapshot: Snapshot, tag: str | None) -> bool:
+        if tag is not None and self._file_io.exists(self._layout.tag(tag)):
+            return True
+        return self._file_io.exists(self._layout.snapshot(snapshot.id))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forward:
+    """What a branch gives up and takes over, in this order."""
+
+    tags_to_delete: tuple[str, ...]
+    snapshots_to_delete: tuple[int, ...]
+    """Newest first; the one that the other branch begins with is replaced."""
+    schemas_to_delete: tuple[int, ...]
+    schemas_to_copy: tuple[int, ...]
+    snapshots_to_copy: tuple[int, ...]
+    """Oldest first, at least one."""
+    tags_to_copy: tuple[str, ...]
+    earliest: int | None
+    """The new oldest snapshot; None: it stays."""
+
+
+def plan_forward(
+    *,
+    ours: Sequence[int],
+    theirs: Sequence[int],
+    first_schema: int,
+    our_schemas: Sequence[int],
+    their_schemas: Sequence[int],
+    our_tags: dict[str, int],
+    their_tags: Sequence[str],
+    table: str,
+) -> Forward:
+    """Decide what a branch gives up and takes over to go on with another.
+
+    Parameters
+    ----------
+    ours, theirs
+        Ids of the snapshots, ascending; the other branch has at least one.
+    first_schema
+        Schema of the other's first snapshot.
+    our_schemas, their_schemas
+        Ids.
+    our_tags
+        Snapshot ids by tag.
+    their_tags
+        Names.
+    table
+        Its name, for messages.
+
+    Raises
+    ------
+    SnapshotNotFoundError
+        If snapshots would be missing between what stays and what comes.
+    """
+    first = theirs[0]
+    kept = [id for id in ours if id < first]
+    if kept and kept[-1] + 1 != first:
+        raise SnapshotNotFoundError(
+            table,
+            f"{kept[-1] + 1}",
+            f"The branch begins with snapshot {first}, this one ends with {ours[-1]}.",
+        )
+    return Forward(
+        tags_to_delete=tuple(name for name, id in our_tags.items() if id >= first),
+        snapshots_to_delete=tuple(id for id in reversed(ours) if id > first),
+        schemas_to_delete=tuple(
+            id for id in our_schemas if id >= first_schema and id not in their_schemas
+        ),
+        schemas_to_copy=tuple(id for id in their_schemas if id >= first_schema),
+        snapshots_to_copy=tuple(theirs),
+        tags_to_copy=tuple(their_tags),
+        earliest=None if kept else first,
+    )
+
+
+def _check_name(name: str) -> str:
+    if name == MAIN_BRANCH:
+        raise ValueError(f"{name!r} is the name of the main branch")
+    if not name.strip() or name.isdecimal() or "/" in name or "$" in name:
+        raise ValueError(
+            f"{name!r} cannot be the name of a branch: it is blank, only digits, or holds '/' "
+            "or '$'"
+        )
+    try:
+        safe_join("/", f"{BRANCH_PREFIX}{name}")
+    except CorruptMetadataError as error:
+        raise ValueError(f"{name!r} cannot be the name of a branch") from error
+    return name
+
+
+def _is_tag(name: str) -> bool:
+    return name.startswith(TAG_PREFIX) and len(name) > len(TAG_PREFIX)

@@ -1,0 +1,205 @@
+"""Which changes a read means: between snapshots, tags or times.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.source.AbstractDataTableScan``,
+``createIncrementalStartingScanner``, and ``IncrementalDeltaStartingScanner``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from paimonlab.errors import SchemaError, SnapshotNotFoundError, TagNotFoundError
+from paimonlab.scan.changes import ChangeKind
+from paimonlab.spec.options import Options, option_field
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.parts import TableParts
+from paimonlab.table.time_travel import to_millis
+
+ChangeMode: TypeAlias = Literal["auto", "delta", "changelog", "diff"]
+Moment: TypeAlias = int | str | datetime
+"""A snapshot id, the name of a tag, a time as text, or an aware datetime."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncrementalOptions:
+    """The table options that ask for changes instead of a state."""
+
+    between: str | None = option_field("incremental-between", "string", None)
+    """``incremental-between``: two snapshot ids or two tags with a comma between them."""
+    between_timestamps: str | None = option_field("incremental-between-timestamp", "string", None)
+    """``incremental-between-timestamp``: two times with a comma between them, as epoch
+    milliseconds or as text in the process's local zone."""
+    mode: str = option_field("incremental-between-scan-mode", "enum", "auto")
+    """``incremental-between-scan-mode``"""
+    tags_as_snapshots: bool = option_field(
+        "incremental-between-tag-to-snapshot", "boolean", default=False
+    )
+    """``incremental-between-tag-to-snapshot``: two tags mean the commits between them, not the
+    difference of the two states."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether changes are asked for."""
+        return self.between is not None or self.between_timestamps is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRange:
+    """The commits that changes are read of."""
+
+    kind: ChangeKind
+    before: Snapshot | None = None
+    """Of a difference: the older state."""
+    snapshots: tuple[Snapshot, ...] = ()
+    """The commits, oldest first; of a difference the newer state alone. (): no changes."""
+
+
+def range_of_options(parts: TableParts) -> ChangeRange | None:
+    """Find the range that the options of a read ask for; None: they ask for a state.
+
+    Raises
+    ------
+    SchemaError
+        If a value is not two points with a comma between them.
+    SnapshotNotFoundError
+        If a snapshot is not there.
+    """
+    options = parts.options.slice(IncrementalOptions)
+    if options.between is not None:
+        start, end = _pair("incremental-between", options.between)
+        return _between_names(start, end, options, parts)
+    if options.between_timestamps is not None:
+        start, end = _pair("incremental-between-timestamp", options.between_timestamps)
+        return _between_times(_millis(start), _millis(end), options, parts)
+    return None
+
+
+def range_between(
+    start: Moment, end: Moment, mode: ChangeMode | None, parts: TableParts
+) -> ChangeRange:
+    """Find the commits behind ``start`` up to ``end``; see `Table.changes`."""
+    options = parts.options.slice(IncrementalOptions)
+    if mode is not None:
+        if mode not in ("auto", "delta", "changelog", "diff"):
+            raise ValueError(f"mode must be auto, delta, changelog or diff, got {mode!r}")
+        options = Options({**parts.options, "incremental-between-scan-mode": mode}).slice(
+            IncrementalOptions
+        )
+    tags = dict(parts.tags.list())
+    if start in tags and end in tags and mode is None and not options.tags_as_snapshots:
+        return _difference(tags[str(start)], tags[str(end)], parts)
+    low, high = (_snapshot_id(moment, tags, parts) for moment in (start, end))
+    if low is None or high is None:
+        return ChangeRange(kind=_kind(options, parts))
+    if high < low:
+        raise ValueError(f"changes go forward in time, from {start} to {end} they do not")
+    return _between_ids(low, high, options, parts)
+
+
+def _between_names(
+    start: str, end: str, options: IncrementalOptions, parts: TableParts
+) -> ChangeRange:
+    tags = dict(parts.tags.list())
+    if start in tags and end in tags:
+        if not options.tags_as_snapshots:
+            return _difference(tags[start], tags[end], parts)
+        return _between_ids(tags[start].id, tags[end].id, options, parts)
+    if not start.isdecimal() or not end.isdecimal():
+        missing = next(name for name in (start, end) if name not in tags)
+        raise TagNotFoundError(parts.name, missing, list(tags))
+    if int(end) < int(start):
+        raise ValueError(f"incremental-between goes forward, from {start} to {end} it does not")
+    return _between_ids(int(start), int(end), options, parts)
+
+
+def _between_times(
+    start: int, end: int, options: IncrementalOptions, parts: TableParts
+) -> ChangeRange:
+    if end < start:
+        raise ValueError(f"changes go forward in time, from {start} to {end} they do not")
+    ids = parts.snapshots.ids()
+    kind = _kind(options, parts)
+    if not ids or start == end:
+        return ChangeRange(kind=kind)
+    earliest, latest = parts.snapshots.get(ids[0]), parts.snapshots.get(ids[-1])
+    if start > latest.time_millis or end < earliest.time_millis:
+        return ChangeRange(kind=kind)
+    newer = parts.snapshots.at_or_before(end)
+    if kind is ChangeKind.DIFF:
+        older = earliest if start < earliest.time_millis else parts.snapshots.at_or_before(start)
+        return _difference(older, newer, parts)
+    # Before the first snapshot there was nothing, so that all it has is a change.
+    is_before = start < earliest.time_millis
+    low = earliest.id - 1 if is_before else parts.snapshots.at_or_before(start).id
+    return _commits(low, newer.id, kind, parts)
+
+
+def _between_ids(
+    start: int, end: int, options: IncrementalOptions, parts: TableParts
+) -> ChangeRange:
+    kind = _kind(options, parts)
+    if start == end or parts.snapshots.latest_id() is None:
+        return ChangeRange(kind=kind)
+    if kind is ChangeKind.DIFF:
+        return _difference(parts.snapshots.get(start), parts.snapshots.get(end), parts)
+    return _commits(start, end, kind, parts)
+
+
+def _commits(start: int, end: int, kind: ChangeKind, parts: TableParts) -> ChangeRange:
+    snapshots = tuple(parts.snapshots.get(snapshot_id) for snapshot_id in range(start + 1, end + 1))
+    return ChangeRange(kind=kind, snapshots=snapshots)
+
+
+def _difference(before: Snapshot, after: Snapshot, parts: TableParts) -> ChangeRange:
+    if after.id < before.id:
+        raise ValueError(
+            f"changes go forward, but snapshot {after.id} comes before snapshot {before.id}"
+        )
+    if after.id == before.id:
+        return ChangeRange(kind=ChangeKind.DIFF)
+    buckets = [parts.schemas.get(one.schema_id).options.get("bucket") for one in (before, after)]
+    if buckets[0] != buckets[1]:
+        raise SchemaError(
+            f"{parts.name}: the number of buckets changed between snapshot {before.id} and "
+            f"{after.id}, so that their files cannot be compared; read both and compare the rows"
+        )
+    return ChangeRange(kind=ChangeKind.DIFF, before=before, snapshots=(after,))
+
+
+def _kind(options: IncrementalOptions, parts: TableParts) -> ChangeKind:
+    if options.mode != "auto":
+        return ChangeKind(options.mode)
+    has_changelog = parts.options.get("changelog-producer", "none").lower() != "none"
+    return ChangeKind.CHANGELOG if has_changelog else ChangeKind.DELTA
+
+
+def _snapshot_id(moment: Moment, tags: Mapping[str, Snapshot], parts: TableParts) -> int | None:
+    """Return the id of the last snapshot at a moment; None: there is no snapshot at all."""
+    if isinstance(moment, int):
+        return moment
+    if isinstance(moment, str):
+        if moment in tags:
+            return tags[moment].id
+        if moment.isdecimal():
+            return int(moment)
+    ids = parts.snapshots.ids()
+    if not ids:
+        return None
+    try:
+        return parts.snapshots.at_or_before(to_millis(moment)).id
+    except SnapshotNotFoundError:
+        return ids[0] - 1
+
+
+def _pair(key: str, text: str) -> tuple[str, str]:
+    start, comma, end = text.partition(",")
+    if not comma or "," in end:
+        raise SchemaError(f"option {key!r} = {text!r}: not two points with a comma between them")
+    return start, end
+
+
+def _millis(text: str) -> int:
+    return int(text) if text.lstrip("-").isdecimal() else to_millis(text)

@@ -1,0 +1,167 @@
+"""From what a user asks for to a read: which branch, which snapshot, which columns.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.source.AbstractDataTableScan`` and
+``org.apache.paimon.table.FallbackReadFileStoreTable``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from paimonlab.errors import SchemaError, SnapshotNotFoundError, UnsupportedError
+from paimonlab.spec.options import check_supported
+from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
+from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.types import with_nullable
+from paimonlab.table.branches import BranchOptions
+from paimonlab.table.changes import Changes
+from paimonlab.table.conditions import resolved
+from paimonlab.table.incremental import ChangeRange, range_of_options
+from paimonlab.table.parts import TableParts
+from paimonlab.table.scan import Scan
+from paimonlab.table.time_travel import Start, TravelPoint, check_no_start, start_of, travel
+
+_OF_ONE_BRANCH = frozenset({"branch", "scan.fallback-branch", "bucket"})
+"""Options that a fallback branch does not share."""
+_SNAPSHOT_ID = "scan.snapshot-id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What a read is asked for."""
+
+    columns: Sequence[str] | None = None
+    where: str | Predicate | None = None
+    limit: int | None = None
+    point: TravelPoint = field(default_factory=TravelPoint)
+    options: Mapping[str, str] = field(default_factory=dict)
+    """For this read only."""
+
+
+def scan_of(parts: TableParts, query: Query) -> Scan:
+    """Prepare a read; see `Table.scan`."""
+    parts = with_read_options(parts, query.options)
+    if query.point.is_now:
+        between = range_of_options(parts)
+        if between is not None:
+            check_no_start(parts)
+            return _scan_changes(changes_of(parts, between, query), query.limit)
+    scan = _scan_branch(parts, query)
+    fallback = parts.options.slice(BranchOptions).fallback
+    if fallback is None:
+        return scan
+    return replace(scan, fallback=_fallback(scan, fallback, query))
+
+
+def changes_of(parts: TableParts, between: ChangeRange, query: Query) -> Changes:
+    """Prepare a read of changes; see `Table.changes`."""
+    _refuse_fallback(parts, "changes of")
+    columns, schema, predicate = resolved(
+        query.columns, query.where, parts.schema, parts.options, parts.name
+    )
+    return Changes(parts=parts, range=between, schema=schema, columns=columns, predicate=predicate)
+
+
+def with_read_options(parts: TableParts, options: Mapping[str, str]) -> TableParts:
+    """Return the parts with options for one read, on the branch that these choose.
+
+    Raises
+    ------
+    UnsupportedError
+        If an option of the table would change the rows and is not implemented.
+    """
+    if "branch" in options:
+        parts = parts.on_branch(options["branch"])
+    if options:
+        parts = replace(parts, options=parts.options.with_options(options))
+    check_supported(parts.options, parts.schema, "read")
+    return parts
+
+
+def _scan_branch(parts: TableParts, query: Query) -> Scan:
+    start = _start(parts, query.point)
+    schema = parts.schema
+    if start.has_its_schema and start.snapshot is not None:
+        schema = parts.schemas.get(start.snapshot.schema_id)
+    columns, schema, predicate = resolved(
+        query.columns, query.where, schema, parts.options, parts.name
+    )
+    return Scan(
+        parts=parts,
+        snapshot=start.snapshot,
+        schema=schema,
+        columns=columns,
+        predicate=predicate,
+        limit=query.limit,
+        created_since_millis=start.created_since_millis,
+    )
+
+
+def _start(parts: TableParts, point: TravelPoint) -> Start:
+    if point.is_now:
+        return start_of(parts)
+    found = travel(point, parts.snapshots, parts.tags, parts.name)
+    return Start(snapshot=found, has_its_schema=True)
+
+
+def _scan_changes(changes: Changes, limit: int | None) -> Scan:
+    return Scan(
+        parts=changes.parts,
+        snapshot=changes.range.snapshots[-1] if changes.range.snapshots else None,
+        schema=changes.schema,
+        columns=changes.columns,
+        predicate=changes.predicate,
+        limit=limit,
+        changes=changes,
+    )
+
+
+def _fallback(scan: Scan, branch: str, query: Query) -> Scan:
+    """Prepare the read of the partitions that a branch does not have."""
+    main = scan.parts
+    own = main.on_branch(branch)
+    options = {key: value for key, value in query.options.items() if key not in _OF_ONE_BRANCH}
+    point = query.point
+    if options.pop(_SNAPSHOT_ID, None) is not None or point.snapshot is not None:
+        assert scan.snapshot is not None, "the snapshot was found"
+        point = TravelPoint(snapshot=_same_time(scan.snapshot, own))
+    own = with_read_options(own, options)
+    _check_same_columns(main, scan.schema, own)
+    asked = replace(query, point=point, options=options, columns=scan.columns, limit=None)
+    return replace(_scan_branch(own, asked), hidden_by=scan)
+
+
+def _same_time(snapshot: Snapshot, other: TableParts) -> int:
+    """Find the snapshot of another branch for a snapshot of this one: ids do not compare.
+
+    Where the other branch was not there yet, its first snapshot stands in, as in Java.
+    """
+    try:
+        return other.snapshots.at_or_before(snapshot.time_millis).id
+    except SnapshotNotFoundError:
+        return FIRST_SNAPSHOT_ID
+
+
+def _check_same_columns(main: TableParts, schema: TableSchema, other: TableParts) -> None:
+    ours, theirs = (
+        [(one.name, with_nullable(one.type, nullable=True)) for one in fields]
+        for fields in (schema.fields, other.schema.fields)
+    )
+    if ours != theirs:
+        raise SchemaError(f"{main.name} and its fallback branch {other.name} have other columns")
+    if main.schema.partition_keys != other.schema.partition_keys:
+        raise SchemaError(f"{main.name} and its fallback branch {other.name} have other partitions")
+    keys = main.schema.primary_keys
+    if keys and keys != other.schema.primary_keys:
+        raise SchemaError(
+            f"{main.name} has the primary key {', '.join(keys)}, its fallback branch "
+            f"{other.name} has not"
+        )
+
+
+def _refuse_fallback(parts: TableParts, what: str) -> None:
+    fallback = parts.options.slice(BranchOptions).fallback
+    if fallback is not None:
+        raise UnsupportedError(f"scan.fallback-branch = '{fallback}'", f"{what} {parts.name}")

@@ -1,0 +1,282 @@
+"""Branches: creating, writing, altering, forwarding, against dicts with a history."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+from paimonlab.errors import (
+    AlreadyExistsError,
+    BranchNotFoundError,
+    SchemaError,
+    SnapshotNotFoundError,
+    TagNotFoundError,
+    UnsupportedError,
+)
+from paimonlab.metadata.branches import Forward, plan_forward
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> pl.Catalog:
+    catalog = pl.connect(tmp_path / "warehouse")
+    catalog.create_database("db")
+    return catalog
+
+
+@pytest.fixture
+def table(catalog: pl.Catalog) -> pl.Table:
+    table = catalog.create_table(
+        "db.t", {"id": "INT", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
+    )
+    write(table, {1: "a"})
+    table.tags.create("one")
+    write(table, {2: "b"})
+    return table
+
+
+def write(table: pl.Table, rows: Mapping[int, str]) -> None:
+    table.write(pa.table({"id": pa.array(rows, pa.int32()), "v": [*rows.values()]}))
+
+
+def rows(table: pl.Table | pl.Scan) -> dict[int, str]:
+    found = (table.scan() if isinstance(table, pl.Table) else table).to_arrow()
+    return dict(zip(found["id"].to_pylist(), found["v"].to_pylist(), strict=True))
+
+
+def test_a_branch_begins_with_a_tag_a_snapshot_or_nothing(table: pl.Table) -> None:
+    table.branches.create("of_tag", tag="one")
+    table.branches.create("of_snapshot", snapshot=2)
+    table.branches.create("empty")
+
+    assert table.branches.list() == ["empty", "of_snapshot", "of_tag"]
+    assert rows(table.on_branch("of_tag")) == {1: "a"}
+    assert rows(table.on_branch("of_snapshot")) == {1: "a", 2: "b"}
+    assert rows(table.on_branch("empty")) == {}
+    assert list(table.on_branch("of_tag").tags.list()) == ["one"]
+
+
+def test_branches_go_their_own_ways(catalog: pl.Catalog, table: pl.Table) -> None:
+    table.branches.create("dev", tag="one")
+    dev = catalog.table("db.t$branch_dev")
+    assert isinstance(dev, pl.Table)
+
+    write(dev, {9: "dev"})
+    write(table, {3: "c"})
+    dev.tags.create("here")
+
+    assert dev.name == "db.t$branch_dev"
+    assert rows(dev) == {1: "a", 9: "dev"} == rows(table.scan(options={"branch": "dev"}))
+    assert rows(table) == {1: "a", 2: "b", 3: "c"}
+    assert [one.id for one in dev.snapshots.list()] == [1, 2]
+    assert list(table.tags.list()) == ["one"]
+    assert rows(dev.scan(tag="here")) == {1: "a", 9: "dev"}
+    assert catalog.table("db.t$branch_dev$snapshots").scan().count() == 2
+    assert rows(dev.on_branch("main")) == rows(table)
+
+
+def test_a_branch_has_schemas_of_its_own(catalog: pl.Catalog, table: pl.Table) -> None:
+    table.branches.create("dev", tag="one")
+
+    altered = catalog.alter_table("db.t$branch_dev", pl.AddColumn("extra", "INT"))
+
+    assert altered.schema.field_names == ("id", "v", "extra")
+    assert altered.name == "db.t$branch_dev"
+    main = catalog.table("db.t")
+    assert isinstance(main, pl.Table)
+    assert main.schema.field_names == ("id", "v")
+    assert altered.scan(["id", "extra"]).to_arrow().to_pylist() == [{"id": 1, "extra": None}]
+
+
+def test_the_table_goes_on_with_a_branch(catalog: pl.Catalog, table: pl.Table) -> None:
+    table.branches.create("dev", tag="one")
+    dev = catalog.alter_table("db.t$branch_dev", pl.AddColumn("extra", "INT"))
+    dev.write(pa.table({"id": pa.array([9], pa.int32()), "v": ["dev"], "extra": [7]}))
+    dev.tags.create("nine")
+    table.tags.create("lost")
+
+    table.branches.fast_forward("dev")
+
+    main = catalog.table("db.t")
+    assert isinstance(main, pl.Table)
+    assert main.schema.field_names == ("id", "v", "extra")
+    assert rows(main) == {1: "a", 9: "dev"}
+    assert list(main.tags.list()) == ["nine", "one"]
+    assert [one.id for one in main.snapshots.list()] == [1, 2]
+    main.write(pa.table({"id": pa.array([10], pa.int32()), "v": ["on"]}))
+    assert rows(main) == {1: "a", 9: "dev", 10: "on"}
+    main.branches.fast_forward("dev")
+    assert rows(main) == {1: "a", 9: "dev"}
+
+
+def test_what_cannot_be_done_is_an_error(catalog: pl.Catalog, table: pl.Table) -> None:
+    table.branches.create("dev")
+
+    with pytest.raises(AlreadyExistsError):
+        table.branches.create("dev")
+    for name in ("main", "12", " ", "a/b", "a$b"):
+        with pytest.raises((ValueError, BranchNotFoundError)):
+            table.branches.create(name)
+    with pytest.raises(TagNotFoundError):
+        table.branches.create("x", tag="none")
+    with pytest.raises(SnapshotNotFoundError):
+        table.branches.create("x", snapshot=99)
+    with pytest.raises(SnapshotNotFoundError, match="nothing to go on"):
+        table.branches.fast_forward("dev")
+    with pytest.raises(BranchNotFoundError, match="dev"):
+        table.on_branch("dex")
+    with pytest.raises(BranchNotFoundError):
+        table.branches.delete("dex")
+    with pytest.raises(SchemaError):
+        catalog.drop_table("db.t$branch_dev")
+    with pytest.raises(SchemaError):
+        catalog.alter_table("db.t$snapshots", pl.AddColumn("x", "INT"))
+    assert table.branches.list() == ["dev"]
+
+
+def test_branches_are_renamed_and_deleted(table: pl.Table) -> None:
+    table.branches.create("a", tag="one")
+    table.branches.create("b")
+    table.branches.rename("a", "c")
+
+    assert rows(table.on_branch("c")) == {1: "a"}
+    with pytest.raises(AlreadyExistsError):
+        table.branches.rename("c", "b")
+    table.branches.delete("c")
+    assert table.branches.list() == ["b"]
+    assert [path.name for path in (Path(table.path) / "branch").iterdir()] == ["branch-b"]
+
+
+@pytest.fixture
+def days(catalog: pl.Catalog) -> pl.Table:
+    table = catalog.create_table(
+        "db.d", {"dt": "STRING", "v": "STRING"}, partition_keys=["dt"], options={"bucket": "-1"}
+    )
+    write_days(table, d1="m")
+    table.branches.create("old")
+    write_days(table.on_branch("old"), d1="o", d2="o")
+    return catalog.alter_table("db.d", pl.SetOption("scan.fallback-branch", "old"))
+
+
+def write_days(table: pl.Table, **days: str) -> None:
+    table.write(pa.table({"dt": [*days], "v": [*days.values()]}))
+
+
+def test_a_fallback_fills_missing_partitions(days: pl.Table) -> None:
+    def found(**arguments: object) -> list[tuple[str, ...]]:
+        scan = days.scan(**arguments)  # type: ignore[arg-type]
+        rows = sorted(tuple(row.values()) for row in scan.to_arrow().to_pylist())
+        assert scan.count() == len(rows)
+        return rows
+
+    assert found() == [("d1", "m"), ("d2", "o")]
+    assert found(where="v = 'o'") == [("d2", "o")]
+    assert found(where="dt = 'd2'", columns=["v"]) == [("o",)]
+    assert found(where="dt = 'd1' AND v = 'o'") == []
+    assert len(found(limit=1)) == 1
+    assert found(limit=5) == [("d1", "m"), ("d2", "o")]
+    write_days(days, d2="m")
+    assert found() == [("d1", "m"), ("d2", "m")]
+    assert found(snapshot=1)[0] == ("d1", "m")
+
+
+def test_a_fallback_has_no_common_plan_and_no_changes(days: pl.Table) -> None:
+    with pytest.raises(UnsupportedError, match="two branches"):
+        days.scan().plan()
+    with pytest.raises(UnsupportedError, match=r"scan\.fallback-branch"):
+        days.changes(0, 1)
+
+
+def test_a_fallback_with_other_columns_is_refused(catalog: pl.Catalog, days: pl.Table) -> None:
+    catalog.alter_table("db.d$branch_old", pl.AddColumn("more", "INT"))
+
+    with pytest.raises(SchemaError, match="other columns"):
+        days.scan()
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        ([1, 2, 3], [1, 2], ([3, 2], [1, 2], 1)),
+        ([1, 2, 3], [2, 3, 4], ([3], [2, 3, 4], None)),
+        ([], [5], ([], [5], 5)),
+        ([1, 2], [3], ([], [3], None)),
+    ],
+)
+def test_what_is_given_up_and_taken_over(
+    ours: list[int], theirs: list[int], expected: tuple[list[int], list[int], int | None]
+) -> None:
+    plan = forward(ours, theirs)
+
+    found = ([*plan.snapshots_to_delete], [*plan.snapshots_to_copy], plan.earliest)
+    assert found == expected
+
+
+def test_a_gap_between_branches_is_an_error() -> None:
+    with pytest.raises(SnapshotNotFoundError):
+        forward([1, 2], [4])
+
+
+def forward(ours: list[int], theirs: list[int]) -> Forward:
+    return plan_forward(
+        ours=ours,
+        theirs=theirs,
+        first_schema=0,
+        our_schemas=[0],
+        their_schemas=[0],
+        our_tags={},
+        their_tags=[],
+        table="db.t",
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_branches_agree_with_dicts(catalog: pl.Catalog, seed: int) -> None:
+    """Each branch is a list of states; a tag is one of them."""
+    random_ = random.Random(seed)
+    table = catalog.create_table(
+        "db.r", {"id": "INT", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
+    )
+    history: dict[str, list[dict[int, str]]] = {"main": [{}]}
+    tags: dict[str, tuple[dict[int, str], int]] = {}
+    for step in range(30):
+        branch = random_.choice(list(history))
+        open_table = table if branch == "main" else table.on_branch(branch)
+        match random_.choice(["write", "write", "tag", "branch", "delete", "forward"]):
+            case "write":
+                row = {random_.randrange(5): f"{step}"}
+                write(open_table, row)
+                history[branch].append(history[branch][-1] | row)
+            case "tag" if branch == "main" and len(history["main"]) > 1:
+                table.tags.create(f"t{step}")
+                tags[f"t{step}"] = (history["main"][-1], len(history["main"]) - 1)
+            case "branch" if tags:
+                tag = random_.choice(list(tags))
+                table.branches.create(f"b{step}", tag=tag)
+                state, snapshot_id = tags[tag]
+                history[f"b{step}"] = [{}] * snapshot_id + [state]
+            case "delete" if branch != "main":
+                table.branches.delete(branch)
+                del history[branch]
+            case "forward" if branch != "main":
+                table.branches.fast_forward(branch)
+                first = open_table.snapshots.ids()[0]
+                history["main"] = history["main"][:first] + history[branch][first:]
+                kept = {name: one for name, one in tags.items() if one[1] < first}
+                own = {name: tags[name] for name in open_table.tags.list()}
+                tags = kept | own
+            case _:
+                continue
+        for name, states in history.items():
+            found = table if name == "main" else table.on_branch(name)
+            assert rows(found) == states[-1], f"seed {seed}, step {step}, {name}"
+            for snapshot_id in found.snapshots.ids():
+                assert rows(found.scan(snapshot=snapshot_id)) == states[snapshot_id]
+        assert {name: rows(table.scan(tag=name)) for name in tags} == {
+            name: state for name, (state, _) in tags.items()
+        }
+        assert sorted(table.tags.list()) == sorted(tags)
