@@ -35,6 +35,7 @@ from paimonlab.spec.types import AtomicType, DataField, TypeRoot
 from paimonlab.storage import FileIO, LocalFileIO
 
 STRING = AtomicType(TypeRoot.VARCHAR, length=2**31 - 1)
+INT = AtomicType(TypeRoot.INT)
 UNSYNCED = LocalFileIO(durability="none")
 
 
@@ -78,8 +79,8 @@ def entry(name: str, kind: FileKind = FileKind.ADD, **fields: Any) -> ManifestEn
 
 
 def drawn_entries(drawing: str) -> pa.Table:
-    """Make entries of a drawing: ``+a -b@2 +c:p/4`` adds a, deletes b of level 2, and adds c to
-    partition p, of 4 buckets.
+    """Make entries of a drawing: ``+a -b@2[3..7] +c:p/4`` adds a, deletes b of level 2 with keys
+    from 3 to 7, and adds c to partition p, of 4 buckets.
     """
     return entries_to_table([_drawn(word) for word in drawing.split()])
 
@@ -98,13 +99,17 @@ def _drawn(word: str) -> ManifestEntry:
     kind = {"+": FileKind.ADD, "-": FileKind.DELETE}[word[0]]
     rest, _, total = word[1:].partition("/")
     rest, _, partition = rest.partition(":")
+    rest, _, keys = rest.partition("[")
     name, _, level = rest.partition("@")
+    low, high = keys.removesuffix("]").split("..") if keys else ("0", "0")
     return entry(
         name,
         kind,
         level=int(level or 0),
         partition=text_row(partition) if partition else EMPTY_ROW,
         total_buckets=int(total or 1),
+        min_key=binary_row.encode_one([pa.scalar(int(low), pa.int32())], [INT]),
+        max_key=binary_row.encode_one([pa.scalar(int(high), pa.int32())], [INT]),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.commit.base_files import BaseFiles
-from paimonlab.commit.conflicts import POSTPONED, Base, check_delta
+from paimonlab.commit.conflicts import Base, check_delta, without_duplicates
 from paimonlab.commit.file_changes import FileChanges, IndexChanges
 from paimonlab.commit.index_changes import (
     check_buckets_unchanged,
@@ -26,6 +26,7 @@ from paimonlab.scan.entries import concat, with_kind
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind
+from paimonlab.spec.partition import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.types import DataField, DataType
 
@@ -94,6 +95,8 @@ class Increment:
     checked_id: int | None = None
     """The snapshot up to which there is no conflict, 0: the table was empty; None: unknown, all
     files of our partitions are looked at."""
+    discards_duplicates: bool = False
+    """Whether files to append that are alive already are left out."""
 
     @property
     def kind(self) -> CommitKind:
@@ -107,6 +110,9 @@ class Increment:
         entries = self.changes.entries
         if entries.num_rows:
             base = self.base.of(latest, entries["partition"], self.checked_id)
+            if self.discards_duplicates and self.kind is CommitKind.APPEND:
+                entries = without_duplicates(entries, base)
+                self.changes = replace(self.changes, entries=entries)
             check_delta(entries, base, key_types=self.shape.key_types)
         indexes = self._indexes(latest)
         self.checked_id = latest.id if latest else 0
@@ -189,7 +195,7 @@ class Overwrite:
 
     def _keep(self, entries: pa.Table) -> pa.Table:
         covered = self._covered(entries["partition"])
-        if self.shape.buckets != POSTPONED:
+        if self.shape.buckets != POSTPONE_BUCKET:
             # Rows that wait for a bucket are not replaced by rows that have one.
             covered &= entries["bucket"].to_numpy() >= 0
         return entries.filter(pa.array(covered))

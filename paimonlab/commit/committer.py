@@ -10,12 +10,14 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 
 import pyarrow.compute as pc
 
 from paimonlab.commit.attempt import CommitRequest
 from paimonlab.commit.base_files import BaseFiles
+from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.changes import Change, Increment, NoChange, Overwrite, TableShape
 from paimonlab.commit.file_changes import FileChanges, compacted, written
 from paimonlab.commit.history import CommitHistory
@@ -25,6 +27,7 @@ from paimonlab.commit.publisher import SnapshotPublisher
 from paimonlab.commit.race import Race
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.commit.settlement import settle, unknown_outcome
+from paimonlab.commit.strict_mode import StrictMode
 from paimonlab.errors import (
     CommitError,
     CommitOutcomeUnknownError,
@@ -38,7 +41,9 @@ from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.statistics import StatisticsStore
+from paimonlab.scan.entries import concat
 from paimonlab.scan.file_times import local_to_epoch
+from paimonlab.scan.live_files import delta_manifests_of, read_entries
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifest import FileKind
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, CommitKind, Snapshot
@@ -75,6 +80,7 @@ class Committer:
         publisher: SnapshotPublisher,
         options: CommitOptions,
         now_millis: Callable[[], int] = _now_millis,
+        callbacks: Sequence[CommitCallback] = (),
     ) -> None:
         self._table = table_name
         self._file_io = file_io
@@ -85,7 +91,15 @@ class Committer:
         self._publisher = publisher
         self._options = options
         self._now_millis = now_millis
+        self._callbacks = tuple(callbacks)
         self._base = BaseFiles(table_name, snapshots, manifests)
+        self._strict = StrictMode(table_name, snapshots, options.last_safe_snapshot)
+
+    def with_callbacks(self, callbacks: Sequence[CommitCallback]) -> Committer:
+        """Return this committer, calling others besides its own after a commit."""
+        other = copy(self)
+        other._callbacks = (*self._callbacks, *callbacks)  # noqa: SLF001 - our own copy
+        return other
 
     def append(
         self,
@@ -151,7 +165,14 @@ class Committer:
             shape = self._shape(self._schema())
             landed: Snapshot | None = None
             if self._makes_snapshot(first, second, request):
-                change = Increment(first, shape, self._base, user, checked_id=checked_id)
+                change = Increment(
+                    first,
+                    shape,
+                    self._base,
+                    user,
+                    checked_id=checked_id,
+                    discards_duplicates=self._options.discard_duplicate_files,
+                )
                 landed = self._commit(change, request, shape, is_new_user=is_new_user)
             if second.is_empty:
                 return landed
@@ -163,7 +184,7 @@ class Committer:
     def _makes_snapshot(
         self, first: FileChanges, second: FileChanges, request: CommitRequest
     ) -> bool:
-        if not first.is_empty or not self._options.ignore_empty_commit:
+        if not first.is_empty or self._options.makes_empty_snapshots:
             return True
         says_something = request.watermark is not None or bool(request.properties)
         return says_something and second.is_empty
@@ -308,7 +329,8 @@ PostCommitError
                 known = None if is_new_user else history.find(latest, written_millis)
                 if known is not None:
                     preparation.discard()
-                    return known
+                    return self._called_back(known)
+                self._strict.check(latest, request.user)
                 snapshot = preparation.after(
                     latest, schema_id=self._schema().id, time_millis=self._now_millis()
                 )
@@ -327,7 +349,7 @@ PostCommitError
                 raise unknown_outcome(in_doubt, self._table, error) from error
             preparation.discard()
             raise
-        return self._landed(snapshot, preparation, race)
+        return self._called_back(self._landed(snapshot, preparation, race))
 
     def _is_taken(self, snapshot_id: int) -> bool:
         return self._file_io.exists(self._layout.snapshot(snapshot_id))
@@ -341,6 +363,7 @@ PostCommitError
             raise CommitError(f"{self._table}: the commit did not happen: {error}") from error
 
     def _landed(self, snapshot: Snapshot, preparation: Preparation, race: Race) -> Snapshot:
+        self._strict.landed(snapshot)
         try:
             write_hint(self._file_io, self._layout.latest_hint, snapshot.id)
             if snapshot.id == FIRST_SNAPSHOT_ID:
@@ -356,6 +379,17 @@ PostCommitError
             snapshot.delta_record_count,
             race.losses,
         )
+        return snapshot
+
+    def _called_back(self, snapshot: Snapshot) -> Snapshot:
+        if self._callbacks:
+            try:
+                metas = delta_manifests_of(snapshot, self._manifests)
+                changes = concat(read_entries(snapshot, metas, self._manifests))
+                for callback in self._callbacks:
+                    callback(snapshot, changes)
+            except BaseException as error:
+                raise PostCommitError(self._table, snapshot.id, repr(error)) from error
         return snapshot
 
     def _schema(self) -> TableSchema:

@@ -17,10 +17,8 @@ from paimonlab.errors import FilesConflictError
 from paimonlab.scan.entries import codes, concat, group_codes, identities
 from paimonlab.scan.key_ranges import first_overlap
 from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.partition import POSTPONE_BUCKET
 from paimonlab.spec.types import DataType
-
-POSTPONED = -2
-"""Number of buckets of files whose rows are not in their bucket yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +81,22 @@ def check_delta(
         check_key_ranges(remaining, added.size, base, key_types)
 
 
+def without_duplicates(added: pa.Table, base: Base) -> pa.Table:
+    """Leave out additions of files that are alive already.
+
+    Parameters
+    ----------
+    added
+        Additions (`ENTRY_SCHEMA`).
+    base
+        What the commit follows.
+    """
+    alive = base.entries.filter(pc.equal(base.entries["kind"], int(FileKind.ADD)))
+    identity = identities(concat([alive, added]))
+    is_new = ~np.isin(identity[alive.num_rows :], identity[: alive.num_rows])
+    return added.filter(pa.array(is_new))
+
+
 def _repeated(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     distinct, counts = np.unique(numbers, return_counts=True)
     return distinct[counts > 1]
@@ -105,7 +119,7 @@ def check_total_buckets(files: pa.Table, base: Base) -> None:
         wrong bucket.
     """
     # Files of a postponed bucket wait beside those of real buckets.
-    files = files.filter(pc.not_equal(files["total_buckets"], POSTPONED))
+    files = files.filter(pc.not_equal(files["total_buckets"], POSTPONE_BUCKET))
     if not files.num_rows:
         return
     partition = codes(files["partition"])

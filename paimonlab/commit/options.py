@@ -36,10 +36,33 @@ class CommitOptions:
         "manifest.full-compaction-threshold-size", "memory", 16 << 20
     )
     """``manifest.full-compaction-threshold-size``"""
+    force_create_snapshot: bool = option_field(
+        "commit.force-create-snapshot", "boolean", default=False
+    )
+    """``commit.force-create-snapshot``: a snapshot for a commit without files, too."""
+    discard_duplicate_files: bool = option_field(
+        "commit.discard-duplicate-files", "boolean", default=False
+    )
+    """``commit.discard-duplicate-files``: files to append that are there already are left out
+    instead of being a conflict."""
+    last_safe_snapshot: int | None = option_field(
+        "commit.strict-mode.last-safe-snapshot", "long", None
+    )
+    """``commit.strict-mode.last-safe-snapshot``: no other user may have compacted or overwritten
+    since; -1: since the first commit of this committer; None: they may."""
+    drop_stats_of_deleted: bool = option_field(
+        "manifest.delete-file-drop-stats", "boolean", default=False
+    )
+    """``manifest.delete-file-drop-stats``: entries of deleted files come without statistics."""
     buckets: int = option_field("bucket", "int", -1)
     """``bucket``"""
     row_tracking: bool = option_field("row-tracking.enabled", "boolean", default=False)
     """``row-tracking.enabled``: rows get ids when they are committed."""
+
+    @property
+    def makes_empty_snapshots(self) -> bool:
+        """Whether a commit without files becomes a snapshot."""
+        return self.force_create_snapshot or not self.ignore_empty_commit
 
     @property
     def retry(self) -> RetryOptions:

@@ -13,6 +13,7 @@ from paimonlab.commit.changes import Change
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.row_ids import assign_row_ids
 from paimonlab.metadata.manifests import ManifestOptions, ManifestStore
+from paimonlab.scan.entries import without_stats_of_deleted
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import ManifestFileMeta
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
@@ -51,6 +52,8 @@ class Preparation:
         """
         delta = self._change.after(latest)
         entries, next_row_id = self._with_row_ids(delta.entries, latest)
+        if self._options.drop_stats_of_deleted:
+            entries = without_stats_of_deleted(entries)
         self._delta.write(entries)
         self._changelog.write(delta.changelog)
         self._base_metas = self._base.after(latest)

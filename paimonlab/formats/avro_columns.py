@@ -74,6 +74,8 @@ def _column(
         return pa.nulls(rows, source.field.type)
     if source.is_required and column.null_count:
         raise CorruptMetadataError(path, f"field {name} is null")
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("ms"))  # the unit of all times in metadata
     try:
         return column.cast(source.field.type)
     except pa.ArrowException as error:

@@ -258,9 +258,6 @@ def _unwrap(table: pa.Table) -> pa.Table:
 
 def _read_header(cursor: _Cursor, path: str) -> dict[str, bytes]:
     magic = cursor.take(len(MAGIC))
-    if magic in (b"PAR1", b"ORC\x0b") or magic[:3] == b"ORC":
-        name = "parquet" if magic == b"PAR1" else "orc"
-        raise UnsupportedError(f"manifest.format = {name!r}", f"{path} is such a manifest")
     if magic != MAGIC:
         raise CorruptMetadataError(path, "this is no Avro file")
     header: dict[str, bytes] = {}

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats.avro_columns import ColumnSource, check_version, conform
-from paimonlab.formats.avro_container import read_table, write_records
+from paimonlab.formats.avro_container import write_records
+from paimonlab.formats.manifest_columns import read_table
 from paimonlab.formats.manifest_records import INDEX_ENTRY
 from paimonlab.spec.index_manifest import (
     INDEX_VERSION,

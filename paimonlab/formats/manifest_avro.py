@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.formats.avro_columns import ColumnSource, check_version, conform
-from paimonlab.formats.avro_container import read_records, read_table, read_tables, write_records
+from paimonlab.formats.avro_container import read_records, write_records
 from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifest_columns import is_avro, read_table, read_tables
 from paimonlab.formats.manifest_records import ENTRY, LIST_ENTRY
 from paimonlab.spec.data_file import DataFileMeta, SimpleStats
 from paimonlab.spec.manifest import (
@@ -177,7 +178,7 @@ def read_manifest_list(data: bytes, *, path: str) -> list[ManifestFileMeta]:
     UnsupportedError
         If the entries are of another version, or the list is not an Avro file.
     """
-    if len(data) > _FEW_BYTES:
+    if len(data) > _FEW_BYTES or not is_avro(data):
         records = read_table(data, path=path)
         check_version(records, LIST_VERSION, "manifest list entry", path=path)
         rows = conform(records, _LIST_SOURCES, path=path).to_pylist()

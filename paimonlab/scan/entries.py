@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import CorruptMetadataError
+from paimonlab.spec.data_file import EMPTY_ROW
 from paimonlab.spec.manifest import ENTRY_SCHEMA, IDENTITY_COLUMNS, FileKind
 
 
@@ -85,6 +86,24 @@ def with_kind(entries: pa.Table, kind: FileKind) -> pa.Table:
     """Return the same entries, all of one kind."""
     kinds = pa.array(np.full(entries.num_rows, int(kind), np.int32))
     return entries.set_column(0, ENTRY_SCHEMA.field("kind"), kinds)
+
+
+def without_stats_of_deleted(entries: pa.Table) -> pa.Table:
+    """Return the same entries, those of deleted files without statistics of their values."""
+    is_deleted = pc.equal(entries["kind"], int(FileKind.DELETE)).combine_chunks()
+    if not pc.any(is_deleted).as_py():
+        return entries
+    blank = {
+        "value_stats_min_values": pa.scalar(EMPTY_ROW, pa.large_binary()),
+        "value_stats_max_values": pa.scalar(EMPTY_ROW, pa.large_binary()),
+        "value_stats_null_counts": pa.scalar([], pa.large_list(pa.int64())),
+        "value_stats_cols": pa.scalar([], pa.large_list(pa.large_string())),
+    }
+    for name, value in blank.items():
+        index = entries.schema.get_field_index(name)
+        column = pc.if_else(is_deleted, value, entries[name].combine_chunks())
+        entries = entries.set_column(index, entries.schema.field(index), column)
+    return entries
 
 
 def codes(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[np.int64]:

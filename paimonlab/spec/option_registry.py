@@ -42,6 +42,12 @@ IMMUTABLE_KEYS = frozenset(
 )
 """What cannot be changed once the table has a snapshot."""
 
+INSTEAD: Mapping[str, str] = {
+    "commit.callbacks": "pass Python callables instead: "
+    "table.with_commit_callbacks(…), table.commit(…, callbacks=[…])",
+}
+"""What to do instead of setting an option that cannot be obeyed."""
+
 FALLBACK_KEYS: Mapping[str, str] = {
     "write.compaction-skip": "write-only",
     "log.scan": "scan.mode",

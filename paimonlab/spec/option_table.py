@@ -16,9 +16,12 @@ branch  string  main
 bucket  int  -1
 bucket-function.type  enum  default  default|mod|hive
 bucket-key  string  -
+commit.discard-duplicate-files  boolean  false
+commit.force-create-snapshot  boolean  false
 commit.max-retries  int  10
 commit.max-retry-wait  duration  10 s
 commit.min-retry-wait  duration  10 ms
+commit.strict-mode.last-safe-snapshot  long  -
 commit.timeout  duration  -
 commit.user-prefix  string  -
 data-evolution.enabled  boolean  false
@@ -48,6 +51,7 @@ incremental-between-tag-to-snapshot  boolean  false
 incremental-between-timestamp  string  -
 index-file-in-data-file-dir  boolean  false
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
+manifest.delete-file-drop-stats  boolean  false
 manifest.full-compaction-threshold-size  memory  16 mb
 manifest.merge-min-count  int  30
 manifest.target-file-size  memory  8 mb
@@ -59,6 +63,7 @@ parquet.enable.dictionary  boolean  -
 partition  string  -
 partition.default-name  string  __DEFAULT_PARTITION__
 partition.legacy-name  boolean  true
+partition.mark-done-action  string  success-file
 primary-key  string  -
 row-tracking.enabled  boolean  false
 scan.creation-time-millis  long  -
@@ -113,7 +118,6 @@ fields.default-aggregate-function  string  -
 file.format.per.level  map  -
 ignore-delete  boolean  false
 key-value.sequence_number.enabled  boolean  false
-manifest.format  enum  avro  avro|orc|parquet
 partial-update.remove-record-on-delete  boolean  false
 partial-update.remove-record-on-sequence-group  string  -
 path  string  -
@@ -179,10 +183,7 @@ clustering.incremental.optimize-write  boolean  false
 clustering.strategy  string  auto
 commit.callback.*.param  string  -
 commit.callbacks  string  -
-commit.discard-duplicate-files  boolean  false
 commit.force-compact  boolean  false
-commit.force-create-snapshot  boolean  false
-commit.strict-mode.last-safe-snapshot  long  -
 compaction.delete-ratio-threshold  float  0.2
 compaction.file-num-limit  int  100000
 compaction.force-rewrite-all-files  boolean  false
@@ -237,7 +238,7 @@ lookup.remote-file.enabled  boolean  false
 manifest-sort.enabled  boolean  false
 manifest-sort.max-rewrite-size  memory  256 mb
 manifest-sort.partition-field  string  -
-manifest.delete-file-drop-stats  boolean  false
+manifest.format  enum  avro  avro|orc|parquet
 metadata.iceberg.compaction.max.file-num  int  50
 metadata.iceberg.compaction.min.file-num  int  10
 metadata.iceberg.database  string  -
@@ -388,7 +389,6 @@ page-size  memory  64 kb
 partition.end-input-to-done  boolean  false
 partition.idle-time-to-done  duration  -
 partition.idle-time-to-report-statistic  duration  0 ms
-partition.mark-done-action  string  success-file
 partition.mark-done-action.custom.class  string  -
 partition.mark-done-action.http.params  string  -
 partition.mark-done-action.http.url  string  -

@@ -29,6 +29,7 @@ from paimonlab.spec.option_grammar import (
 )
 from paimonlab.spec.option_registry import (
     FALLBACK_KEYS,
+    INSTEAD,
     KNOWN_OPTIONS,
     Operation,
     OptionSpec,
@@ -257,6 +258,8 @@ def _check_value(key: str, text: str, spec: OptionSpec, operation: Operation) ->
     if is_built or operation not in spec.refused_for:
         return
     built = " or ".join(repr(value) for value in spec.accepted_values)
+    if spec.key in INSTEAD:
+        raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {INSTEAD[spec.key]}")
     instead = built or ("leaving it out" if spec.default is None else repr(spec.default))
     raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {instead} would do")
 

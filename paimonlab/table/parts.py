@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.committer import CommitOptions, Committer
 from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
 from paimonlab.errors import BranchNotFoundError, UnsupportedError
@@ -46,6 +47,8 @@ class TableParts:
     file_io: FileIO
     layout: TableLayout
     publisher: SnapshotPublisher
+    callbacks: tuple[CommitCallback, ...] = ()
+    """Called after every commit."""
 
     @cached_property
     def snapshots(self) -> SnapshotManager:
@@ -101,9 +104,9 @@ class TableParts:
         """Plans of the point reads of late."""
         return Recent(_LOOKUP_PLAN_BYTES)
 
-    @property
+    @cached_property
     def committer(self) -> Committer:
-        """A committer for this table."""
+        """The committer of this table."""
         return Committer(
             self.name,
             self.file_io,
@@ -113,6 +116,7 @@ class TableParts:
             schemas=self.schemas,
             publisher=self.publisher,
             options=self.options.slice(CommitOptions),
+            callbacks=self.callbacks,
         )
 
     def read_plan(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -28,6 +29,7 @@ from paimonlab.table.incremental import (
     range_between,
 )
 from paimonlab.table.lookup import lookup
+from paimonlab.table.mark_done import mark_partitions_done
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
 from paimonlab.table.scanning import Query, changes_of, scan_of
@@ -340,6 +342,7 @@ class Table:
         properties: Mapping[str, str] | None = None,
         overwrite: OverwriteScope | None = None,
         statistics: Statistics | None = None,
+        callbacks: Sequence[CommitCallback] = (),
     ) -> Snapshot | None:
         """Make what writers wrote visible, all of it or nothing.
 
@@ -358,6 +361,8 @@ class Table:
             Partitions whose files are replaced; None: none are.
         statistics
             Of the table, committed by themselves: ``messages`` must be empty.
+        callbacks
+            Called after the commit, and if it happened before; see `CommitCallback`.
 
         Returns
         -------
@@ -372,7 +377,7 @@ class Table:
         PostCommitError
             If the commit happened, but not all that should follow.
         """
-        committer = self._writable().committer
+        committer = self._writable().committer.with_callbacks(callbacks)
         given_user = user or writing.new_user(self._parts)
         if statistics is not None:
             if messages or overwrite or properties or watermark is not None:
@@ -388,6 +393,38 @@ class Table:
         if overwrite is not None:
             return committer.overwrite(messages, scope=overwrite, **request)
         return committer.append(messages, **request)
+
+    def with_commit_callbacks(self, *callbacks: CommitCallback) -> Table:
+        """Return this table, calling these after every commit through it.
+
+        Parameters
+        ----------
+        *callbacks
+            See `paimonlab.commit.callbacks.CommitCallback`.
+        """
+        parts = replace(self._parts, callbacks=(*self._parts.callbacks, *callbacks))
+        return Table(self._identifier, parts)
+
+    def mark_partitions_done(self, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Tell readers of other systems that partitions are complete.
+
+        Parameters
+        ----------
+        partitions
+            The values of all partition columns each.
+
+        Returns
+        -------
+        list of str
+            The marked folders relative to the table: ``dt=2026-01-01/``.
+
+        Raises
+        ------
+        UnsupportedError
+            If ``partition.mark-done-action`` is anything but ``success-file``, which leaves a
+            file ``_SUCCESS`` in the folder of the partition.
+        """
+        return mark_partitions_done(self._writable(), partitions)
 
     def sequence_numbers(self) -> pa.Table:
         """Highest sequence number of every bucket, which writers go on from.

@@ -122,8 +122,6 @@ def write(
     is_unaware = parts.write_plan().bucket_mode is BucketMode.BUCKET_UNAWARE
     seen_id = parts.snapshots.latest_id() or 0 if is_unaware else None
     messages = write_files(parts, data, row_kinds=row_kinds)
-    if not messages and not properties:
-        return None
     with files_deleted_on_failure(parts, messages):
         return parts.committer.append(
             messages,

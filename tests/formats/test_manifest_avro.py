@@ -149,15 +149,6 @@ def test_another_compression_is_refused() -> None:
         write_entries([entry()], compression="lz4")
 
 
-@pytest.mark.parametrize("name", ["mani_orc", "mani_parquet"])
-def test_manifests_of_other_formats_are_refused(name: str) -> None:
-    folder = golden("java-1.3.1") / "wh/db.db" / name / "manifest"
-    path = next(path for path in folder.iterdir() if path.name.startswith("manifest-list"))
-
-    with pytest.raises(UnsupportedError, match=r"manifest\.format = '(orc|parquet)'"):
-        read_manifest_list(path.read_bytes(), path=str(path))
-
-
 def manifest_files(archive: str) -> Iterator[Path]:
     for path in sorted((golden(archive) / "wh").glob("**/manifest/manifest-*")):
         if path.parts[-3] not in OTHER_FORMATS:

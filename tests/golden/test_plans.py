@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
@@ -24,11 +23,6 @@ from paimonlab.storage import LocalFileIO
 from tests.golden import golden
 
 WRITER = "java-1.3.1"
-REFUSED = {
-    "mani_orc": "manifest.format",
-    "mani_parquet": "manifest.format",
-}
-"""What a plan refuses by itself; options of the table are looked at before."""
 FOLDERS_ELSEWHERE = {"postpone"}
 LISTED_AT_SNAPSHOT = {"evo_avro": 4, "evo_orc": 4, "evo_parquet": 4}
 """Tables that were compacted after their files were listed."""
@@ -85,7 +79,7 @@ def _listed(expected: dict[str, Any]) -> list[tuple[object, ...]]:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_files_java_lists_are_planned(name: str) -> None:
     table = _Golden(name)
     listed_at = LISTED_AT_SNAPSHOT.get(name)
@@ -101,7 +95,7 @@ def test_the_files_java_lists_are_planned(name: str) -> None:
             assert all((folder / file.file_name).is_file() for file in split.files)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_snapshot_and_tag_is_planned(name: str) -> None:
     table = _Golden(name)
     found = table.snapshots.list()
@@ -114,14 +108,6 @@ def test_every_snapshot_and_tag_is_planned(name: str) -> None:
     assert {tag for tag, _ in tags} == set(table.expected["tags"])
     for _, tagged in tags:
         table.plan(tagged)
-
-
-@pytest.mark.parametrize(("name", "what"), REFUSED.items())
-def test_what_would_be_read_wrong_is_refused(name: str, what: str) -> None:
-    table = _Golden(name)
-
-    with pytest.raises(UnsupportedError, match=what):
-        table.plan(table.snapshots.latest())
 
 
 @pytest.mark.parametrize("name", ["pk_dedup", "pk_part", "append_bucketed", "lsm"])

@@ -164,7 +164,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"file.format": "orc"}, "create read write"),
     ({"deletion-vectors.enabled": "true"}, "write"),
     ({"type": "format-table"}, "create read write"),
-    ({"manifest.format": "orc"}, "create read write"),
+    ({"manifest.format": "orc"}, "create write"),
     ({"ignore-delete": "true"}, "create read write"),
     ({"bucket": "-2"}, "create read write"),
     ({"changelog-producer": "lookup"}, "create write"),

@@ -1,0 +1,86 @@
+"""Marking partitions as complete for readers that look at folders.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.partition.actions``,
+``org.apache.paimon.partition.file.SuccessFile``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from paimonlab.errors import CorruptMetadataError, SchemaError, UnsupportedError
+from paimonlab.spec.options import option_field, parse_list
+from paimonlab.spec.partition import partition_paths
+from paimonlab.storage import safe_join
+from paimonlab.table.overwriting import partition_values
+from paimonlab.table.parts import TableParts
+
+SUCCESS_FILE = "_SUCCESS"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkDoneOptions:
+    """The table options that say how a partition is marked."""
+
+    actions: tuple[str, ...] = option_field(
+        "partition.mark-done-action", "string", ("success-file",), parse=parse_list
+    )
+    """``partition.mark-done-action``"""
+
+
+class SuccessFile(msgspec.Struct, frozen=True, rename="camel"):
+    """The document in a ``_SUCCESS`` file."""
+
+    creation_time: int
+    """Epoch milliseconds of the first mark."""
+    modification_time: int
+    """Epoch milliseconds of the last mark."""
+
+
+def mark_partitions_done(parts: TableParts, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Mark partitions; see `Table.mark_partitions_done`."""
+    for action in parts.options.slice(MarkDoneOptions).actions:
+        if action != "success-file":
+            raise UnsupportedError(
+                f"partition.mark-done-action = {action!r}",
+                "a file-system catalog keeps no list of partitions and tells no server; "
+                "'success-file' would do",
+            )
+    paths = [_path(parts, partition) for partition in partitions]
+    for path in paths:
+        _mark(parts, path)
+    return paths
+
+
+def _path(parts: TableParts, partition: Mapping[str, Any]) -> str:
+    keys = parts.schema.partition_keys
+    if not keys or set(partition) != set(keys):
+        raise SchemaError(
+            f"{parts.name}: give a value of each partition column to mark a partition done; "
+            f"they are: {', '.join(keys) or 'none'}"
+        )
+    values = partition_values(partition, parts)
+    types = [parts.schema.field(key).type for key in keys]
+    row = pa.record_batch([pa.array([values[key]], values[key].type) for key in keys], list(keys))
+    (path,) = partition_paths(keys, row, types, parts.write_plan().partition)
+    return path
+
+
+def _mark(parts: TableParts, partition_path: str) -> None:
+    path = safe_join(parts.layout.table_path, partition_path, SUCCESS_FILE)
+    now = time.time_ns() // 1_000_000
+    created = now
+    if parts.file_io.exists(path):
+        try:
+            document = msgspec.json.decode(parts.file_io.read(path), type=SuccessFile)
+        except msgspec.DecodeError as error:
+            raise CorruptMetadataError(path, str(error)) from error
+        created = document.creation_time
+    text = msgspec.json.encode(SuccessFile(created, now))
+    parts.file_io.replace(path, msgspec.json.format(text, indent=2))
