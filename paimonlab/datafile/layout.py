@@ -33,19 +33,22 @@ class FileColumns:
     """``_KEY_…`` columns; () in append tables."""
     values: tuple[DataField, ...]
     """The table's columns."""
+    is_thin: bool = False
+    """``data-file.thin-mode``: key copies are left out, the key columns themselves are them."""
 
     @property
     def physical(self) -> tuple[DataField, ...]:
         """All columns of the file."""
         if not self.keys:
             return self.values
-        return (*self.keys, SEQUENCE_FIELD, KIND_FIELD, *self.values)
+        keys = () if self.is_thin else self.keys
+        return (*keys, SEQUENCE_FIELD, KIND_FIELD, *self.values)
 
 
-def file_columns(schema: TableSchema) -> FileColumns:
+def file_columns(schema: TableSchema, *, is_thin: bool = False) -> FileColumns:
     """Columns of the files that are written under ``schema``."""
     keys = tuple(key_field(schema.field(name)) for name in schema.trimmed_primary_keys)
-    return FileColumns(keys, tuple(schema.fields))
+    return FileColumns(keys, tuple(schema.fields), is_thin)
 
 
 def key_field(field: DataField) -> DataField:

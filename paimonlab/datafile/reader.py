@@ -16,8 +16,9 @@ from paimonlab.datafile.evolution import Evolution
 from paimonlab.datafile.layout import file_columns
 from paimonlab.datafile.tracking import fields_in_file, tracked
 from paimonlab.errors import CorruptDataError, UnsupportedError
-from paimonlab.formats.parquet import ParquetInput, RowGroup, open_file
+from paimonlab.formats.data_format import READABLE, DataInput, format_of, open_input
 from paimonlab.formats.parquet_cut import RowRanges, count_rows, cut_ranges, ranges_of_rows
+from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import KEY_FIELD_ID_START, KEY_PREFIX
@@ -77,11 +78,18 @@ class DataFile:
     meta: DataFileMeta
     fields: tuple[DataField, ...]
     """What can be read, by the schema the file was written with."""
-    content: ParquetInput
+    content: DataInput
 
     @classmethod
     def open(
-        cls, file_io: FileIO, path: str, meta: DataFileMeta, schema: TableSchema, *, table: str
+        cls,
+        file_io: FileIO,
+        path: str,
+        meta: DataFileMeta,
+        schema: TableSchema,
+        *,
+        table: str,
+        legacy_ltz: bool = True,
     ) -> Self:
         """Open a file and check that it is what metadata says.
 
@@ -93,6 +101,8 @@ class DataFile:
             The schema the file was written with.
         table
             For messages.
+        legacy_ltz
+            ``orc.timestamp-ltz.legacy.type`` of the table.
 
         Raises
         ------
@@ -104,7 +114,7 @@ class DataFile:
         _require_supported(path, meta, table)
         _require_size(file_io, path, meta, table)
         with _referred_to_by(table):
-            content = open_file(file_io, path, expected_rows=meta.row_count)
+            content = open_input(file_io, path, expected_rows=meta.row_count, legacy_ltz=legacy_ltz)
         return cls(table, meta, _fields_of(content, schema, meta), content)
 
     def __enter__(self) -> Self:
@@ -414,13 +424,13 @@ def _contiguous(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
 
 
 def _fields_of(
-    content: ParquetInput, schema: TableSchema, meta: DataFileMeta
+    content: DataInput, schema: TableSchema, meta: DataFileMeta
 ) -> tuple[DataField, ...]:
     """List what a file holds by its schema, under the names the file has.
 
     Files of tables in thin mode have no key copies: the key columns themselves are them.
     """
-    names = set(content.arrow_schema.names)
+    names = set(content.column_names)
     if not schema.primary_keys:
         return fields_in_file(schema.fields, names, meta.write_cols)
     by_id = {field.id: field for field in schema.fields}
@@ -435,10 +445,10 @@ def _fields_of(
 
 
 def _require_supported(path: str, meta: DataFileMeta, table: str) -> None:
-    extension = meta.file_name.rpartition(".")[2]
-    if extension != "parquet":
+    if format_of(meta.file_name) not in READABLE:
         raise UnsupportedError(
-            f"file.format = '{extension}'", f"{table} has the data file {path}; parquet is read"
+            f"file.format = '{format_of(meta.file_name)}'",
+            f"{table} has the data file {path}; {', '.join(READABLE)} are read",
         )
 
 

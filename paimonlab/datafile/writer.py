@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.datafile.layout import FileColumns
-from paimonlab.formats.parquet import ParquetOptions, ParquetWriter
+from paimonlab.formats.data_output import STEP_ROWS, DataFormat
 from paimonlab.spec.binary_row import encode
 from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta, FileSource
 from paimonlab.spec.external_paths import folder_of
@@ -33,7 +33,6 @@ class FileNames:
     """Names of the data files of one writer and bucket: one random id and a counter."""
 
     prefix: str = "data-"
-    extension: str = "parquet"
     _id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _next: int = 0
     _first: int = field(default_factory=lambda: uuid.uuid4().int & 0xFFFF)
@@ -43,9 +42,9 @@ class FileNames:
         """How many names were given, counted from a random number."""
         return self._first + self._next
 
-    def new(self) -> str:
+    def new(self, extension: str) -> str:
         """Return a name that was never given before."""
-        name = f"{self.prefix}{self._id}-{self._next}.{self.extension}"
+        name = f"{self.prefix}{self._id}-{self._next}.{extension}"
         self._next += 1
         return name
 
@@ -61,14 +60,16 @@ class FileTarget:
     schema_id: int
     columns: FileColumns
     stats: StatsOptions
-    parquet: ParquetOptions
+    format: DataFormat
     target_file_size_bytes: int
     names: FileNames = field(default_factory=FileNames)
+    level: int = 0
+    source: FileSource = FileSource.APPEND
 
     def new_file(self) -> tuple[str, str | None]:
         """Return a new name, and the URI of the file if it is not in the folder."""
         number = self.names.count
-        name = self.names.new()
+        name = self.names.new(self.format.extension)
         if not self.external_folders:
             return name, None
         folder = self.external_folders[number % len(self.external_folders)]
@@ -117,7 +118,7 @@ class DataFileWriter:
         """Rows after which the size of the file is looked at: fewer when files are small."""
         row_bytes = max(rows.nbytes // max(rows.num_rows, 1), 1)
         by_bytes = self._target.target_file_size_bytes // row_bytes
-        return max(min(by_bytes, self._target.parquet.row_group_rows), _LEAST_STEP_ROWS)
+        return max(min(by_bytes, STEP_ROWS), _LEAST_STEP_ROWS)
 
     def close(self) -> list[DataFileMeta]:
         """Finish the last file and describe all of them, durable on disk, in writing order."""
@@ -155,7 +156,7 @@ class _OpenFile:
         self._path = folder_of(self._external_path or join(target.folder, self._name))
         self._file_io = file_io
         physical = target.columns.physical
-        self._writer = ParquetWriter(file_io, self._path, physical, target.parquet)
+        self._writer = target.format.open_output(file_io, self._path, physical)
         columns = target.columns
         self._values = StatsCollector(columns.values, target.stats.modes)
         self._keys = StatsCollector(columns.keys, [_KEY_MODE] * len(columns.keys))
@@ -188,10 +189,10 @@ class _OpenFile:
             min_sequence_number=self._rows.min_sequence_number,
             max_sequence_number=self._rows.max_sequence_number,
             schema_id=self._target.schema_id,
-            level=0,
+            level=self._target.level,
             creation_time_millis=local_time_millis(),
             delete_row_count=self._rows.deleted,
-            file_source=int(FileSource.APPEND),
+            file_source=int(self._target.source),
             external_path=self._external_path,
         )
 

@@ -49,7 +49,7 @@ class Block:
 class _Cursor:
     """A position inside the bytes of a container."""
 
-    def __init__(self, data: bytes, path: str) -> None:
+    def __init__(self, data: bytes | memoryview, path: str) -> None:
         self._data = data
         self._path = path
         self.position = 0
@@ -61,7 +61,7 @@ class _Cursor:
         end = self.position + count
         if count < 0 or end > len(self._data):
             raise self.damaged(f"{count} bytes asked for, the file has {len(self._data)}")
-        taken = self._data[self.position : end]
+        taken = bytes(self._data[self.position : end])
         self.position = end
         return taken
 
@@ -189,6 +189,33 @@ def _parse(schema: bytes) -> Any:
     return fastavro.parse_schema(json.loads(schema))
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a file begins with."""
+
+    schema: bytes
+    codec: bytes
+    sync: bytes
+    """The marker behind every block."""
+    end: int
+    """Where the first block begins."""
+
+
+def read_head(data: bytes | memoryview, path: str) -> Head:
+    """Read what a file begins with.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If it is no Avro file or damaged.
+    """
+    cursor = _Cursor(data, path)
+    header = _read_header(cursor, path)
+    sync = cursor.take(_SYNC_BYTES)
+    codec = header.get("avro.codec", b"null")
+    return Head(header["avro.schema"], codec, sync, cursor.position)
+
+
 def _open(data: bytes, path: str) -> _Container:
     cursor = _Cursor(data, path)
     header = _read_header(cursor, path)
@@ -199,7 +226,7 @@ def _open(data: bytes, path: str) -> _Container:
         header["avro.schema"], codec, compressed
     ):
         raise CorruptMetadataError(path, "damaged Avro file: its digest does not agree")
-    blocks = tuple(_decompressed(compressed, _decompressor(codec, path), cursor))
+    blocks = tuple(_decompressed(compressed, decompressor(codec, path), cursor))
     return _Container(header["avro.schema"], blocks, path)
 
 
@@ -209,7 +236,7 @@ def _records(containers: Sequence[_Container]) -> pa.Table:
     blocks = [block for container in containers for block in container.blocks]
     expected_rows = sum(block.record_count for block in blocks)
     schema, is_wrapped = _record_schema(containers[0].schema, path)
-    plain = b"".join(_container(schema, b"null", blocks, bytes(_SYNC_BYTES)))
+    plain = b"".join(container(schema, b"null", blocks, bytes(_SYNC_BYTES)))
     # 0.1 s to import, and opening a table reads no manifest.
     import polars as pl  # noqa: PLC0415
 
@@ -287,7 +314,7 @@ def _decompressed(
     for block in blocks:
         try:
             data = decompress(block.data)
-        except _DECOMPRESS_ERRORS as error:
+        except DECOMPRESS_ERRORS as error:
             raise cursor.damaged(f"a block does not decompress: {error}") from error
         decoded_bytes += len(data)
         if decoded_bytes > MAX_DECODED_BYTES:
@@ -298,10 +325,18 @@ def _decompressed(
         yield Block(block.record_count, data)
 
 
-_DECOMPRESS_ERRORS = (zstandard.ZstdError, zlib.error, lzma.LZMAError, OSError, ValueError)
+DECOMPRESS_ERRORS = (zstandard.ZstdError, zlib.error, lzma.LZMAError, OSError, ValueError)
+"""What is raised for a damaged block."""
 
 
-def _decompressor(codec: bytes, path: str) -> Callable[[bytes], bytes]:
+def decompressor(codec: bytes, path: str) -> Callable[[bytes], bytes]:
+    """Return what takes the compression off a block; it raises `DECOMPRESS_ERRORS`.
+
+    Raises
+    ------
+    UnsupportedError
+        If the codec is not known.
+    """
     name = codec.decode(errors="replace")
     if name not in _DECOMPRESSORS:
         raise UnsupportedError(f"Avro codec {name!r}", f"{path} is compressed with it")
@@ -394,7 +429,7 @@ def write_records(
     text = json.dumps(schema, separators=(",", ":")).encode()
     codec = _CODECS[compression]
     sync = _digest(text, codec, blocks)
-    return b"".join(_container(text, codec, blocks, sync, {_DIGEST_KEY: _DIGEST_NAME}))
+    return b"".join(container(text, codec, blocks, sync, {_DIGEST_KEY: _DIGEST_NAME}))
 
 
 _DIGEST_KEY = "paimonlab.sync"
@@ -427,13 +462,14 @@ def _encode(schema: Any, records: Iterable[Mapping[str, Any]]) -> Iterator[Block
         yield Block(count, buffer.getvalue())
 
 
-def _container(
+def container(
     schema: bytes,
     codec: bytes,
     blocks: Iterable[Block],
     sync: bytes,
     more: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Iterator[bytes]:
+    """Yield the pieces of a file: head, then blocks, whose data is compressed already."""
     header = {"avro.schema": schema, "avro.codec": codec, **more}
     yield MAGIC
     yield _long(len(header))
@@ -443,10 +479,14 @@ def _container(
     yield _long(0)
     yield sync
     for block in blocks:
-        yield _long(block.record_count)
-        yield _long(len(block.data))
+        yield block_head(block)
         yield block.data
         yield sync
+
+
+def block_head(block: Block) -> bytes:
+    """Return what stands before the bytes of a block."""
+    return _long(block.record_count) + _long(len(block.data))
 
 
 def _long(value: int) -> bytes:

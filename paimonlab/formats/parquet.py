@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from paimonlab.errors import CorruptDataError
-from paimonlab.formats.parquet_input import ParquetInput, RowGroup
+from paimonlab.formats.parquet_input import ParquetInput
 from paimonlab.formats.parquet_options import ParquetOptions
 from paimonlab.formats.parquet_writer import ParquetWriter
+from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -27,6 +26,7 @@ from paimonlab.formats.parquet_cut import (
 from paimonlab.formats.parquet_footers import shared_footers
 from paimonlab.formats.parquet_pages import PageIndex
 from paimonlab.formats.parquet_stats import page_stats, row_group_stats
+from paimonlab.formats.row_group import RowGroup
 from paimonlab.formats.thrift_compact import DamagedThriftError
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.predicate import ColumnStats, Predicate, columns, may_match_stats
@@ -41,17 +41,6 @@ _WORTH = 0.7
 """Share of the rows of a row group below which its pages are read one by one."""
 _BLOCK_ROWS = 1 << 13
 """Rows that are taken for a page where pages are not looked at."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowGroup:
-    """Where the rows of a row group are in their file."""
-
-    index: int
-    first_row: int
-    row_count: int
-    size_bytes: int
-    """Of all columns, encoded but not compressed."""
 
 
 class ParquetInput:
@@ -90,6 +79,11 @@ class ParquetInput:
     def num_rows(self) -> int:
         """Rows in the file."""
         return self._metadata.num_rows
+
+    @property
+    def column_names(self) -> frozenset[str]:
+        """Names of the columns."""
+        return frozenset(self.arrow_schema.names)
 
     @property
     def arrow_schema(self) -> pa.Schema:

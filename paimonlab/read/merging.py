@@ -36,7 +36,14 @@ def open_data_file(
 ) -> DataFile:
     """Open a file of a split."""
     path = plan.layout.data_file(split.bucket_path, file.file_name, file.external_path)
-    return DataFile.open(file_io, path, file, plan.schema_of(file), table=plan.table_name)
+    return DataFile.open(
+        file_io,
+        path,
+        file,
+        plan.schema_of(file),
+        table=plan.table_name,
+        legacy_ltz=plan.options.legacy_ltz,
+    )
 
 
 def masks_of(

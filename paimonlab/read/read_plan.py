@@ -29,6 +29,8 @@ class ReadOptions:
     """``sequence.field.sort-order``: whether the smallest value wins."""
     data_evolution: bool = option_field("data-evolution.enabled", "boolean", default=False)
     """``data-evolution.enabled``: files with the same row ids complete each other."""
+    legacy_ltz: bool = option_field("orc.timestamp-ltz.legacy.type", "boolean", default=True)
+    """``orc.timestamp-ltz.legacy.type``: ORC files hold instants by the local clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,8 +97,10 @@ class _Group:
             nothing = pa.nulls(len(self.rows), to_arrow(field.type))
             return ColumnStats(nothing, nothing, self.row_count, self.row_count)
         ids = [known.id for known in self.stats_fields or ()]
-        if field.id not in ids or not keeps_order(old.type, field.type):
+        if field.id not in ids:
             return self._unknown(field)
+        if not keeps_order(old.type, field.type):
+            return self._nulls(ids.index(field.id), old, field)
         return self._known(ids.index(field.id), field)
 
     def _known(self, position: int, field: DataField) -> ColumnStats:
@@ -109,6 +111,15 @@ class _Group:
             _bounds(self.max_values, types)[position].cast(target),
             _element(self.null_counts, position, len(types)),
             self.row_count,
+        )
+
+    def _nulls(self, position: int, old: DataField, field: DataField) -> ColumnStats:
+        """Keep how many nulls there are where values changed inside of them only."""
+        unknown = self._unknown(field)
+        if isinstance(old.type, AtomicType) or type(old.type) is not type(field.type):
+            return unknown
+        return unknown._replace(
+            null_count=_element(self.null_counts, position, len(self.stats_fields or ()))
         )
 
     def _unknown(self, field: DataField) -> ColumnStats:

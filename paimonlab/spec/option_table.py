@@ -16,6 +16,10 @@ branch  string  main
 bucket  int  -1
 bucket-function.type  enum  default  default|mod|hive
 bucket-key  string  -
+changelog-file.compression  string  -
+changelog-file.format  enum  -  parquet*|orc*|avro*|csv|json|text|lance|vortex|mosaic|row|blob
+changelog-file.prefix  string  changelog-
+changelog-file.stats-mode  string  -
 commit.discard-duplicate-files  boolean  false
 commit.force-create-snapshot  boolean  false
 commit.max-retries  int  10
@@ -30,6 +34,7 @@ data-file.external-paths.specific-fs  string  -
 data-file.external-paths.strategy  enum  none  none*|specific-fs*|round-robin*|entropy-inject|weight-robin
 data-file.path-directory  string  -
 data-file.prefix  string  data-
+data-file.thin-mode  boolean  false
 deletion-vector.index-file.target-size  memory  2 mb
 deletion-vectors.bitmap64  boolean  false
 deletion-vectors.enabled  boolean  false
@@ -42,9 +47,12 @@ dynamic-bucket.target-row-num  long  2000000
 dynamic-partition-overwrite  boolean  true
 fields.*.stats-mode  string  -
 file.block-size  memory  -
-file.compression  enum  zstd  zstd*|snappy*|gzip*|lz4*|lz4_raw*|uncompressed*|none|null|lzo|brotli|zlib|deflate|bzip2|xz|zstandard
+file.compression  enum  zstd  zstd*|snappy*|gzip*|lz4*|lz4_raw*|uncompressed*|none*|null*|lzo|brotli|zlib*|deflate*|bzip2*|xz*|zstandard*
+file.compression.per.level  map  -
 file.compression.zstd-level  int  1
-file.format  enum  parquet  parquet*|orc|avro|csv|json|text|lance|vortex|mosaic|row|blob
+file.format  enum  parquet  parquet*|orc*|avro*|csv|json|text|lance|vortex|mosaic|row|blob
+file.format.per.level  map  -
+file.suffix.include.compression  boolean  false
 incremental-between  string  -
 incremental-between-scan-mode  enum  auto  auto*|delta*|changelog*|diff*
 incremental-between-tag-to-snapshot  boolean  false
@@ -59,6 +67,15 @@ merge-engine  enum  deduplicate  deduplicate*|partial-update|aggregation|first-r
 metadata.stats-dense-store  boolean  true
 metadata.stats-keep-first-n-columns  int  -1
 metadata.stats-mode  string  truncate(16)
+metadata.stats-mode.per.level  map  -
+orc.bloom.filter.columns  list  -
+orc.bloom.filter.fpp  float  -
+orc.compress  string  -
+orc.compress.size  int  -
+orc.dictionary.key.threshold  float  -
+orc.row.index.stride  int  -
+orc.stripe.size  int  -
+orc.timestamp-ltz.legacy.type  boolean  true
 parquet.enable.dictionary  boolean  -
 partition  string  -
 partition.default-name  string  __DEFAULT_PARTITION__
@@ -103,7 +120,6 @@ blob.target-file-size  memory  -
 chain-table.chain-partition-keys  string  -
 chain-table.enabled  boolean  false
 data-file.external-paths.weights  string  -
-data-file.thin-mode  boolean  false
 fields.*.default-value  string  -
 fields.*.map.shared-shredding.column-placement-policy  string  -
 fields.*.map.shared-shredding.max-columns  int  -
@@ -115,7 +131,6 @@ fields.*.pk-vector.distance.metric  string  -
 fields.*.pk-vector.index.options  string  -
 fields.*.pk-vector.index.type  string  -
 fields.default-aggregate-function  string  -
-file.format.per.level  map  -
 ignore-delete  boolean  false
 key-value.sequence_number.enabled  boolean  false
 partial-update.remove-record-on-delete  boolean  false
@@ -164,10 +179,6 @@ streaming-read-overwrite  boolean  false
 
 UNSUPPORTED_FOR_WRITING = """
 avro.*  string  -
-changelog-file.compression  string  -
-changelog-file.format  string  -
-changelog-file.prefix  string  changelog-
-changelog-file.stats-mode  string  -
 changelog-producer  enum  none  none|input|full-compaction|lookup
 changelog-producer.row-deduplicate  boolean  false
 changelog-producer.row-deduplicate-ignore-fields  string  -
@@ -219,8 +230,6 @@ fields.*.nlist  int  -
 fields.*.sequence-group  string  -
 fields.*.ts-field  string  -
 file-index.*  string  -
-file.compression.per.level  map  -
-file.suffix.include.compression  boolean  false
 force-lookup  boolean  false
 full-compaction.delta-commits  int  -
 global-index.build.max-parallelism  int  4096
@@ -256,10 +265,10 @@ metadata.iceberg.storage  enum  disabled  disabled|table-location|hadoop-catalog
 metadata.iceberg.storage-location  enum  -  table-location|catalog-location
 metadata.iceberg.table  string  -
 metadata.iceberg.uri  string  -
-metadata.stats-mode.per.level  map  -
 num-levels  int  -
 num-sorted-run.compaction-trigger  int  5
 num-sorted-run.stop-trigger  int  -
+orc.*  string  -
 overwrite-upgrade  boolean  true
 parquet.*  string  -
 partition.expiration-batch-size  int  -
@@ -383,7 +392,6 @@ materialized-table.*  string  -
 metastore.partitioned-table  boolean  false
 metastore.tag-to-partition  string  -
 metastore.tag-to-partition.preview  enum  none  none|process-time|watermark|batch
-orc.*  string  -
 owner  string  -
 page-size  memory  64 kb
 partition.end-input-to-done  boolean  false

@@ -6,8 +6,9 @@ and apache/paimon@1.3.1 ``org.apache.paimon.statistics.SimpleColStatsCollector``
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Self
@@ -70,6 +71,10 @@ class _StatsKeys:
     """``fields.<column>.stats-mode``, by column"""
     first_columns: int = option_field("metadata.stats-keep-first-n-columns", "int", -1)
     """``metadata.stats-keep-first-n-columns``; -1: all"""
+    mode_by_level: dict[str, str] = option_field("metadata.stats-mode.per.level", "map", {})
+    """``metadata.stats-mode.per.level``"""
+    changelog_mode: str | None = option_field("changelog-file.stats-mode", "string", None)
+    """``changelog-file.stats-mode``"""
     dense: bool = option_field("metadata.stats-dense-store", "boolean", True)  # noqa: FBT003
     """``metadata.stats-dense-store``"""
 
@@ -79,9 +84,13 @@ class StatsOptions:
     """What is kept of the columns of a table."""
 
     modes: tuple[StatsMode, ...]
-    """One per column of the table."""
+    """One per column of the table, where no level or changelog has its own."""
     dense: bool
     """Whether columns without any statistics are left out of the stored rows."""
+    by_level: Mapping[int, tuple[StatsMode, ...]] = dataclasses.field(default_factory=dict)
+    """Of the levels that have their own."""
+    changelog: tuple[StatsMode, ...] | None = None
+    """Of changelog files; None: that of the level."""
 
     @classmethod
     def of(cls, fields: Sequence[DataField], options: Options) -> Self:
@@ -93,9 +102,34 @@ class StatsOptions:
             If a mode is not known.
         """
         keys = options.slice(_StatsKeys)
-        modes = []
-        for index, field in enumerate(fields):
-            is_beyond = 0 <= keys.first_columns <= index
-            mode = keys.mode_of.get(field.name) or ("none" if is_beyond else keys.mode)
-            modes.append(StatsMode.parse(mode))
-        return cls(modes=tuple(modes), dense=keys.dense)
+
+        def modes(table_mode: str) -> tuple[StatsMode, ...]:
+            found = []
+            for index, field in enumerate(fields):
+                is_beyond = 0 <= keys.first_columns <= index
+                mode = keys.mode_of.get(field.name) or ("none" if is_beyond else table_mode)
+                found.append(StatsMode.parse(mode))
+            return tuple(found)
+
+        changelog = keys.changelog_mode
+        return cls(
+            modes=modes(keys.mode),
+            dense=keys.dense,
+            by_level={_level(level): modes(mode) for level, mode in keys.mode_by_level.items()},
+            changelog=None if changelog is None else modes(changelog),
+        )
+
+    def at_level(self, level: int) -> Self:
+        """Return what is kept of files of a level."""
+        return dataclasses.replace(self, modes=self.by_level.get(level, self.modes))
+
+    def of_changelog(self, level: int) -> Self:
+        """Return what is kept of changelog files."""
+        modes = self.changelog or self.at_level(level).modes
+        return dataclasses.replace(self, modes=modes)
+
+
+def _level(text: str) -> int:
+    if not text.isdecimal():
+        raise SchemaError(f"option 'metadata.stats-mode.per.level': {text!r} is no level")
+    return int(text)

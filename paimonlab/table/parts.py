@@ -10,7 +10,7 @@ from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.committer import CommitOptions, Committer
 from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
 from paimonlab.errors import BranchNotFoundError, UnsupportedError
-from paimonlab.formats.parquet import ParquetOptions
+from paimonlab.formats.data_output import DataFormats
 from paimonlab.metadata.branches import BranchManager
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
@@ -142,14 +142,22 @@ class TableParts:
         )
 
     def write_plan(self) -> WritePlan:
-        """Gather what writing takes."""
+        """Gather what writing takes.
+
+        Raises
+        ------
+        UnsupportedError
+            If files of the table's format cannot hold a column.
+        """
+        formats = DataFormats.of(self.options)
+        formats.check(self.schema.fields)
         return WritePlan(
             table_path=self.layout.table_path,
             table_name=self.name,
             schema=self.schema,
             options=self.options.slice(WriteOptions),
             partition=self.options.slice(PartitionOptions),
-            parquet=self.options.slice(ParquetOptions),
+            formats=formats,
             stats=StatsOptions.of(self.schema.fields, self.options),
             dynamic=self.options.slice(DynamicBucketOptions),
             external_folders=self.options.slice(ExternalPathOptions).write_folders,

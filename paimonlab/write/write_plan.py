@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from paimonlab.formats.parquet import ParquetOptions
+from paimonlab.formats.data_output import DataFormats
 from paimonlab.spec.bucket_mode import BucketMode, bucket_mode
 from paimonlab.spec.options import option_field
 from paimonlab.spec.partition import PartitionOptions
@@ -28,6 +28,10 @@ class WriteOptions:
     """``write-buffer-size``: Arrow bytes a writer holds before it writes files."""
     file_prefix: str = option_field("data-file.prefix", "string", "data-")
     """``data-file.prefix``"""
+    changelog_prefix: str = option_field("changelog-file.prefix", "string", "changelog-")
+    """``changelog-file.prefix``"""
+    is_thin: bool = option_field("data-file.thin-mode", "boolean", default=False)
+    """``data-file.thin-mode``: whether files go without key copies."""
     sequence_fields: tuple[str, ...] = option_field("sequence.field", "list", ())
     """``sequence.field``: columns that order rows of a key before the sequence number."""
     sequence_descending: bool = option_field(
@@ -46,7 +50,7 @@ class WritePlan:
     schema: TableSchema
     options: WriteOptions
     partition: PartitionOptions
-    parquet: ParquetOptions
+    formats: DataFormats
     stats: StatsOptions
     dynamic: DynamicBucketOptions = field(default_factory=DynamicBucketOptions)
     external_folders: tuple[str, ...] = ()

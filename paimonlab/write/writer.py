@@ -16,14 +16,14 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.datafile.layout import file_columns
-from paimonlab.datafile.writer import DataFileWriter, FileNames, FileTarget
+from paimonlab.datafile.writer import DataFileWriter, FileTarget
 from paimonlab.errors import DataError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import VALUE_KIND
-from paimonlab.storage import FileIO, safe_join
+from paimonlab.storage import FileIO
 from paimonlab.write.buckets import Group
+from paimonlab.write.file_targets import data_target
 from paimonlab.write.folders import bucket_folder
 from paimonlab.write.routing import FixedRouter, Router
 from paimonlab.write.rows import align, batches_of
@@ -68,7 +68,6 @@ class TableWriter:
         self._plan = plan
         self._file_io = file_io
         self._router = router or FixedRouter(plan.schema, plan.buckets)
-        self._columns = file_columns(plan.schema)
         self._sequences = SequenceNumbers(sequence_numbers)
         self._buffer: list[pa.RecordBatch] = []
         self._buffered_bytes = 0
@@ -219,18 +218,7 @@ class TableWriter:
         bucket = (group.partition, group.bucket)
         if bucket not in self._targets:
             folder = bucket_folder(self._plan, group.partition, group.bucket)
-            self._targets[bucket] = FileTarget(
-                folder=safe_join(self._plan.table_path, folder),
-                external_folders=tuple(
-                    safe_join(root, folder) for root in self._plan.external_folders
-                ),
-                schema_id=self._plan.schema.id,
-                columns=self._columns,
-                stats=self._plan.stats,
-                parquet=self._plan.parquet,
-                target_file_size_bytes=self._plan.target_file_size_bytes,
-                names=FileNames(self._plan.options.file_prefix),
-            )
+            self._targets[bucket] = data_target(self._plan, folder)
         return self._targets[bucket]
 
 

@@ -117,9 +117,9 @@ def test_a_flipped_bit_is_noticed(path: Path) -> None:
 
 
 def test_another_format_is_refused(path: Path) -> None:
-    meta = structs.replace(_meta(path), file_name="data-0.orc")
+    meta = structs.replace(_meta(path), file_name="data-0.csv")
 
-    with pytest.raises(UnsupportedError, match=r"file\.format = 'orc'"):
+    with pytest.raises(UnsupportedError, match=r"file\.format = 'csv'"):
         _open(path, meta)
 
 

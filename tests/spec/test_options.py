@@ -161,7 +161,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"merge-engine": "aggregation"}, "create read write"),
     ({"merge-engine": "partial-update"}, "create read write"),
     ({"merge-engine": "FIRST-ROW"}, "create read write"),
-    ({"file.format": "orc"}, "create read write"),
+    ({"file.format": "csv"}, "create read write"),
     ({"deletion-vectors.enabled": "true"}, "write"),
     ({"type": "format-table"}, "create read write"),
     ({"manifest.format": "orc"}, "create write"),

@@ -1,0 +1,169 @@
+"""Arrow tables -> an Avro data file that Java Paimon reads."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import zstandard
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.formats.avro_container import Block, block_head, container
+from paimonlab.formats.avro_encode import Encoded, encode_rows
+from paimonlab.formats.avro_options import AvroOptions
+from paimonlab.formats.avro_schema import record_schema
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+_SYNC_BYTES = 16
+_BLOCK_BYTES = 64_000
+_PIECE_ROWS = 1 << 14
+_GUESSED_COMPRESSION = 0.5  # bytes in the file per byte in memory, until some were written
+
+
+class AvroWriter:
+    """Writes one file, in blocks of about 64 KB of records.
+
+    zstandard blocks have a checksum, so that damage is found.
+
+    Parameters
+    ----------
+    file_io, path
+        Where to write; the file must not exist.
+    fields
+        The physical columns, key copies and system columns included, in file order.
+    options
+        Compression.
+
+    Raises
+    ------
+    UnsupportedError
+        If Avro files cannot hold a column, or do not know the compression.
+    """
+
+    def __init__(
+        self, file_io: FileIO, path: str, fields: Sequence[DataField], options: AvroOptions
+    ) -> None:
+        self._fields = tuple(fields)
+        self._schema = arrow_schema(fields)
+        codec, self._compress = compressor(options.compression, options.zstd_level)
+        text = json.dumps(record_schema(fields), separators=(",", ":")).encode()
+        self._sync = os.urandom(_SYNC_BYTES)
+        self._pending: list[pa.RecordBatch] = []
+        self._pending_rows = 0
+        self._pending_bytes = self._written_memory_bytes = 0
+        self._file = file_io.open_output(path)
+        for piece in container(text, codec.encode(), (), self._sync):
+            self._file.write(piece)
+
+    def write(self, rows: pa.RecordBatch | pa.Table) -> None:
+        """Append rows; columns are found by name and may be cast without loss.
+
+        Raises
+        ------
+        pyarrow.ArrowInvalid
+            If a value does not fit its column.
+        """
+        table = pa.table(rows) if isinstance(rows, pa.RecordBatch) else rows
+        table = table.select(self._schema.names).cast(self._schema)
+        for batch in table.to_batches(_PIECE_ROWS):
+            self._pending.append(batch)
+            self._pending_rows += batch.num_rows
+            self._pending_bytes += batch.nbytes
+            if self._pending_rows >= _PIECE_ROWS:
+                self._flush()
+
+    @property
+    def bytes_written(self) -> int:
+        """About how large the file would be if it were closed now."""
+        in_file: int = self._file.tell()
+        ratio = _GUESSED_COMPRESSION
+        if self._written_memory_bytes:
+            ratio = in_file / self._written_memory_bytes
+        return in_file + int(self._pending_bytes * ratio)
+
+    def close(self) -> int:
+        """Finish the file; returns its size in bytes."""
+        self._flush()
+        size: int = self._file.tell()
+        self._file.close()
+        return size
+
+    def abort(self) -> None:
+        """Stop writing; the caller deletes what is there."""
+        self._pending.clear()
+        self._file.close()
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        rows = pa.Table.from_batches(self._pending).combine_chunks()
+        for batch in rows.to_batches():
+            self._write_blocks(encode_rows(batch, self._fields))
+        self._written_memory_bytes += self._pending_bytes
+        self._pending.clear()
+        self._pending_rows = self._pending_bytes = 0
+
+    def _write_blocks(self, records: Encoded) -> None:
+        ends = np.cumsum(records.lengths)
+        first_row = start = 0
+        while first_row < len(ends):
+            last_row = int(np.searchsorted(ends, start + _BLOCK_BYTES, side="right"))
+            last_row = max(last_row, first_row + 1)
+            end = int(ends[last_row - 1])
+            data = self._compress(records.data[start:end].tobytes())
+            self._file.write(block_head(Block(last_row - first_row, data)))
+            self._file.write(data)
+            self._file.write(self._sync)
+            first_row, start = last_row, end
+
+
+def compressor(compression: str, zstd_level: int) -> tuple[str, Callable[[bytes], bytes]]:
+    """Find the codec's name in files and what compresses a block.
+
+    Raises
+    ------
+    UnsupportedError
+        If Avro files do not know the compression.
+    """
+    name = compression.lower()
+    if name in ("zstd", "zstandard"):
+        level = zstd_level if name == "zstd" else _ZSTANDARD_LEVEL
+        return "zstandard", zstandard.ZstdCompressor(level, write_checksum=True).compress
+    if name not in _COMPRESS:
+        codecs = ", ".join(("zstd", "zstandard", *_COMPRESS))
+        raise UnsupportedError(f"file.compression = {compression!r}", f"use {codecs} for Avro")
+    return name, _COMPRESS[name]
+
+
+_ZSTANDARD_LEVEL = 3
+
+
+def _plain(data: bytes) -> bytes:
+    return data
+
+
+def _deflate(data: bytes) -> bytes:
+    deflate = zlib.compressobj(wbits=-15)
+    return deflate.compress(data) + deflate.flush()
+
+
+def _snappy(data: bytes) -> bytes:
+    compressed: bytes = pa.Codec("snappy").compress(data, asbytes=True)
+    return compressed + zlib.crc32(data).to_bytes(4, "big")
+
+
+_COMPRESS: Mapping[str, Callable[[bytes], bytes]] = {
+    "null": _plain,
+    "deflate": _deflate,
+    "snappy": _snappy,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+}

@@ -1,0 +1,144 @@
+"""Data files of every format: one way to read them, one way to write them.
+
+What a file is, its name says; what is written, the options of the table say.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.io.DataFilePathFactory.formatIdentifier``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.errors import CorruptDataError, UnsupportedError
+from paimonlab.formats.parquet_cut import RowRanges
+from paimonlab.formats.row_group import RowGroup
+from paimonlab.spec.predicate import ColumnStats, Predicate
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+READABLE = ("parquet", "orc", "avro")
+"""Formats of data files that can be read."""
+
+
+class DataInput(Protocol):
+    """An open data file of any format."""
+
+    path: str
+
+    @property
+    def num_rows(self) -> int:
+        """Rows in the file."""
+
+    @property
+    def column_names(self) -> frozenset[str]:
+        """Names of the columns."""
+
+    @property
+    def row_groups(self) -> tuple[RowGroup, ...]:
+        """The parts that can be read by themselves, in file order."""
+
+    def row_bytes(self, fields: Sequence[DataField], row_groups: Sequence[int]) -> int:
+        """Return about how many bytes an average row of the widest row group has."""
+
+    def matching_row_groups(
+        self, predicate: Predicate, fields: Sequence[DataField]
+    ) -> tuple[RowGroup, ...]:
+        """Return the row groups that may hold a row for which the predicate is true."""
+
+    def wanted_rows(
+        self,
+        group: RowGroup,
+        predicate: Predicate | None,
+        fields: Sequence[DataField],
+        keep: npt.NDArray[np.bool_] | None,
+    ) -> RowRanges:
+        """Return the rows of a row group that may be wanted, as far as its parts tell."""
+
+    def blocks(
+        self, fields: Sequence[DataField]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], dict[str, ColumnStats]]:
+        """Return where blocks of rows begin and end, and what is known of their columns."""
+
+    def read_ranges(
+        self, fields: Sequence[DataField], group: RowGroup, ranges: RowRanges
+    ) -> pa.Table:
+        """Read some rows of a row group."""
+
+    def batches(
+        self,
+        fields: Sequence[DataField],
+        *,
+        batch_rows: int,
+        row_groups: Sequence[int] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read columns piece by piece: all rows of the row groups, in file order."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+def format_of(file_name: str) -> str:
+    """Return the format that a file's name says: what is behind its last point.
+
+    >>> format_of("data-1-0.zst.parquet")
+    'parquet'
+    """
+    return file_name.rpartition(".")[2].lower()
+
+
+def open_input(
+    file_io: FileIO, path: str, *, expected_rows: int | None = None, legacy_ltz: bool = True
+) -> DataInput:
+    """Open a data file and read what it says of itself.
+
+    Parameters
+    ----------
+    file_io, path
+        The file.
+    expected_rows
+        What metadata says; None: not checked.
+    legacy_ltz
+        ``orc.timestamp-ltz.legacy.type`` of the table.
+
+    Raises
+    ------
+    CorruptDataError
+        If the file is missing, damaged, or has another number of rows.
+    UnsupportedError
+        If it is of a format that is not implemented.
+    """
+    try:
+        file = _open(file_io, path, legacy_ltz=legacy_ltz)
+    except FileNotFoundError as error:
+        raise CorruptDataError(path, "the file is missing") from error
+    if expected_rows is not None and file.num_rows != expected_rows:
+        file.close()
+        problem = f"it has {file.num_rows:,} rows, metadata says {expected_rows:,}"
+        raise CorruptDataError(path, problem)
+    return file
+
+
+def _open(file_io: FileIO, path: str, *, legacy_ltz: bool) -> DataInput:
+    # Few tables have more than one format.
+    match format_of(path):
+        case "parquet":
+            from paimonlab.formats.parquet_input import ParquetInput  # noqa: PLC0415
+
+            return ParquetInput(file_io, path)
+        case "orc":
+            from paimonlab.formats.orc_input import OrcInput  # noqa: PLC0415
+
+            return OrcInput(file_io, path, legacy_ltz=legacy_ltz)
+        case "avro":
+            from paimonlab.formats.avro_input import AvroInput  # noqa: PLC0415
+
+            return AvroInput(file_io, path)
+        case other:
+            raise UnsupportedError(
+                f"file.format = '{other}'", f"{path} is of it; {', '.join(READABLE)} are read"
+            )

@@ -1,0 +1,225 @@
+"""What data files are written as: the format, compression and names that options choose.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.io.KeyValueFileWriterFactory``,
+``org.apache.paimon.io.DataFilePathFactory``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+import pyarrow as pa
+
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.formats.avro_options import AvroOptions
+from paimonlab.formats.avro_schema import record_schema
+from paimonlab.formats.avro_writer import AvroWriter, compressor
+from paimonlab.formats.orc_fields import check_fields
+from paimonlab.formats.orc_options import OrcOptions
+from paimonlab.formats.orc_writer import OrcWriter
+from paimonlab.formats.parquet_options import ParquetOptions
+from paimonlab.formats.parquet_writer import ParquetWriter
+from paimonlab.spec.options import Options, option_field
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+WRITABLE = ("parquet", "orc", "avro")
+"""Formats of data files that can be written."""
+STEP_ROWS = 1 << 17
+"""Rows after which the size of a file is looked at: those of a Parquet row group."""
+_NAMED_CODECS = {"zstd": "zst", "gzip": "gz", "bzip2": "bz2", "none": ""}
+"""What stands for a compression in names of files, where it is not its own name."""
+
+
+class DataOutput(Protocol):
+    """A data file of any format that is being written."""
+
+    def write(self, rows: pa.RecordBatch | pa.Table) -> None:
+        """Append rows; columns are found by name and may be cast without loss."""
+
+    @property
+    def bytes_written(self) -> int:
+        """About how large the file would be if it were closed now."""
+
+    def close(self) -> int:
+        """Finish the file; returns its size in bytes."""
+
+    def abort(self) -> None:
+        """Stop writing; the caller deletes what is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFormat:
+    """How the files of one level, or those of a changelog, are written."""
+
+    name: str
+    """parquet, orc or avro."""
+    options: ParquetOptions | OrcOptions | AvroOptions
+    extension: str
+    """What names of files end with, without the point before it."""
+
+    def open_output(self, file_io: FileIO, path: str, fields: Sequence[DataField]) -> DataOutput:
+        """Begin a file.
+
+        Parameters
+        ----------
+        file_io, path
+            Where to write; the file must not exist.
+        fields
+            The physical columns, in file order.
+
+        Raises
+        ------
+        UnsupportedError
+            If files of the format cannot hold a column.
+        """
+        match self.options:
+            case ParquetOptions():
+                return ParquetWriter(file_io, path, fields, self.options)
+            case OrcOptions():
+                return OrcWriter(file_io, path, fields, self.options)
+            case AvroOptions():
+                return AvroWriter(file_io, path, fields, self.options)
+
+    def check(self, fields: Sequence[DataField]) -> None:
+        """Check, before anything is written, that files with these columns can be.
+
+        Raises
+        ------
+        UnsupportedError
+            If files of the format cannot hold a column, or do not know the compression.
+        """
+        match self.options:
+            case ParquetOptions():
+                _ = self.options.codec
+            case OrcOptions():
+                _ = self.options.codec
+                check_fields(fields)
+            case AvroOptions():
+                compressor(self.options.compression, self.options.zstd_level)
+                record_schema(fields)
+
+
+def _by_level(texts: Mapping[str, str]) -> dict[int, str]:
+    if not all(level.isdecimal() for level in texts):
+        raise ValueError("levels are numbers")
+    return {int(level): text for level, text in texts.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    name: str = option_field("file.format", "enum", "parquet")
+    """``file.format``"""
+    name_by_level: dict[int, str] = option_field(
+        "file.format.per.level", "map", {}, parse=_by_level
+    )
+    """``file.format.per.level``"""
+    compression: str = option_field("file.compression", "string", "zstd")
+    """``file.compression``"""
+    compression_by_level: dict[int, str] = option_field(
+        "file.compression.per.level", "map", {}, parse=_by_level
+    )
+    """``file.compression.per.level``"""
+    names_compression: bool = option_field(
+        "file.suffix.include.compression", "boolean", default=False
+    )
+    """``file.suffix.include.compression``"""
+    changelog_name: str | None = option_field("changelog-file.format", "enum", None)
+    """``changelog-file.format``"""
+    changelog_compression: str | None = option_field("changelog-file.compression", "string", None)
+    """``changelog-file.compression``"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFormats:
+    """How all files of a table are written."""
+
+    choice: _Choice
+    parquet: ParquetOptions
+    orc: OrcOptions
+    avro: AvroOptions
+
+    @classmethod
+    def of(cls, options: Options) -> Self:
+        """Read the options of a table.
+
+        Raises
+        ------
+        SchemaError
+            If a value cannot be read.
+        """
+        return cls(
+            choice=options.slice(_Choice),
+            parquet=options.slice(ParquetOptions),
+            orc=options.slice(OrcOptions),
+            avro=options.slice(AvroOptions),
+        )
+
+    def at_level(self, level: int) -> DataFormat:
+        """How files of a level are written; 0 in append tables.
+
+        Raises
+        ------
+        UnsupportedError
+            If the option names a format that is not built.
+        """
+        name = self.choice.name_by_level.get(level)
+        compression = self.choice.compression_by_level.get(level, self.choice.compression)
+        if name is None:
+            return self._format("file.format", self.choice.name, compression)
+        return self._format("file.format.per.level", name.lower(), compression)
+
+    def of_changelog(self, level: int) -> DataFormat:
+        """How changelog files are written; what no option says is as in files of the level.
+
+        Raises
+        ------
+        UnsupportedError
+            If the option names a format that is not built.
+        """
+        data = self.at_level(level)
+        compression = self.choice.changelog_compression or data.options.compression
+        name = self.choice.changelog_name or data.name
+        return self._format("changelog-file.format", name.lower(), compression)
+
+    def check(self, fields: Sequence[DataField], *, with_changelog: bool = False) -> None:
+        """Check, before anything is written, that files of all levels can be.
+
+        Raises
+        ------
+        UnsupportedError
+            As `DataFormat.check`.
+        SchemaError
+            If an option names a column that is not there.
+        """
+        levels = {0, *self.choice.name_by_level, *self.choice.compression_by_level}
+        for level in sorted(levels):
+            self.at_level(level).check(fields)
+        if with_changelog:
+            self.of_changelog(0).check(fields)
+        names = {field.name for field in fields}
+        for name in self.orc.bloom_filter_columns:
+            if name not in names:
+                problem = f"there is no column {name!r}"
+                raise SchemaError(f"option 'orc.bloom.filter.columns': {problem}")
+
+    def _format(self, key: str, name: str, compression: str) -> DataFormat:
+        if name not in WRITABLE:
+            raise UnsupportedError(f"{key} = '{name}'", f"use {', '.join(WRITABLE)}")
+        options: ParquetOptions | OrcOptions | AvroOptions = self.parquet
+        if name != "parquet":
+            options = self.orc if name == "orc" else self.avro
+        return DataFormat(
+            name, replace(options, compression=compression), f"{self._named_codec}{name}"
+        )
+
+    @property
+    def _named_codec(self) -> str:
+        """What names of files have before the format: always that of ``file.compression``."""
+        if not self.choice.names_compression:
+            return ""
+        codec = self.choice.compression
+        codec = _NAMED_CODECS.get(codec.lower(), codec)
+        return f"{codec}." if codec else ""

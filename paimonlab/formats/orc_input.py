@@ -1,0 +1,174 @@
+"""An ORC data file -> Arrow batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+from pyarrow import orc
+
+from paimonlab.errors import CorruptDataError, UnsupportedError
+from paimonlab.formats.orc_stats import stripe_stats
+from paimonlab.formats.orc_tail import LZO, OrcTail, Source, Stripe, check_stripe, read_tail
+from paimonlab.formats.orc_values import converted
+from paimonlab.formats.row_group import RowGroup
+from paimonlab.formats.whole_groups import WholeGroups
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.predicate import ColumnStats
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+_OUT_OF_RANGE = "out of range for nanosecond resolution"
+"""What pyarrow says of a timestamp."""
+
+
+class OrcInput(WholeGroups):
+    """An open file. Use it as a context manager.
+
+    Parameters
+    ----------
+    file_io, path
+        The file.
+    legacy_ltz
+        ``orc.timestamp-ltz.legacy.type`` of the table.
+    """
+
+    def __init__(self, file_io: FileIO, path: str, *, legacy_ltz: bool = True) -> None:
+        self.path = path
+        self._legacy_ltz = legacy_ltz
+        self._source = file_io.open_input(path)
+        try:
+            self._bytes = Source(self._source, path)
+            self._tail: OrcTail = read_tail(self._bytes)
+            self._source.seek(0)
+            with _damage_named(path):
+                self._file = orc.ORCFile(self._source)
+                self._names: tuple[str, ...] = tuple(self._file.schema.names)
+            self.row_groups = self._row_groups()
+            """All stripes, in file order; one for all of a file compressed with LZO."""
+        except BaseException:
+            self._source.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._source.close()
+
+    def _row_groups(self) -> tuple[RowGroup, ...]:
+        if self._tail.codec == LZO:
+            return (RowGroup(0, 0, self._file.nrows, self._file.content_length),)
+        return tuple(_row_group(index, one) for index, one in enumerate(self._tail.stripes))
+
+    @property
+    def column_names(self) -> frozenset[str]:
+        """Names of the columns."""
+        return frozenset(self._names)
+
+    def group_stats(self, fields: Sequence[DataField]) -> dict[str, ColumnStats]:
+        """Return what is known of columns, one value a stripe; nothing of LZO files."""
+        if self._tail.codec == LZO:
+            return {}
+        with _damage_named(self.path):
+            return stripe_stats(self._tail, fields)
+
+    def batches(
+        self,
+        fields: Sequence[DataField],
+        *,
+        batch_rows: int,
+        row_groups: Sequence[int] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read columns piece by piece, holding a stripe in memory.
+
+        Parameters
+        ----------
+        fields
+            Which columns, found by name, and of which types.
+        batch_rows
+            Rows of a batch; fewer at the end of a stripe.
+        row_groups
+            Indexes; None: all.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            Of ``arrow_schema(fields)``, rows in file order.
+
+        Raises
+        ------
+        CorruptDataError
+            If the file is damaged, or a column is missing or not of its type.
+        UnsupportedError
+            If a TIMESTAMP(7) to (9) lies outside the years 1677 to 2262.
+        """
+        schema = arrow_schema(fields)
+        for field in fields:
+            if field.name not in self.column_names:
+                raise CorruptDataError(self.path, f"column {field.name!r} is not in the file")
+        for index in range(len(self.row_groups)) if row_groups is None else row_groups:
+            if not fields:
+                nulls = pa.nulls(self.row_groups[index].row_count)
+                yield from pa.table({"_": nulls}).select([]).to_batches(batch_rows)
+                continue
+            for stored in self._stripe(index, [field.name for field in fields]):
+                arrays = [self._column(stored.column(field.name), field) for field in fields]
+                rows = pa.RecordBatch.from_arrays(arrays, schema=schema)
+                for start in range(0, rows.num_rows, batch_rows):
+                    yield rows.slice(start, batch_rows)
+
+    def _stripe(self, index: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        # The library takes a point in a name for the way into a ROW.
+        chosen = None if any("." in name for name in self._names) else list(names)
+        group = self.row_groups[index]
+        stripes = range(self._file.nstripes) if self._tail.codec == LZO else [index]
+        row_count = 0
+        if self._tail.codec != LZO:
+            check_stripe(self._bytes, self._tail, index)
+        for stripe in stripes:
+            with _damage_named(self.path):
+                batch = self._file.read_stripe(stripe, chosen)
+            row_count += batch.num_rows
+            yield batch
+        if row_count != group.row_count:
+            problem = f"{row_count:,} rows found, its end says {group.row_count:,}"
+            raise CorruptDataError(self.path, problem)
+
+    def _column(self, array: pa.Array, field: DataField) -> pa.Array:
+        try:
+            return converted(array, field.type, legacy_ltz=self._legacy_ltz)
+        except (pa.ArrowException, ValueError, OverflowError) as error:
+            raise CorruptDataError(self.path, f"column {field.name!r}: {error}") from error
+
+
+def _row_group(index: int, stripe: Stripe) -> RowGroup:
+    return RowGroup(index, stripe.first_row, stripe.row_count, stripe.size_bytes)
+
+
+@contextmanager
+def _damage_named(path: str) -> Iterator[None]:
+    """Turn what pyarrow says of a damaged file into an error that names the file."""
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        if _OUT_OF_RANGE not in str(error):
+            raise CorruptDataError(path, f"cannot be read as ORC: {error}") from error
+        raise UnsupportedError(
+            "an ORC timestamp outside the years 1677 to 2262",
+            f"{path} has one ({error}); leave the column out",
+        ) from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError, ValueError) as error:
+        raise CorruptDataError(path, f"cannot be read as ORC: {error}") from error

@@ -1,0 +1,65 @@
+"""Where and how the files of a bucket are written: data files by level, changelog files.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.io.KeyValueFileWriterFactory``.
+"""
+
+from __future__ import annotations
+
+from paimonlab.datafile.layout import file_columns
+from paimonlab.datafile.writer import FileNames, FileTarget
+from paimonlab.spec.data_file import FileSource
+from paimonlab.storage import safe_join
+from paimonlab.write.write_plan import WritePlan
+
+
+def data_target(
+    plan: WritePlan, folder: str, *, level: int = 0, source: FileSource = FileSource.APPEND
+) -> FileTarget:
+    """Say how data files of a bucket are written.
+
+    Parameters
+    ----------
+    plan
+        Of the table.
+    folder
+        Of the bucket, below the folder of the table.
+    level
+        Of the LSM tree; 0 in append tables.
+    source
+        Whether rows are new, or a compaction rewrites them.
+    """
+    return FileTarget(
+        folder=safe_join(plan.table_path, folder),
+        external_folders=tuple(safe_join(root, folder) for root in plan.external_folders),
+        schema_id=plan.schema.id,
+        columns=file_columns(plan.schema, is_thin=plan.options.is_thin),
+        stats=plan.stats.at_level(level),
+        format=plan.formats.at_level(level),
+        target_file_size_bytes=plan.target_file_size_bytes,
+        names=FileNames(plan.options.file_prefix),
+        level=level,
+        source=source,
+    )
+
+
+def changelog_target(plan: WritePlan, folder: str, *, level: int = 0) -> FileTarget:
+    """Say how changelog files of a bucket are written; all of source APPEND, as in Java.
+
+    Parameters
+    ----------
+    plan, folder
+        As in `data_target`.
+    level
+        That of the data files whose changes they hold.
+    """
+    return FileTarget(
+        folder=safe_join(plan.table_path, folder),
+        external_folders=tuple(safe_join(root, folder) for root in plan.external_folders),
+        schema_id=plan.schema.id,
+        columns=file_columns(plan.schema, is_thin=plan.options.is_thin),
+        stats=plan.stats.of_changelog(level),
+        format=plan.formats.of_changelog(level),
+        target_file_size_bytes=plan.target_file_size_bytes,
+        names=FileNames(plan.options.changelog_prefix),
+        level=level,
+    )
