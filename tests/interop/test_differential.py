@@ -34,6 +34,9 @@ SHORT = 60
 TABLE, TWIN = "db.t", "db.twin"
 FEATURES = frozenset(
     {
+        "bucket-function",
+        "data-file.path-directory",
+        "deletion-vectors",
         "metadata.stats-mode",
         "metadata.stats-dense-store",
         "partition.legacy-name",
