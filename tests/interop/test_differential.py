@@ -36,6 +36,7 @@ FEATURES = frozenset(
     {
         "bucket-function",
         "data-file.path-directory",
+        "dynamic",
         "deletion-vectors",
         "metadata.stats-mode",
         "metadata.stats-dense-store",
