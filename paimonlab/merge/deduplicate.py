@@ -1,7 +1,8 @@
-"""Merge engine ``deduplicate``: the newest row of a key wins.
+"""Merge engines ``deduplicate`` and ``first-row``: the newest or the oldest row of a key wins.
 
 Source: https://paimon.apache.org/docs/master/primary-key-table/merge-engine/ and
-apache/paimon@1.3.1 ``org.apache.paimon.mergetree.compact.DeduplicateMergeFunction``.
+apache/paimon@1.3.1 ``org.apache.paimon.mergetree.compact.DeduplicateMergeFunction``,
+``…FirstRowMergeFunction``.
 """
 
 from __future__ import annotations
@@ -12,9 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.errors import DataError
+from paimonlab.merge.groups import by_age
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
 from paimonlab.spec.fields import SEQUENCE_NUMBER
+from paimonlab.spec.merge_engine import EngineKind, MergeEngine
 from paimonlab.spec.row_kind import RowKind
+
+DEDUPLICATE = MergeEngine()
+_ADVICE = "merge-engine 'first-row' takes none; the option 'ignore-delete' leaves them out"
 
 
 def deduplicate(rows: pa.Table, key: Sequence[str]) -> pa.Table:
@@ -39,6 +46,18 @@ def deduplicate(rows: pa.Table, key: Sequence[str]) -> pa.Table:
     """
     keys = sort_keys([rows[name] for name in key])
     return rows.take(pa.array(newest(keys, [as_numpy(rows[SEQUENCE_NUMBER])])))
+
+
+def oldest(keys: Keys) -> npt.NDArray[np.int64]:
+    """Find the first row of every key, in the order of the keys.
+
+    Examples
+    --------
+    >>> oldest(np.array([7, 9, 7]))
+    array([0, 1])
+    """
+    order, is_last = by_age(keys, ())
+    return order[np.flatnonzero(np.concatenate([[True], is_last[:-1]])[: len(keys)])]
 
 
 def newest(keys: Keys, sequences: Sequence[Keys] = ()) -> npt.NDArray[np.int64]:
@@ -66,7 +85,7 @@ def newest(keys: Keys, sequences: Sequence[Keys] = ()) -> npt.NDArray[np.int64]:
     >>> newest(np.array([7, 9, 7]), [np.array([5, 0, 4])])
     array([0, 1])
     """
-    order, is_last = _by_age(keys, sequences)
+    order, is_last = by_age(keys, sequences)
     return order[np.flatnonzero(is_last)]
 
 
@@ -75,6 +94,7 @@ def winners(
     *,
     sequences: Sequence[Keys] = (),
     kinds: npt.NDArray[np.int8] | None = None,
+    engine: MergeEngine = DEDUPLICATE,
 ) -> npt.NDArray[np.bool_]:
     """Mark the rows that a reader of the table sees.
 
@@ -86,61 +106,50 @@ def winners(
         As in `newest`.
     kinds : (n,) int8 or None
         ``_VALUE_KIND`` of every row; None: no row is a delete.
+    engine
+        ``deduplicate`` or ``first-row``.
 
     Returns
     -------
     (n,) bool
-        True for the newest row of each key, unless it is a ``-U`` or ``-D``.
+        True for the newest row of each key, or the oldest one, unless it is a ``-U`` or ``-D``.
+
+    Raises
+    ------
+    DataError
+        If ``first-row`` meets a delete among the rows of a key.
 
     Examples
     --------
     >>> winners(np.array([1, 2, 1]), kinds=np.array([0, 0, 3], np.int8))
     array([False,  True, False])
     """
-    order, is_last = _by_age(keys, sequences)
+    if kinds is not None and engine.ignore_delete:
+        return _among(is_add(kinds), keys, sequences, engine)
+    order, is_last = by_age(keys, sequences)
     is_winner = np.empty(len(keys), np.bool_)
-    is_winner[order] = is_last
+    if engine.kind is EngineKind.FIRST_ROW:
+        is_first = np.concatenate([[True], is_last[:-1]])[: len(keys)]
+        if kinds is not None and (~is_add(kinds[order]) & ~(is_first & is_last)).any():
+            raise DataError(f"a delete came to rows that cannot be merged with it: {_ADVICE}")
+        is_winner[order] = is_first
+    else:
+        is_winner[order] = is_last
     if kinds is not None:
         is_winner &= is_add(kinds)
     return is_winner
 
 
-def _by_age(
-    keys: Keys, sequences: Sequence[Keys]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Sort rows by key and age; mark the last of each key."""
-    order = np.argsort(keys, kind="stable")
-    is_last = ends_of_groups(keys[order])
-    if not sequences or is_last.all():
-        return order, is_last
-    # Only keys with more than one row need to look at their sequences.
-    is_contested = ~(is_last & np.concatenate([[True], is_last[:-1]]))
-    contested = order[is_contested]
-    groups = np.cumsum(is_last)[is_contested] - is_last[is_contested]
-    rank = np.lexsort([*(sequence[contested] for sequence in reversed(sequences)), groups])
-    # lexsort is stable and groups are adjacent already, so positions keep their group.
-    order[is_contested] = contested[rank]
-    return order, is_last
+def _among(
+    mask: npt.NDArray[np.bool_], keys: Keys, sequences: Sequence[Keys], engine: MergeEngine
+) -> npt.NDArray[np.bool_]:
+    """Mark the winners among some of the rows."""
+    is_winner = np.zeros(len(keys), np.bool_)
+    narrowed = [sequence[mask] for sequence in sequences]
+    is_winner[mask] = winners(keys[mask], sequences=narrowed, engine=engine)
+    return is_winner
 
 
 def is_add(kinds: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
     """Mark the rows of kind ``+I`` and ``+U``."""
     return (kinds != RowKind.UPDATE_BEFORE) & (kinds != RowKind.DELETE)
-
-
-def ends_of_groups(keys: Keys) -> npt.NDArray[np.bool_]:
-    """Mark the last row of each group of equal rows.
-
-    Parameters
-    ----------
-    keys : (n,)
-        Equal ones adjacent.
-
-    Returns
-    -------
-    (n,) bool
-        True where the next row differs, and on the last row.
-    """
-    is_end = np.ones(len(keys), np.bool_)
-    np.not_equal(keys[:-1], keys[1:], out=is_end[:-1])
-    return is_end

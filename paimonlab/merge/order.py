@@ -63,7 +63,7 @@ def sort_keys(
     >>> sort_keys([pa.array(["b", None, "a"]), pa.array([1, 1, 1])]).argsort()
     array([1, 2, 0])
     """
-    arrays = [_one_array(column) for column in columns]
+    arrays = [one_array(column) for column in columns]
     if len(arrays) == 1 and arrays[0].null_count == 0:
         numbers = _numbers(arrays[0])
         if numbers is not None:
@@ -79,7 +79,7 @@ def sort_keys(
 
 def as_numpy(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
     """Return the numbers of a column without nulls; several chunks are copied into one."""
-    numbers: npt.NDArray[Any] = _one_array(column).to_numpy()
+    numbers: npt.NDArray[Any] = one_array(column).to_numpy()
     return numbers
 
 
@@ -166,7 +166,8 @@ def _packed(parts: Sequence[_Part], *, is_descending: bool) -> npt.NDArray[np.ui
     return packed
 
 
-def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array; several chunks are copied."""
     if not isinstance(column, pa.ChunkedArray):
         return column
     if column.num_chunks == 1:
@@ -205,7 +206,7 @@ def _float_bits(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return bits ^ ((bits >> (width - 1)) & np.iinfo(integer).max)
 
 
-def _decimal_words(array: pa.Array) -> npt.NDArray[np.int64]:
+def decimal_words(array: pa.Array) -> npt.NDArray[np.int64]:
     """Return (n, 2) little-endian words of the unscaled values, zero at nulls."""
     words: npt.NDArray[np.int64] = np.frombuffer(array.buffers()[1], np.int64)
     words = words.reshape(-1, 2)[array.offset : array.offset + len(array)]
@@ -216,7 +217,7 @@ def _decimal_words(array: pa.Array) -> npt.NDArray[np.int64]:
 
 def _small_decimals(array: pa.Array) -> npt.NDArray[np.int64] | None:
     """Return the unscaled values when all of them fit into 64 bits."""
-    words = _decimal_words(array)
+    words = decimal_words(array)
     low = np.ascontiguousarray(words[:, 0])
     return low if bool((words[:, 1] == low >> 63).all()) else None
 
@@ -225,7 +226,7 @@ def _byte_matrix(array: pa.Array) -> npt.NDArray[np.uint8] | None:
     """Return (n, width) bytes that sort as the column does, or None if that is too wide."""
     kind = array.type
     if pa.types.is_decimal128(kind):
-        big_endian = _decimal_words(array)[:, ::-1].view(np.uint64).copy()
+        big_endian = decimal_words(array)[:, ::-1].view(np.uint64).copy()
         big_endian[:, 0] ^= _SIGN
         return big_endian.astype(">u8").view(np.uint8).reshape(len(array), 16)
     if not _is_bytes(kind):

@@ -15,9 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.merge.deduplicate import winners
+from paimonlab.merge.deduplicate import DEDUPLICATE, winners
+from paimonlab.merge.engines import merge
+from paimonlab.merge.groups import Members
+from paimonlab.merge.key_rows import Merged
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
+from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
+from paimonlab.spec.merge_engine import MergeEngine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +38,32 @@ class KeyColumns:
     """Whether a later run is newer in all its rows, so that nothing else needs to be read."""
     has_deletes: bool = True
     """Whether rows may be of another kind than ``+I`` and ``+U``."""
+    engine: MergeEngine = DEDUPLICATE
+    """What becomes of several rows of a key."""
+    values: tuple[str, ...] = ()
+    """Columns that are merged, for engines whose results are no rows of the runs."""
+    required: frozenset[str] = frozenset()
+    """Those of them that are never null."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """All columns that batches must have."""
         sequence = () if self.is_position_enough else (*self.sequence_fields, SEQUENCE_NUMBER)
-        return (*self.keys, *sequence, *((VALUE_KIND,) if self.has_deletes else ()))
+        kind = (VALUE_KIND,) if self.has_deletes else ()
+        values = (name for name in self.needed_values if key_column(name) not in self.keys)
+        return tuple(dict.fromkeys((*self.keys, *sequence, *kind, *values)))
+
+    @property
+    def needed_values(self) -> tuple[str, ...]:
+        """What merging `values` looks at."""
+        return self.engine.needs(self.values) if self.values else ()
+
+    def with_keys(self, rows: pa.Table) -> pa.Table:
+        """Give key columns their names in the table, if they are among what is merged."""
+        for name in self.needed_values:
+            if key_column(name) in self.keys:
+                rows = rows.append_column(name, rows[key_column(name)])
+        return rows
 
 
 class KeyBatch(NamedTuple):
@@ -73,13 +97,63 @@ def winners_of_runs(
         For every run the mask of its next k >= 0 rows. All masks of a run, one behind the
         other, cover the run.
     """
+    for piece in _pieces(runs, columns, piece_rows):
+        mask = winners(
+            piece.keys,
+            sequences=_sequences(piece.rows, columns),
+            kinds=_kinds(piece.rows, columns),
+            engine=columns.engine,
+        )
+        yield np.split(mask, np.cumsum(piece.counts)[:-1])
+
+
+def merged_runs(
+    runs: Sequence[Iterator[KeyBatch]], columns: KeyColumns, *, piece_rows: int
+) -> Iterator[Merged]:
+    """Merge sorted runs into one row a key, in bounded memory.
+
+    Parameters
+    ----------
+    runs, columns, piece_rows
+        As in `winners_of_runs`; the batches have ``columns.values``, too.
+
+    Yields
+    ------
+    Merged
+        The next keys, with the columns ``columns.values``; deletes are among them.
+    """
+    for piece in _pieces(runs, columns, piece_rows):
+        yield merge(
+            columns.with_keys(piece.rows),
+            columns.values,
+            Members.of(piece.keys, _sequences(piece.rows, columns)),
+            kinds=_kinds(piece.rows, columns),
+            engine=columns.engine,
+            required=columns.required,
+        )
+
+
+class _Piece(NamedTuple):
+    """Rows of all runs that no unread row can contest."""
+
+    keys: Keys
+    """(n,) codes; the runs one behind the other."""
+    rows: pa.Table
+    """n rows in that order."""
+    counts: list[int]
+    """How many rows are of each run."""
+
+
+def _pieces(
+    runs: Sequence[Iterator[KeyBatch]], columns: KeyColumns, piece_rows: int
+) -> Iterator[_Piece]:
     streams = [_Stream(run) for run in runs]
     while True:
         for stream in streams:
             stream.fill(max(1, piece_rows // len(streams)))
         if not any(stream.row_count for stream in streams):
             return
-        yield _decide(streams, columns)
+        yield _next_piece(streams, columns)
 
 
 class _Stream:
@@ -116,8 +190,8 @@ class _Stream:
         return taken
 
 
-def _decide(streams: Sequence[_Stream], columns: KeyColumns) -> list[npt.NDArray[np.bool_]]:
-    """Decide all rows up to the smallest last key of the runs that go on."""
+def _next_piece(streams: Sequence[_Stream], columns: KeyColumns) -> _Piece:
+    """Take all rows up to the smallest last key of the runs that go on."""
     buffered = pa.Table.from_batches([batch for stream in streams for batch in stream.buffer])
     ends = np.cumsum([stream.row_count for stream in streams])
     keys = np.split(sort_keys([buffered[name] for name in columns.keys]), ends[:-1])
@@ -130,12 +204,8 @@ def _decide(streams: Sequence[_Stream], columns: KeyColumns) -> list[npt.NDArray
         ],
         buffered.schema,
     )
-    mask = winners(
-        np.concatenate([run[:count] for run, count in zip(keys, counts, strict=True)]),
-        sequences=_sequences(rows, columns),
-        kinds=_kinds(rows, columns),
-    )
-    return np.split(mask, np.cumsum(counts)[:-1])
+    taken = [run[:count] for run, count in zip(keys, counts, strict=True)]
+    return _Piece(np.concatenate(taken), rows, counts)
 
 
 def _decidable(streams: Sequence[_Stream], keys: Sequence[Keys]) -> list[int]:

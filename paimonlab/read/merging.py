@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, key_field
 from paimonlab.datafile.reader import DataFile, Mask
+from paimonlab.errors import UnsupportedError
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, winners_of_runs
 from paimonlab.merge.sections import Section, SortedRun, sections
@@ -67,9 +68,15 @@ def masks_of(
         (row_count,) bool each; None: all rows.
     """
     survivors = surviving_rows(split, plan, file_io)
+    if not split.raw_convertible and not plan.engine.selects_rows:
+        raise UnsupportedError(
+            f"merge-engine = '{plan.engine.kind}'",
+            f"{plan.table_name}: rows are merged, so no mask over the rows of its files tells "
+            "what a reader sees",
+        )
     if split.raw_convertible or not plan.schema.primary_keys:
         return survivors
-    return _Merger(split, plan, file_io, predicate, survivors).masks()
+    return SplitMerger(split, plan, file_io, predicate, survivors).masks()
 
 
 def key_predicate(plan: ReadPlan) -> Predicate | None:
@@ -85,7 +92,9 @@ def key_predicate(plan: ReadPlan) -> Predicate | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Merger:
+class SplitMerger:
+    """Reads what merging the files of a split looks at."""
+
     split: DataSplit
     plan: ReadPlan
     file_io: FileIO
@@ -93,18 +102,23 @@ class _Merger:
     survivors: list[Mask | None]
     """Rows of each file that no deletion vector takes away; they alone are merged."""
 
-    def masks(self) -> list[Mask | None]:
+    def sections(self) -> list[Section]:
+        """Return the files that have to be merged with each other."""
         schema = self.plan.schema
         types = [schema.field(name).type for name in schema.trimmed_primary_keys]
+        return sections(self.split.files, types)
+
+    def masks(self) -> list[Mask | None]:
+        """Find the rows of each file that a reader sees."""
         masks: list[Mask | None] = [None] * len(self.split.files)
-        for section in sections(self.split.files, types):
+        for section in self.sections():
             if len(section.positions) == 1:
-                masks[section.positions[0]] = self._alone(section.positions[0])
+                masks[section.positions[0]] = self.alone(section.positions[0])
             else:
                 self._merge(section, masks)
         return masks
 
-    def _alone(self, position: int) -> Mask | None:
+    def alone(self, position: int) -> Mask | None:
         """Leave the deletes out of a file that shares no key with another."""
         file = self.split.files[position]
         survivors = self.survivors[position]
@@ -112,18 +126,17 @@ class _Merger:
             return survivors
         mask = np.zeros(file.row_count, np.bool_)
         with open_data_file(self.split, file, self.plan, self.file_io) as data:
-            for start, rows in data.positioned([KIND_FIELD], batch_rows=self._batch_rows(1)):
+            for start, rows in data.positioned([KIND_FIELD], batch_rows=self.batch_rows(1)):
                 mask[start : start + rows.num_rows] = is_add(rows.column(VALUE_KIND).to_numpy())
         return mask if survivors is None else mask & survivors
 
     def _merge(self, section: Section, masks: list[Mask | None]) -> None:
         """Merge the files of a section and set their masks."""
-        key_columns = self._key_columns(section)
-        fields = self._fields(key_columns)
-        batch_rows = self._batch_rows(len(section.runs))
+        key_columns = self.key_columns(section)
+        batch_rows = self.batch_rows(len(section.runs))
         for position in section.positions:
             masks[position] = np.zeros(self.split.files[position].row_count, np.bool_)
-        runs = [_Run(self, run, fields, batch_rows) for run in section.runs]
+        runs = self.runs(section, key_columns, batch_rows)
         pieces = winners_of_runs(
             [run.batches() for run in runs],
             key_columns,
@@ -133,7 +146,13 @@ class _Merger:
             for run, decided in zip(runs, piece, strict=True):
                 run.set_next(decided, masks)
 
-    def _key_columns(self, section: Section) -> KeyColumns:
+    def runs(self, section: Section, key_columns: KeyColumns, batch_rows: int) -> list[RunOfKeys]:
+        """Open the runs of a section."""
+        fields = self._fields(key_columns)
+        return [RunOfKeys(self, run, fields, batch_rows) for run in section.runs]
+
+    def key_columns(self, section: Section) -> KeyColumns:
+        """Say how the keys of a section are read."""
         options = self.plan.options
         files = [self.split.files[position] for position in section.positions]
         return KeyColumns(
@@ -141,8 +160,9 @@ class _Merger:
             sequence_fields=options.sequence_fields,
             is_descending=options.sequence_descending,
             is_position_enough=section.is_age_enough and not options.sequence_fields,
-            has_deletes=not self.plan.keeps_deletes
-            and any(file.delete_row_count != 0 for file in files),
+            has_deletes=any(file.delete_row_count != 0 for file in files)
+            and (not self.plan.keeps_deletes or self.plan.engine.ignore_delete),
+            engine=self.plan.engine,
         )
 
     def _fields(self, key_columns: KeyColumns) -> list[DataField]:
@@ -158,11 +178,11 @@ class _Merger:
         }
         return [known[name] for name in key_columns.names]
 
-    def _batch_rows(self, run_count: int) -> int:
+    def batch_rows(self, run_count: int, row_bytes: int = 1) -> int:
         """Choose how many rows of each run to read at a time."""
         bounds = self.plan.bounds
         lengths = [len(key) for file in self.split.files for key in (file.min_key, file.max_key)]
-        row_bytes = max(1, sum(lengths) // len(lengths))
+        row_bytes = max(row_bytes, sum(lengths) // len(lengths))
         return max(1, min(bounds.piece_rows, bounds.piece_bytes // row_bytes) // run_count)
 
 
@@ -175,11 +195,15 @@ class _Part(NamedTuple):
     """Positions of the rows in the file, ascending."""
 
 
-class _Run:
+class RunOfKeys:
     """A sorted run as a stream of keys that remembers where the keys were."""
 
     def __init__(
-        self, merger: _Merger, positions: SortedRun, fields: Sequence[DataField], batch_rows: int
+        self,
+        merger: SplitMerger,
+        positions: SortedRun,
+        fields: Sequence[DataField],
+        batch_rows: int,
     ) -> None:
         self._merger = merger
         self._positions = positions

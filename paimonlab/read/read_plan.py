@@ -11,6 +11,7 @@ from paimonlab.errors import SchemaNotFoundError
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.options import option_field
 from paimonlab.spec.predicate import Predicate, columns
 from paimonlab.spec.schema import TableSchema
@@ -63,6 +64,8 @@ class ReadPlan:
     options: ReadOptions = field(default_factory=ReadOptions)
     external_roots: tuple[str, ...] = ()
     """Folders outside the table's that data files may be in."""
+    engine: MergeEngine = field(default_factory=MergeEngine)
+    """What becomes of several rows of one key."""
     bounds: ReadBounds = field(default_factory=ReadBounds)
     keeps_deletes: bool = False
     """Whether a key whose newest row is a delete keeps that row."""

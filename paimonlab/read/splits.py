@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from paimonlab.datafile.reader import WHOLE, Mask, Share
 from paimonlab.read.mask_cache import shared_masks
+from paimonlab.read.merged_rows import merged_rows
 from paimonlab.read.merging import key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.row_groups import group_splits, needs_no_columns_of_others, read_row_group
@@ -83,9 +84,18 @@ def read_split(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa
         for group in group_splits(split, plan.table_name):
             yield from _group(group, wanted, file_io)
         return
+    if _merges_values(split, wanted):
+        read_file = partial(_rows, split, plan=wanted, file_io=file_io)
+        yield from merged_rows(split, wanted, file_io, read_file)
+        return
     masks = _masks(split, wanted, file_io)
     for file, mask in zip(split.files, masks, strict=True):
         yield from _rows(split, file, mask, wanted, file_io)
+
+
+def _merges_values(split: DataSplit, plan: ReadPlan) -> bool:
+    """Whether rows of the split become rows that are in no file."""
+    return not split.raw_convertible and not plan.engine.selects_rows
 
 
 def count_rows(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO) -> int:
@@ -104,6 +114,9 @@ def count_rows(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO) -> 
             return
         if split.raw_convertible and split.has_known_deletions:
             yield split.least_row_count
+            return
+        if _merges_values(split, plan):
+            yield sum(len(batch) for batch in read_split(split, replace(plan, columns=()), file_io))
             return
         masks = _masks(split, plan, file_io)
         for file, mask in zip(split.files, masks, strict=True):
@@ -152,10 +165,13 @@ def _file_sources(
     splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO, threads: int
 ) -> list[Callable[[], Iterable[pa.RecordBatch]]]:
     """Merge the keys of splits now and make a source of every file with rows."""
-    found = []
+    found: list[Callable[..., Iterable[pa.RecordBatch]]] = []
+    merging: list[Callable[[], Iterable[pa.RecordBatch]]] = []
     for split in splits:
         wanted = within_partition(split, plan)
-        if wanted is not None:
+        if wanted is not None and _merges_values(split, wanted):
+            merging.append(partial(read_split, split, wanted, file_io))
+        elif wanted is not None:
             masks = _masks(split, wanted, file_io)
             found += [
                 partial(_rows, split, file, mask, wanted, file_io)
@@ -164,9 +180,8 @@ def _file_sources(
             ]
     # Fewer files than threads: several read one file, each its share of the row groups.
     parts = -(-threads // max(len(found), 1))
-    return [
-        partial(source, share=Share(number, parts)) for source in found for number in range(parts)
-    ]
+    shares = (Share(number, parts) for number in range(parts))
+    return [*merging, *(partial(source, share=share) for share in shares for source in found)]
 
 
 def _group(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa.RecordBatch]:

@@ -134,20 +134,29 @@ def _rename(change: RenameColumn, schema: TableSchema) -> TableSchema:
     )
 
 
-_NAMING_OPTIONS = ("bucket-key", "sequence.field")
+_NAMING_OPTIONS = frozenset(
+    {
+        *("bucket-key", "sequence.field", "partial-update.remove-record-on-sequence-group"),
+        *("record-level.time-field", "rowkind.field"),
+    }
+)
+_GROUP = ".sequence-group"
 
 
 def _rename_in_options(options: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
     renamed = {}
     for key, text in options.items():
         value = text
-        if key in _NAMING_OPTIONS:
+        if key in _NAMING_OPTIONS or (key.startswith("fields.") and key.endswith(_GROUP)):
             value = ",".join(names.get(name, name) for name in text.split(","))
         renamed[_renamed_key(key, names)] = value
     return renamed
 
 
 def _renamed_key(key: str, names: Mapping[str, str]) -> str:
+    if key.startswith("fields.") and key.endswith(_GROUP):
+        group = key.removeprefix("fields.").removesuffix(_GROUP).split(",")
+        return f"fields.{','.join(names.get(name, name) for name in group)}{_GROUP}"
     for old, new in names.items():
         if key.startswith(f"fields.{old}."):
             return f"fields.{new}.{key.removeprefix(f'fields.{old}.')}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 IMPLEMENTED = """
 add-column-before-partition  boolean  false
+aggregation.remove-record-on-delete  boolean  false
 alter-column-null-to-not-null.disabled  boolean  true
 branch  string  main
 bucket  int  -1
@@ -45,7 +46,15 @@ dynamic-bucket.initial-buckets  int  -
 dynamic-bucket.max-buckets  int  -1
 dynamic-bucket.target-row-num  long  2000000
 dynamic-partition-overwrite  boolean  true
+fields.*.aggregate-function  enum  -  collect*|bool_and*|bool_or*|first_non_null_value*|first_not_null_value*|first_value*|hll_sketch*|last_non_null_value*|last_value*|listagg*|max*|merge_map*|merge_map_with_keytime|min*|nested_partial_update|nested_update*|product*|rbm32*|rbm64|sum*|theta_sketch*
+fields.*.count-limit  int  -
+fields.*.distinct  boolean  false
+fields.*.ignore-retract  boolean  false
+fields.*.list-agg-delimiter  string  ,
+fields.*.nested-key  string  -
+fields.*.sequence-group  string  -
 fields.*.stats-mode  string  -
+fields.default-aggregate-function  enum  -  collect*|bool_and*|bool_or*|first_non_null_value*|first_not_null_value*|first_value*|hll_sketch*|last_non_null_value*|last_value*|listagg*|max*|merge_map*|merge_map_with_keytime|min*|nested_partial_update|nested_update*|product*|rbm32*|rbm64|sum*|theta_sketch*
 file.block-size  memory  -
 file.compression  enum  zstd  zstd*|snappy*|gzip*|lz4*|lz4_raw*|uncompressed*|none*|null*|lzo|brotli|zlib*|deflate*|bzip2*|xz*|zstandard*
 file.compression.per.level  map  -
@@ -53,6 +62,8 @@ file.compression.zstd-level  int  1
 file.format  enum  parquet  parquet*|orc*|avro*|csv|json|text|lance|vortex|mosaic|row|blob
 file.format.per.level  map  -
 file.suffix.include.compression  boolean  false
+ignore-delete  boolean  false
+ignore-update-before  boolean  false
 incremental-between  string  -
 incremental-between-scan-mode  enum  auto  auto*|delta*|changelog*|diff*
 incremental-between-tag-to-snapshot  boolean  false
@@ -63,7 +74,7 @@ manifest.delete-file-drop-stats  boolean  false
 manifest.full-compaction-threshold-size  memory  16 mb
 manifest.merge-min-count  int  30
 manifest.target-file-size  memory  8 mb
-merge-engine  enum  deduplicate  deduplicate*|partial-update|aggregation|first-row
+merge-engine  enum  deduplicate  deduplicate*|partial-update*|aggregation*|first-row*
 metadata.stats-dense-store  boolean  true
 metadata.stats-keep-first-n-columns  int  -1
 metadata.stats-mode  string  truncate(16)
@@ -77,6 +88,8 @@ orc.row.index.stride  int  -
 orc.stripe.size  int  -
 orc.timestamp-ltz.legacy.type  boolean  true
 parquet.enable.dictionary  boolean  -
+partial-update.remove-record-on-delete  boolean  false
+partial-update.remove-record-on-sequence-group  string  -
 partition  string  -
 partition.default-name  string  __DEFAULT_PARTITION__
 partition.legacy-name  boolean  true
@@ -104,7 +117,6 @@ write-buffer-size  memory  256 mb
 """Read and obeyed."""
 
 UNSUPPORTED = """
-aggregation.remove-record-on-delete  boolean  false
 blob-as-descriptor  boolean  false
 blob-compaction.enabled  boolean  false
 blob-descriptor-field  string  -
@@ -124,17 +136,16 @@ fields.*.default-value  string  -
 fields.*.map.shared-shredding.column-placement-policy  string  -
 fields.*.map.shared-shredding.max-columns  int  -
 fields.*.map.storage-layout  string  -
+fields.*.nested-key-null-strategy  string  -
+fields.*.nested-sequence-field  string  -
 fields.*.pk-bitmap.index.options  string  -
 fields.*.pk-btree.index.options  string  -
 fields.*.pk-full-text.index.options  string  -
 fields.*.pk-vector.distance.metric  string  -
 fields.*.pk-vector.index.options  string  -
 fields.*.pk-vector.index.type  string  -
-fields.default-aggregate-function  string  -
-ignore-delete  boolean  false
+fields.*.ts-field  string  -
 key-value.sequence_number.enabled  boolean  false
-partial-update.remove-record-on-delete  boolean  false
-partial-update.remove-record-on-sequence-group  string  -
 path  string  -
 pk-bitmap.index.columns  string  -
 pk-btree.index.columns  string  -
@@ -217,18 +228,8 @@ cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false
 delete.force-produce-changelog  boolean  false
 end-input.check-partition-expire  boolean  false
-fields.*.aggregate-function  string  -
-fields.*.count-limit  int  -
 fields.*.dimension  int  -
-fields.*.distinct  boolean  false
-fields.*.ignore-retract  boolean  false
-fields.*.list-agg-delimiter  string  ,
-fields.*.nested-key  string  -
-fields.*.nested-key-null-strategy  string  -
-fields.*.nested-sequence-field  string  -
 fields.*.nlist  int  -
-fields.*.sequence-group  string  -
-fields.*.ts-field  string  -
 file-index.*  string  -
 force-lookup  boolean  false
 full-compaction.delta-commits  int  -
@@ -237,7 +238,6 @@ global-index.build.max-shard  int  32
 global-index.column-update-action  enum  THROW_ERROR  THROW_ERROR|DROP_PARTITION_INDEX|IGNORE
 global-index.external-path  string  -
 global-index.row-count-per-shard  long  100000
-ignore-update-before  boolean  false
 lookup-compact  enum  RADICAL  RADICAL|GENTLE
 lookup-compact.max-interval  int  -
 lookup-wait  boolean  true
@@ -283,8 +283,6 @@ postpone.default-bucket-num  int  -
 postpone.merge-on-read  boolean  false
 postpone.target-row-num-per-bucket  long  -
 postpone.target-size-per-bucket  memory  1 gb
-record-level.expire-time  duration  -
-record-level.time-field  string  -
 rowkind.field  string  -
 snapshot.clean-empty-directories  boolean  false
 snapshot.expire.execution-mode  enum  sync  sync|async
@@ -416,6 +414,8 @@ read.stream.maxFilesPerTrigger  int  -
 read.stream.maxRowsPerTrigger  long  -
 read.stream.maxTriggerDelayMs  long  -
 read.stream.minRowsPerTrigger  long  -
+record-level.expire-time  duration  -
+record-level.time-field  string  -
 requiredSparkConfsCheck.enabled  boolean  true
 row-tracking.partition-group-on-commit  boolean  true
 scalar-index.search-mode  enum  fast  fast|full|detail

@@ -227,10 +227,10 @@ def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: O
     --------
     >>> from paimonlab.spec.schema import TableSchema
     >>> schema = TableSchema(0, (), -1, primary_keys=("id",))
-    >>> check_supported({"bucket": "1", "merge-engine": "aggregation"}, schema, "read")
+    >>> check_supported({"bucket": "1", "pk-clustering-override": "true"}, schema, "read")
     Traceback (most recent call last):
-    paimonlab.errors.UnsupportedError: merge-engine = 'aggregation' is not supported: reading
-    this table needs it; 'deduplicate' would do
+    paimonlab.errors.UnsupportedError: pk-clustering-override = 'true' is not supported: reading
+    this table needs it; 'false' would do
     """
     for key, text in options.items():
         spec = find_option(key)

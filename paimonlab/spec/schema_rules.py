@@ -13,6 +13,7 @@ from paimonlab.spec.bucket import BucketFunction, takes_mod
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.fields import KEY_PREFIX, SYSTEM_FIELDS
 from paimonlab.spec.hive_hash import is_hashable
+from paimonlab.spec.merge_engine import check_merge_engine
 from paimonlab.spec.options import Options
 from paimonlab.spec.partition import PartitionOptions
 from paimonlab.spec.row_tracking import check_row_tracking
@@ -30,6 +31,7 @@ from paimonlab.spec.types import (
 )
 
 _NO_KEY = (TypeRoot.VARIANT, TypeRoot.BLOB)
+_TIMES = (TypeRoot.INT, TypeRoot.BIGINT, TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
 
 
 def check_schema(schema: TableSchema) -> None:
@@ -54,6 +56,8 @@ def check_schema(schema: TableSchema) -> None:
     _check_sequence_fields(schema, types)
     _check_folders(schema)
     check_row_tracking(schema)
+    check_merge_engine(schema.fields, schema.primary_keys, schema.options)
+    _check_expiring_field(schema, types)
 
 
 def _check_fields(fields: Sequence[DataField]) -> None:
@@ -155,3 +159,23 @@ def _check_folders(schema: TableSchema) -> None:
     options = Options(schema.options)
     options.slice(PartitionOptions)
     _ = options.slice(ExternalPathOptions).write_folders
+
+
+def _check_expiring_field(schema: TableSchema, types: Mapping[str, DataType]) -> None:
+    name = schema.options.get("record-level.time-field")
+    if name is None:
+        if "record-level.expire-time" in schema.options:
+            raise SchemaError(
+                "option 'record-level.expire-time' needs 'record-level.time-field' to go by"
+            )
+        return
+    if name not in types:
+        raise SchemaError(
+            f"record-level.time-field {name!r} is not a column.{close_matches(name, types)}"
+        )
+    data_type = types[name]
+    if not isinstance(data_type, AtomicType) or data_type.root not in _TIMES:
+        raise SchemaError(
+            f"record-level.time-field {name!r} must be INT, BIGINT or TIMESTAMP, not "
+            f"{format_type(data_type)}"
+        )

@@ -116,6 +116,7 @@ def _keeps_newest(scan: Scan) -> bool:
     return (
         options.get("merge-engine", "deduplicate").lower() == "deduplicate"
         and "sequence.field" not in options
+        and options.get("ignore-delete", "false").lower() == "false"
         and options.get("deletion-vectors.enabled", "false").lower() == "false"
         and not any(pa.types.is_floating(key_type) for key_type in key_types)
         and bool(key_types)

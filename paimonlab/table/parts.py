@@ -20,6 +20,7 @@ from paimonlab.metadata.tags import TagManager
 from paimonlab.read.read_plan import ReadOptions, ReadPlan
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.options import Options
 from paimonlab.spec.partition import PartitionOptions
 from paimonlab.spec.predicate import Predicate
@@ -139,6 +140,7 @@ class TableParts:
             predicate=predicate,
             options=self.options.slice(ReadOptions),
             external_roots=self.layout.external_roots,
+            engine=MergeEngine.of(schema.fields, schema.primary_keys, self.options),
         )
 
     def write_plan(self) -> WritePlan:
@@ -161,4 +163,5 @@ class TableParts:
             stats=StatsOptions.of(self.schema.fields, self.options),
             dynamic=self.options.slice(DynamicBucketOptions),
             external_folders=self.options.slice(ExternalPathOptions).write_folders,
+            engine=MergeEngine.of(self.schema.fields, self.schema.primary_keys, self.options),
         )

@@ -12,9 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.merge.deduplicate import newest
-from paimonlab.merge.order import sort_keys
+from paimonlab.merge.deduplicate import newest, oldest
+from paimonlab.merge.engines import merge
+from paimonlab.merge.groups import Members
+from paimonlab.merge.order import as_numpy, sort_keys
 from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
+from paimonlab.spec.merge_engine import EngineKind
+from paimonlab.spec.row_kind import RowKind
 from paimonlab.write.write_plan import WritePlan
 
 
@@ -40,16 +44,47 @@ def sorted_run(
         k <= m rows in file layout, sorted by key, one a key.
     """
     schema = plan.schema
-    keys = [_pick(rows, name, positions) for name in schema.trimmed_primary_keys]
+    keys = sort_keys([_pick(rows, name, positions) for name in schema.trimmed_primary_keys])
     fields = [_pick(rows, name, positions) for name in plan.options.sequence_fields]
     sequences = (
         [sort_keys(fields, is_descending=plan.options.sequence_descending)] if fields else []
     )
-    order = newest(sort_keys(keys), sequences)
+    if not plan.engine.selects_rows:
+        return _merged(rows, positions, Members.of(keys, sequences), first_sequence, plan)
+    is_first = plan.engine.kind is EngineKind.FIRST_ROW
+    order = oldest(keys) if is_first else newest(keys, sequences)
     source = order if positions is None else positions[order]
     picked = rows.take(pa.array(source))
     numbers = pa.array(order + np.int64(first_sequence), pa.int64())
     return _physical(picked, numbers, schema.trimmed_primary_keys, schema.field_names)
+
+
+def _merged(
+    rows: pa.Table,
+    positions: npt.NDArray[np.int64] | None,
+    members: Members,
+    first_sequence: int,
+    plan: WritePlan,
+) -> pa.Table:
+    """Make one row of the rows of each key; it has the number of the newest of them."""
+    schema = plan.schema
+    chosen = rows if positions is None else rows.take(pa.array(positions))
+    kinds = as_numpy(chosen.column(VALUE_KIND))
+    merged = merge(
+        chosen,
+        schema.field_names,
+        members,
+        kinds=kinds if kinds.any() else None,
+        engine=plan.engine,
+        required=[field.name for field in schema.fields if not field.type.nullable],
+    )
+    last = members.last()
+    given = np.where(members.lengths == 1, kinds[last], np.int8(RowKind.INSERT))
+    table = pa.table(
+        {**merged.columns, VALUE_KIND: given if merged.kinds is None else merged.kinds}
+    )
+    numbers = pa.array(last + np.int64(first_sequence), pa.int64())
+    return _physical(table, numbers, schema.trimmed_primary_keys, schema.field_names)
 
 
 def _pick(

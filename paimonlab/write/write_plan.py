@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.spec.bucket_mode import BucketMode, bucket_mode
+from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.options import option_field
 from paimonlab.spec.partition import PartitionOptions
 from paimonlab.spec.schema import TableSchema
@@ -38,6 +39,10 @@ class WriteOptions:
         "sequence.field.sort-order", "enum", default=False, parse="descending".__eq__
     )
     """``sequence.field.sort-order``: whether the smallest value wins."""
+    ignore_delete: bool = option_field("ignore-delete", "boolean", default=False)
+    """``ignore-delete``: rows of kind ``-U`` and ``-D`` are not written."""
+    ignore_update_before: bool = option_field("ignore-update-before", "boolean", default=False)
+    """``ignore-update-before``: rows of kind ``-U`` are not written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +60,8 @@ class WritePlan:
     dynamic: DynamicBucketOptions = field(default_factory=DynamicBucketOptions)
     external_folders: tuple[str, ...] = ()
     """Roots that new data files go to in turn; (): the table's folder."""
+    engine: MergeEngine = field(default_factory=MergeEngine)
+    """What becomes of several rows of one key."""
 
     @property
     def target_file_size_bytes(self) -> int:

@@ -25,6 +25,7 @@ from paimonlab.storage import FileIO
 from paimonlab.write.buckets import Group
 from paimonlab.write.file_targets import data_target
 from paimonlab.write.folders import bucket_folder
+from paimonlab.write.kinds import admitted
 from paimonlab.write.routing import FixedRouter, Router
 from paimonlab.write.rows import align, batches_of
 from paimonlab.write.runs import sorted_run
@@ -107,6 +108,7 @@ class TableWriter:
             if batch.num_rows:
                 plan = self._plan
                 rows = align(batch, plan.schema, table=plan.table_name, row_kinds=row_kinds)
+                rows = admitted(rows, plan)
                 self._buffer.append(rows)
                 self._buffered_bytes += rows.nbytes
                 self._handed_over = False

@@ -164,12 +164,12 @@ def test_what_is_unknown_or_missing_is_an_error(catalog: pl.Catalog) -> None:
         catalog.alter_table("db.t", pl.SetOption("write-onli", "true"))
     with pytest.raises(SchemaError, match="bukket"):
         catalog.create_table("db.u", COLUMNS, options={"bukket": "1"})
-    with pytest.raises(UnsupportedError, match="merge-engine = 'aggregation'"):
+    with pytest.raises(UnsupportedError, match="pk-clustering-override = 'true'"):
         catalog.create_table(
             "db.u",
             COLUMNS,
             primary_keys=["id"],
-            options={"bucket": "1", "merge-engine": "aggregation"},
+            options={"bucket": "1", "pk-clustering-override": "true"},
         )
     with pytest.raises(UnsupportedError, match="bucket"):
         catalog.create_table("db.u", COLUMNS, primary_keys=["id"])

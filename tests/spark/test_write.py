@@ -352,7 +352,7 @@ def test_an_option_that_is_not_there_yet_refuses_the_write(
     with pytest.raises((UnsupportedError, PaimonError)):
         spark.sql(
             "CREATE TABLE paimon.db.agg (id INT NOT NULL, v INT) TBLPROPERTIES "
-            "('primary-key' = 'id', 'bucket' = '1', 'merge-engine' = 'aggregation')"
+            "('primary-key' = 'id', 'bucket' = '1', 'pk-clustering-override' = 'true')"
         )
 
 

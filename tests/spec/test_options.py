@@ -158,14 +158,13 @@ def test_unknown_keys_of_others_stay_unread() -> None:
 
 
 REFUSED: list[tuple[dict[str, str], str]] = [
-    ({"merge-engine": "aggregation"}, "create read write"),
-    ({"merge-engine": "partial-update"}, "create read write"),
-    ({"merge-engine": "FIRST-ROW"}, "create read write"),
+    ({"pk-clustering-override": "true"}, "create read write"),
     ({"file.format": "csv"}, "create read write"),
     ({"deletion-vectors.enabled": "true"}, "write"),
     ({"type": "format-table"}, "create read write"),
     ({"manifest.format": "orc"}, "create write"),
-    ({"ignore-delete": "true"}, "create read write"),
+    ({"fields.a.aggregate-function": "rbm64"}, "create read write"),
+    ({"fields.a.nested-sequence-field": "b"}, "create read write"),
     ({"bucket": "-2"}, "create read write"),
     ({"changelog-producer": "lookup"}, "create write"),
     ({"rowkind.field": "k"}, "create write"),
@@ -178,7 +177,6 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"partition.expiration-time": "7 d"}, "create write"),
     ({"tag.automatic-creation": "process-time"}, "create write"),
     ({"file-index.bloom-filter.columns": "a"}, "create write"),
-    ({"fields.a.aggregate-function": "sum"}, "create write"),
     ({"metadata.iceberg.storage": "table-location"}, "create write"),
     ({"batch-scan-mode": "compact-bucket-table"}, "create read"),
     ({"scan.primary-branch": "b"}, "create read write"),
@@ -298,6 +296,6 @@ def test_slices_have_the_defaults_of_paimon() -> None:
         for field in dataclasses.fields(cls):
             key = field.metadata.get(OPTION_KEY, "")
             spec = KNOWN_OPTIONS.get(key)
-            if spec is not None and spec.default is not None:
+            if spec is not None and spec.default is not None and "*" not in key:
                 again: Any = Options({key: spec.default}).slice(cls)
                 assert getattr(again, field.name) == getattr(default, field.name), (cls, key)

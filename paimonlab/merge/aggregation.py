@@ -1,0 +1,220 @@
+"""Merge engine ``aggregation``: every column by its function.
+
+Source: apache/paimon@1.3.1 ``…mergetree.compact.aggregate.AggregateMergeFunction`` and
+``…mergetree.compact.ReducerMergeFunctionWrapper``: a key's only row stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.merge.arithmetic import (
+    every,
+    extreme,
+    is_numeric_extreme,
+    product,
+    some,
+    total,
+)
+from paimonlab.merge.fold import retraction_refused
+from paimonlab.merge.folds import fold_all, fold_of, pick
+from paimonlab.merge.groups import NONE, Mask, Members, Positions
+from paimonlab.merge.key_rows import KeyRows, Merged
+from paimonlab.merge.picking import (
+    greatest,
+    last_non_null_value,
+    last_value,
+    smallest,
+    with_values,
+)
+from paimonlab.spec.aggregate import PRIMARY_KEY, Aggregate
+from paimonlab.spec.merge_engine import MergeEngine
+from paimonlab.spec.row_kind import RowKind
+
+_FIRST = ("first_value", "first_non_null_value", "first_not_null_value")
+
+
+def aggregate(rows: KeyRows, engine: MergeEngine) -> Merged:
+    """Merge the rows of each key.
+
+    Raises
+    ------
+    DataError
+        If a row takes away what the function of a column cannot give back.
+    """
+    if engine.removes_on_delete and rows.kinds is not None:
+        return _after_deletes(rows, engine)
+    members = replace(rows.members, is_retract=rows.is_retract)
+    columns = {
+        name: aggregate_column(column, members, engine.aggregates[name], name, rows.is_alone)
+        for name, column in rows.columns.items()
+    }
+    return Merged(columns, rows.kinds_of_merged(np.zeros(rows.members.group_count, np.bool_)))
+
+
+def _after_deletes(rows: KeyRows, engine: MergeEngine) -> Merged:
+    """Let the rows of each key begin anew behind its last ``-D``."""
+    members = replace(rows.members, is_retract=rows.is_retract)
+    resets = (rows.ordered_kinds == RowKind.DELETE) & ~rows.alone_rows
+    last = members.place_of_last(resets)
+    begin = np.repeat(last, members.lengths)
+    places = np.arange(len(members.positions))
+    behind = members.keep(places > begin)
+    # A column that is never null begins with the value of the deleted row.
+    retract = None if members.is_retract is None else members.is_retract & ~resets
+    with_deleted = replace(members, is_retract=retract).keep((places >= begin) & (places >= 0))
+    deleted = np.where(last == NONE, NONE, members.positions[last])
+    is_deleted = last == members.ends - 1
+    columns = {}
+    for name, column in rows.columns.items():
+        how = engine.aggregates[name]
+        if retract is not None and retract.any() and not how.retracts:
+            raise retraction_refused(how, name)
+        if how.function in _FIRST:
+            came_before = members.keep(places < begin)
+            picked = _first(column, behind, how.function)
+            is_set = _first(column, came_before, how.function) != NONE
+            start = deleted if name in rows.required else np.full_like(deleted, NONE)
+            columns[name] = pick(
+                column, np.where(is_set | (picked == NONE), _or(start, picked, is_set), picked)
+            )
+            continue
+        taking = with_deleted if name in rows.required else behind
+        columns[name] = aggregate_column(column, taking, how, name, rows.is_alone | is_deleted)
+    return Merged(columns, rows.kinds_of_merged(is_deleted))
+
+
+def _or(start: Positions, picked: Positions, is_set: Mask) -> Positions:
+    """Return where a key begins; without one, where rows would if none came before."""
+    return np.where(is_set, start, np.where(picked == NONE, start, picked))
+
+
+def _first(column: pa.Array, members: Members, function: str) -> Positions:
+    if members.is_retract is not None and members.is_retract.any():
+        members = members.without_retracts()
+    return members.first() if function == "first_value" else with_values(column, members).first()
+
+
+def aggregate_column(
+    column: pa.Array,
+    members: Members,
+    how: Aggregate,
+    name: str,
+    is_alone: Mask,
+) -> pa.Array:
+    """Aggregate the values of each group.
+
+    Parameters
+    ----------
+    column
+        n rows.
+    members
+        m rows of them in g groups, in the order in which the function takes them.
+    how
+        The function.
+    name
+        Of the column, for messages.
+    is_alone
+        (g,) whether the key has one row only, which stays as it is.
+
+    Returns
+    -------
+    (g,) of the column's type
+        Null where a group has no rows.
+    """
+    if how.ignore_retract:
+        members = members.without_retracts()
+    elif members.is_retract is not None and not members.is_retract.any():
+        members = replace(members, is_retract=None)
+    elif members.is_retract is not None and not how.retracts:
+        raise retraction_refused(how, name)
+    picked = _picked(column, members, how.function)
+    if picked is not None:
+        return pick(column, picked)
+    computed = _computed(column, members, how, name)
+    if computed is not None:
+        return computed
+    return fold_all(fold_of(column, how, name), members, column, is_alone.__getitem__)
+
+
+def _picked(column: pa.Array, members: Members, function: str) -> Positions | None:
+    """Return the row that each group picks, if the function picks one."""
+    match function:
+        case "last_non_null_value":
+            return last_non_null_value(column, members)
+        case "last_value":
+            return last_value(members)
+        case "first_value":
+            return members.first()
+        case "first_non_null_value" | "first_not_null_value":
+            return with_values(column, members).first()
+        case "max" | "min" if not is_numeric_extreme(column.type):
+            return (greatest if function == "max" else smallest)(column, members)
+    return members.last() if function == PRIMARY_KEY else None
+
+
+def _computed(column: pa.Array, members: Members, how: Aggregate, name: str) -> pa.Array | None:
+    """Compute with whole columns, where that is the same."""
+    match how.function:
+        case "sum":
+            values, is_open = total(column, members)
+            return (
+                values
+                if not is_open.any()
+                else _one_by_one(column, members, how, name, values, is_open)
+            )
+        case "product" if members.is_retract is None and not pa.types.is_decimal(column.type):
+            return product(column, members)
+        case "max" | "min":
+            return extreme(column, members, greatest=how.function == "max")
+        case "bool_and" | "bool_or":
+            return (every if how.function == "bool_and" else some)(column, members)
+        case "listagg":
+            return _joined(column, members, how.delimiter)
+    return None
+
+
+def _one_by_one(
+    column: pa.Array,
+    members: Members,
+    how: Aggregate,
+    name: str,
+    values: pa.Array,
+    is_open: Mask,
+) -> pa.Array:
+    """Replace the values of some groups by what folding gives."""
+    chosen = members.keep(np.repeat(is_open, members.lengths))
+    folded = fold_all(fold_of(column, how, name), chosen, column, lambda _: False)
+    count = len(values)
+    return pick(values, np.where(is_open, count, 0) + np.arange(count), folded)
+
+
+def _joined(column: pa.Array, members: Members, delimiter: str) -> pa.Array:
+    valued = with_values(column, members)
+    texts = column.take(pa.array(valued.positions))
+    bounds = np.concatenate([[0], valued.ends]).astype(np.int32)
+    is_empty = np.concatenate([valued.lengths == 0, [False]])
+    offsets = pa.array(bounds, mask=is_empty if is_empty.any() else None)
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), delimiter)
+
+
+def in_order_of_age(members: Members, is_older: npt.NDArray[np.bool_]) -> Members:
+    """Put rows that came late behind those that are newer.
+
+    Parameters
+    ----------
+    members
+        m rows.
+    is_older
+        (m,) whether a row is older than one before it in its group: each such row stands
+        before all others that came so far.
+    """
+    places = np.arange(len(members.positions))
+    order = np.lexsort((np.where(is_older, -places, places), members.groups))
+    retract = None if members.is_retract is None else members.is_retract[order]
+    return replace(members, positions=members.positions[order], is_retract=retract)

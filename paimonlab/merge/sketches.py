@@ -1,0 +1,62 @@
+"""Aggregate functions whose values are serialised bitmaps and sketches.
+
+Source: apache/paimon@1.3.1 ``FieldRoaringBitmap32Agg``, ``FieldHllSketchAgg``,
+``FieldThetaSketchAgg`` of ``org.apache.paimon.mergetree.compact.aggregate``, and their helpers in
+``org.apache.paimon.utils``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from paimonlab.merge.fold import Fold, skipping_nulls
+
+
+def sketch_fold(column: pa.Array, function: str) -> Fold:
+    """Fold that unites sketches."""
+    return Fold(
+        value=lambda position: column[position].as_py(),
+        add=skipping_nulls(SKETCHES[function]),
+        retract=None,
+        column=lambda values: pa.array(values, column.type),
+    )
+
+
+def _unite_bitmaps(old: bytes, new: bytes) -> bytes:
+    from pyroaring import BitMap  # noqa: PLC0415 - only where a table has bitmaps
+
+    united = BitMap.deserialize(old) | BitMap.deserialize(new)
+    united.run_optimize()
+    serialized: bytes = united.serialize()
+    return serialized
+
+
+def _unite_hll(old: bytes, new: bytes) -> bytes:
+    from datasketches import hll_sketch, hll_union, tgt_hll_type  # noqa: PLC0415 - as above
+
+    newer = hll_sketch.deserialize(new)
+    union = hll_union(newer.lg_config_k)
+    union.update(newer)
+    union.update(hll_sketch.deserialize(old))
+    serialized: bytes = union.get_result(tgt_hll_type.HLL_4).serialize_compact()
+    return serialized
+
+
+def _unite_theta(old: bytes, new: bytes) -> bytes:
+    from datasketches import compact_theta_sketch, theta_union  # noqa: PLC0415 - as above
+
+    union = theta_union(12)  # 4096 entries, Java's default
+    for sketch in (old, new):
+        union.update(compact_theta_sketch.deserialize(sketch))
+    serialized: bytes = union.get_result().serialize()
+    return serialized
+
+
+SKETCHES: Mapping[str, Callable[[bytes, bytes], bytes]] = {
+    "rbm32": _unite_bitmaps,
+    "hll_sketch": _unite_hll,
+    "theta_sketch": _unite_theta,
+}
+"""What unites two values, by aggregate function."""

@@ -1,0 +1,100 @@
+"""Rows of a split whose merge engine makes new rows of those in the files.
+
+Keys and the columns wanted of all runs are read and merged piece by piece, so that memory does
+not grow with the split. A condition on values looks at merged rows only; one on keys leaves rows
+out before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+
+from paimonlab.datafile.reader import Mask
+from paimonlab.merge.deduplicate import is_add
+from paimonlab.merge.key_rows import Merged
+from paimonlab.merge.pieces import merged_runs
+from paimonlab.merge.sections import Section
+from paimonlab.read.deletions import surviving_rows
+from paimonlab.read.merging import SplitMerger, key_predicate
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.predicate import evaluate
+from paimonlab.storage import FileIO
+
+_COMPRESSION = 3
+"""How many bytes in memory a byte of a file becomes, about."""
+
+
+def merged_rows(
+    split: DataSplit,
+    plan: ReadPlan,
+    file_io: FileIO,
+    read_file: Callable[[DataFileMeta, Mask | None], Iterable[pa.RecordBatch]],
+) -> Iterator[pa.RecordBatch]:
+    """Read a split.
+
+    Parameters
+    ----------
+    split
+        Files of a primary-key table.
+    plan, file_io
+        Of the read.
+    read_file
+        Reads the rows of one file that a mask lets through.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        Of ``plan.arrow_schema``, none empty.
+    """
+    survivors = surviving_rows(split, plan, file_io)
+    merger = SplitMerger(split, plan, file_io, key_predicate(plan), survivors)
+    for section in merger.sections():
+        if len(section.positions) == 1:
+            position = section.positions[0]
+            yield from read_file(split.files[position], merger.alone(position))
+        else:
+            yield from _merged(merger, section)
+
+
+def _merged(merger: SplitMerger, section: Section) -> Iterator[pa.RecordBatch]:
+    plan = merger.plan
+    names = [field.name for field in plan.fields_to_read]
+    # Without a column there would be no number of rows.
+    values = names or [plan.schema.trimmed_primary_keys[0]]
+    columns = replace(
+        merger.key_columns(section),
+        values=tuple(values),
+        has_deletes=any(
+            merger.split.files[position].delete_row_count != 0 for position in section.positions
+        ),
+        required=frozenset(field.name for field in plan.schema.fields if not field.type.nullable),
+    )
+    batch_rows = merger.batch_rows(len(section.runs), _row_bytes(merger.split))
+    runs = merger.runs(section, columns, batch_rows)
+    for merged in merged_runs(
+        [run.batches() for run in runs], columns, piece_rows=batch_rows * len(runs)
+    ):
+        rows = _visible(merged, plan)
+        if rows.num_rows:
+            yield rows
+
+
+def _row_bytes(split: DataSplit) -> int:
+    return _COMPRESSION * split.size_bytes // max(1, split.row_count)
+
+
+def _visible(merged: Merged, plan: ReadPlan) -> pa.RecordBatch:
+    """Leave out the keys that are gone and those for which the condition is not true."""
+    rows = pa.RecordBatch.from_arrays(list(merged.columns.values()), names=list(merged.columns))
+    if merged.kinds is not None and not plan.keeps_deletes:
+        rows = rows.filter(pa.array(is_add(merged.kinds)))
+    if plan.predicate is not None and rows.num_rows:
+        rows = rows.filter(evaluate(plan.predicate, rows))
+    rows = rows.select(list(plan.columns))
+    return rows.cast(arrow_schema(plan.fields)) if plan.columns else rows

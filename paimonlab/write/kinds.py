@@ -1,0 +1,50 @@
+"""Which kinds of rows a table takes.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.utils.RowKindFilter``. Java writes rows that its
+merge functions refuse later, which makes the key unreadable; here they are refused at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.errors import DataError
+from paimonlab.spec.fields import VALUE_KIND
+from paimonlab.spec.row_kind import RowKind
+from paimonlab.write.write_plan import WritePlan
+
+
+def admitted(rows: pa.RecordBatch, plan: WritePlan) -> pa.RecordBatch:
+    """Leave rows out that the table ignores, and refuse those it can make nothing of.
+
+    Parameters
+    ----------
+    rows
+        n rows with ``_VALUE_KIND`` (int8).
+    plan
+        Of the table.
+
+    Raises
+    ------
+    DataError
+        If rows take something away that the table's merge engine cannot take away.
+    """
+    kinds = rows.column(VALUE_KIND).to_numpy()
+    if not kinds.any():
+        return rows
+    options = plan.options
+    ignored: list[RowKind] = []
+    if options.ignore_delete:
+        ignored = [RowKind.UPDATE_BEFORE, RowKind.DELETE]
+    elif options.ignore_update_before:
+        ignored = [RowKind.UPDATE_BEFORE]
+    is_ignored = np.isin(kinds, ignored)
+    if is_ignored.any():
+        rows = rows.filter(pa.array(~is_ignored))
+        kinds = kinds[~is_ignored]
+    for kind in (RowKind.UPDATE_BEFORE, RowKind.DELETE):
+        reason = plan.engine.refusal_of(kind)
+        if reason is not None and (kinds == kind).any():
+            raise DataError(f"{plan.table_name} takes no rows of kind {kind.symbol}: {reason}")
+    return rows
