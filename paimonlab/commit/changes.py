@@ -20,6 +20,7 @@ from paimonlab.commit.index_changes import (
     check_vectors,
     combine,
 )
+from paimonlab.commit.row_ranges import check_row_ranges, completing_files
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
 from paimonlab.scan.entries import concat, with_kind
@@ -114,6 +115,7 @@ class Increment:
                 entries = without_duplicates(entries, base)
                 self.changes = replace(self.changes, entries=entries)
             check_delta(entries, base, key_types=self.shape.key_types)
+            self._check_row_ranges(latest)
         indexes = self._indexes(latest)
         self.checked_id = latest.id if latest else 0
         return Delta(entries, self.changes.changelog, indexes)
@@ -133,6 +135,19 @@ class Increment:
         after = combine(before, changes, has_buckets=self.shape.has_buckets)
         check_one_vector_each(after, table=self.base.table, snapshot_id=latest_id)
         return after
+
+    def _check_row_ranges(self, latest: Snapshot | None) -> None:
+        added = completing_files(self.changes.entries)
+        if self.is_compaction or not added.num_rows:
+            return
+        base = self.base.of(latest, added["partition"], None)
+        check_row_ranges(
+            added,
+            base.entries,
+            self.changes.rows_seen_id,
+            table=self.base.table,
+            snapshot_id=latest.id if latest else 0,
+        )
 
     def _check_buckets(self, changes: IndexChanges, latest: Snapshot | None) -> None:
         if not changes.base_ids:

@@ -47,6 +47,8 @@ class FileChanges:
     changelog: pa.Table
     """Additions of changelog files (`ENTRY_SCHEMA`)."""
     indexes: IndexChanges
+    rows_seen_id: int | None = None
+    """The snapshot whose rows the files were made of that complete others; None: unknown."""
 
     @property
     def is_empty(self) -> bool:
@@ -69,7 +71,17 @@ def written(messages: Sequence[CommitMessage]) -> FileChanges:
         entries += _entries(FileKind.DELETE, message, message.deleted_files)
         changelog += _entries(FileKind.ADD, message, message.changelog_files)
     indexes = _indexes(messages, are_of_compaction=False)
-    return FileChanges(entries_to_table(entries), entries_to_table(changelog), indexes)
+    seen = [message.checked_snapshot_id for message in messages if _completes(message)]
+    return FileChanges(
+        entries_to_table(entries),
+        entries_to_table(changelog),
+        indexes,
+        rows_seen_id=min((id for id in seen if id is not None), default=None),
+    )
+
+
+def _completes(message: CommitMessage) -> bool:
+    return any(file.first_row_id is not None for file in message.new_files)
 
 
 def compacted(messages: Sequence[CommitMessage]) -> FileChanges:

@@ -20,6 +20,7 @@ from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.statistics import Statistics
+from paimonlab.table import columns as column_files
 from paimonlab.table import overwriting, writing
 from paimonlab.table.branches import Branches
 from paimonlab.table.changes import Changes
@@ -295,6 +296,36 @@ class Table:
             If the rows do not fit the table. Nothing of them is visible then.
         """
         return writing.write(self._writable(), data, row_kinds=row_kinds, properties=properties)
+
+    def write_columns(
+        self, data: Any, *, properties: Mapping[str, str] | None = None
+    ) -> Snapshot | None:
+        """Give rows new values in some columns, in one commit, without writing the others again.
+
+        For tables with ``row-tracking.enabled`` and ``data-evolution.enabled``: every file with
+        such rows is completed by a file of these columns.
+
+        Parameters
+        ----------
+        data
+            Anything that speaks Arrow: ``_ROW_ID``, as a scan gives it when asked for, and the
+            columns to write. Rows that are left out keep their values.
+        properties
+            Kept with the snapshot.
+
+        Returns
+        -------
+        Snapshot or None
+            None when ``data`` has no rows.
+
+        Raises
+        ------
+        DataError
+            If a row is not there, or a value does not fit its column.
+        FilesConflictError
+            If others changed the same rows meanwhile: read them again and redo this.
+        """
+        return column_files.write_columns(self._writable(), data, properties=properties)
 
     def overwrite(
         self,

@@ -12,6 +12,7 @@ import org.apache.paimon.operation.BaseAppendFileStoreWrite;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.table.BucketMode;
 import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.SpecialFields;
 import org.apache.paimon.table.sink.BatchTableCommit;
 import org.apache.paimon.table.sink.BatchTableWrite;
 import org.apache.paimon.table.sink.BatchWriteBuilder;
@@ -75,6 +76,10 @@ final class Writing {
     private static List<CommitMessage> compactAppendFiles(FileStoreTable table) throws Exception {
         List<CommitMessage> messages = new ArrayList<>();
         var write = (BaseAppendFileStoreWrite) (Object) table.store().newWrite("compact");
+        if (table.coreOptions().rowTrackingEnabled()) {
+            // As the engines do: ids and sequence numbers are kept in the file.
+            write.withWriteType(SpecialFields.rowTypeWithRowTracking(table.rowType()));
+        }
         try {
             for (AppendCompactTask task : new AppendCompactCoordinator(table, false).run()) {
                 messages.add(task.doCompact(table, write));

@@ -1,0 +1,107 @@
+"""Writing some columns of rows that are there: ``table.write_columns``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.read.row_groups import group_splits, read_row_group
+from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.row_tracking import RowTrackingOptions
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table import writing
+from paimonlab.table.parts import TableParts
+from paimonlab.write.columns import (
+    NewValues,
+    completing,
+    new_values,
+    patched,
+    projected,
+    touched,
+)
+from paimonlab.write.folders import delete_files
+from paimonlab.write.writer import TableWriter
+
+_ONE_FILE = {"target-file-size": str(2**62)}
+"""A file completes one other, however large."""
+
+
+def write_columns(
+    parts: TableParts, data: Any, *, properties: Mapping[str, str] | None = None
+) -> Snapshot | None:
+    """Write columns and commit them; see `Table.write_columns`."""
+    if not parts.options.slice(RowTrackingOptions).data_evolution:
+        raise UnsupportedError(
+            "data-evolution.enabled = 'false'",
+            f"{parts.name} has no columns in files of their own; make a table with "
+            "'row-tracking.enabled' and 'data-evolution.enabled'",
+        )
+    new = new_values(data, parts.schema, table=parts.name)
+    snapshot = parts.snapshots.latest()
+    if not len(new.row_ids):
+        return None
+    messages: list[CommitMessage] = []
+    try:
+        for split in touched(_groups(parts, snapshot), new, table=parts.name):
+            messages.append(_complete(parts, split, new, snapshot))  # noqa: PERF401 - one by one
+    except BaseException:
+        delete_files(messages, parts.write_plan(), parts.file_io)
+        raise
+    with writing.files_deleted_on_failure(parts, messages):
+        return parts.committer.append(
+            messages,
+            user=writing.new_user(parts),
+            identifier=BATCH_COMMIT_IDENTIFIER,
+            properties=dict(properties) if properties else None,
+            is_new_user=True,
+        )
+
+
+def _groups(parts: TableParts, snapshot: Snapshot | None) -> list[DataSplit]:
+    found = plan(
+        ScanRequest(snapshot=snapshot),
+        schema=parts.schema,
+        schemas=parts.schemas,
+        manifests=parts.manifests,
+        options=parts.options.slice(ScanOptions),
+        table=parts.name,
+    )
+    return [one for split in found.splits for one in group_splits(split, parts.name)]
+
+
+def _complete(
+    parts: TableParts, split: DataSplit, new: NewValues, snapshot: Snapshot | None
+) -> CommitMessage:
+    """Write the file that completes a group of files."""
+    names = (*parts.schema.partition_keys, *new.columns)
+    schema = projected(parts.schema, names, parts.name)
+    options = parts.options.with_options(_ONE_FILE)
+    plan = replace(parts, schema=schema, options=options).write_plan()
+    with TableWriter(plan, parts.file_io) as writer:
+        for batch in _rows(parts, split, new, schema.field_names, snapshot):
+            writer.write(batch)
+        (message,) = writer.prepare_commit()
+    return completing(message, split, schema.field_names)
+
+
+def _rows(
+    parts: TableParts,
+    split: DataSplit,
+    new: NewValues,
+    names: tuple[str, ...],
+    snapshot: Snapshot | None,
+) -> Iterator[pa.RecordBatch]:
+    head = split.files[0]
+    assert head.first_row_id is not None, "only files with row ids are completed"
+    ours = new.between(head.first_row_id, head.first_row_id + head.row_count)
+    if len(ours.row_ids) == head.row_count and names == new.columns:
+        return iter(ours.values.to_batches())
+    reading = parts.read_plan(parts.schema, names, None, snapshot=snapshot)
+    current = read_row_group(split, reading, parts.file_io)
+    return patched(current, ours, head.first_row_id)

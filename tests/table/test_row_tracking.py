@@ -1,0 +1,291 @@
+"""Rows with ids, and columns in files of their own, against a dict."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import paimonlab
+from paimonlab.errors import (
+    ColumnNotFoundError,
+    DataError,
+    FilesConflictError,
+    SchemaError,
+    UnsupportedError,
+)
+from paimonlab.table.table import Table
+
+TRACKED = {"row-tracking.enabled": "true"}
+EVOLVING = {**TRACKED, "data-evolution.enabled": "true"}
+IDS = ["_ROW_ID", "_SEQUENCE_NUMBER"]
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> paimonlab.Catalog:
+    opened = paimonlab.connect(tmp_path)
+    opened.create_database("db")
+    return opened
+
+
+def make(
+    catalog: paimonlab.Catalog, options: Mapping[str, str], partition_keys: Sequence[str] = ()
+) -> Table:
+    columns = {"a": "INT", "b": "STRING", "p": "INT"}
+    return catalog.create_table("db.t", columns, partition_keys=partition_keys, options=options)
+
+
+def rows_of(count: int, first: int = 0, parts: int = 1) -> pa.Table:
+    numbers = range(first, first + count)
+    return pa.table(
+        {
+            "a": pa.array(numbers, pa.int32()),
+            "b": [f"b{number}" for number in numbers],
+            "p": pa.array([number % parts for number in numbers], pa.int32()),
+        }
+    )
+
+
+def rows_by_id(
+    table: Table, columns: Sequence[str] = ("a", "b", "p")
+) -> dict[int, tuple[Any, ...]]:
+    found = table.scan(["_ROW_ID", *columns]).to_arrow()
+    rows = list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+    by_id = {row[0]: row[1:] for row in rows}
+    assert len(by_id) == len(rows) == table.scan().count(), "row ids are unique"
+    return by_id
+
+
+def test_ids_go_on_from_commit_to_commit_and_sequences_are_snapshots(
+    catalog: paimonlab.Catalog,
+) -> None:
+    table = make(catalog, TRACKED, ["p"])
+    table.write(rows_of(5, parts=2))
+    table.write(rows_of(3, first=5))
+
+    found = table.scan(IDS).to_arrow()
+
+    assert sorted(found["_ROW_ID"].to_pylist()) == list(range(8))
+    assert sorted(found["_SEQUENCE_NUMBER"].to_pylist()) == [1] * 5 + [2] * 3
+    assert table.snapshot is not None
+    assert table.snapshot.next_row_id == 8
+    assert found.schema.field("_ROW_ID").type == pa.int64()
+    assert not found.schema.field("_SEQUENCE_NUMBER").nullable
+
+
+def test_rows_are_found_by_their_ids(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, TRACKED)
+    table.write(rows_of(5))
+    table.write(rows_of(5, first=5))
+
+    assert table.scan(["a"], "_ROW_ID IN (3, 7)").to_arrow()["a"].to_pylist() in ([3, 7], [7, 3])
+    assert table.scan(where="_SEQUENCE_NUMBER = 2").count() == 5
+    assert table.scan(where="_ROW_ID > 8 AND b = 'b9'").to_arrow().column_names == ["a", "b", "p"]
+
+
+def test_overwritten_rows_have_new_ids(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, TRACKED)
+    table.write(rows_of(3))
+
+    table.overwrite(rows_of(2))
+
+    assert sorted(rows_by_id(table)) == [3, 4]
+
+
+def test_ids_are_not_columns_of_other_tables(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, {})
+
+    with pytest.raises(ColumnNotFoundError):
+        table.scan(["_ROW_ID"])
+    with pytest.raises(SchemaError, match=r"row-tracking\.enabled"):
+        catalog.table("db.t$row_tracking")
+
+
+@pytest.mark.parametrize(
+    ("options", "keys", "what"),
+    [
+        ({**TRACKED, "bucket": "2", "bucket-key": "a"}, [], "without buckets"),
+        ({**TRACKED, "bucket": "2"}, ["a"], "without primary key"),
+        ({"data-evolution.enabled": "true"}, [], r"needs 'row-tracking\.enabled'"),
+    ],
+)
+def test_options_that_do_not_go_with_row_ids_are_refused(
+    catalog: paimonlab.Catalog, options: dict[str, str], keys: list[str], what: str
+) -> None:
+    with pytest.raises(SchemaError, match=what):
+        catalog.create_table("db.t", {"a": "INT", "b": "INT"}, primary_keys=keys, options=options)
+
+
+def test_new_values_of_columns_against_a_dict(catalog: paimonlab.Catalog, seed: int) -> None:
+    rng = random.Random(seed)
+    table = make(catalog, {**EVOLVING, "source.split.target-size": "1 b"}, ["p"])
+    model: dict[int, dict[str, Any]] = {}
+    columns = ["a", "b"]
+    for step in range(25):
+        if not model or rng.random() < 0.3:
+            new = rows_of(rng.randint(1, 6), first=100 * step, parts=3)
+            before = set(model)
+            table.write(new)
+            found = table.scan(["_ROW_ID", "a"], f"a >= {100 * step}").to_arrow().to_pydict()
+            for row_id, a in zip(found["_ROW_ID"], found["a"], strict=True):
+                if row_id not in before:
+                    model[row_id] = {"a": a, "b": f"b{a}", "p": a % 3}
+            continue
+        if rng.random() < 0.15:
+            name = f"c{step}"
+            table = catalog.alter_table("db.t", paimonlab.AddColumn(name, "ARRAY<BIGINT>"))
+            columns.append(name)
+        chosen = rng.sample(sorted(model), rng.randint(1, len(model)))
+        names = rng.sample(columns, rng.randint(1, len(columns)))
+        values = {name: [value_of(name, rng) for _ in chosen] for name in names}
+        types = {name: table.arrow_schema.field(name).type for name in names}
+        data = pa.table(
+            {"_ROW_ID": chosen, **{name: pa.array(values[name], types[name]) for name in names}}
+        )
+        table.write_columns(data)
+        for position, row_id in enumerate(chosen):
+            model[row_id] |= {name: values[name][position] for name in names}
+
+        every = [*columns, "p"]
+        wanted = {row_id: tuple(row.get(name) for name in every) for row_id, row in model.items()}
+        assert rows_by_id(table, every) == wanted, f"step {step}"
+        pivot = rng.choice(sorted(model))
+        b = model[pivot]["b"]
+        where = "b IS NULL" if b is None else f"b = '{b}'"
+        expected = sorted(id for id, row in model.items() if row["b"] == b)
+        found_ids = table.scan(["_ROW_ID"], where).to_arrow()["_ROW_ID"].to_pylist()
+        assert sorted(found_ids) == expected, f"step {step}: {where}"
+        assert table.scan(where=where).count() == len(expected)
+    assert table.scan(limit=2).to_arrow().num_rows == min(2, len(model))
+
+
+def value_of(name: str, rng: random.Random) -> Any:
+    if rng.random() < 0.2:
+        return None
+    if name == "a":
+        return rng.randrange(1000)
+    if name == "b":
+        return f"v{rng.randrange(5)}"
+    return [rng.randrange(9) for _ in range(rng.randrange(3))]
+
+
+def test_a_write_of_columns_keeps_the_ids_and_raises_the_sequence(
+    catalog: paimonlab.Catalog,
+) -> None:
+    table = make(catalog, EVOLVING)
+    table.write(rows_of(3))
+
+    snapshot = table.write_columns(pa.table({"_ROW_ID": [1], "b": ["new"]}))
+
+    assert snapshot is not None
+    assert snapshot.next_row_id == 3
+    assert rows_by_id(table, ["b"]) == {0: ("b0",), 1: ("new",), 2: ("b2",)}
+    files = catalog.table("db.t$files").scan(["first_row_id", "write_cols", "record_count"])
+    assert files.to_arrow().to_pylist()[-1] == {
+        "first_row_id": 0,
+        "write_cols": ["b"],
+        "record_count": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "what"),
+    [
+        ({"_ROW_ID": [0, 99], "b": ["x", "y"]}, DataError, "no row of 1 of the 2"),
+        ({"_ROW_ID": [0, 0], "b": ["x", "y"]}, DataError, "comes twice"),
+        ({"_ROW_ID": [0, None], "b": ["x", "y"]}, DataError, "without nulls"),
+        ({"_ROW_ID": [0]}, DataError, "no column"),
+        ({"b": ["x"]}, ColumnNotFoundError, "_ROW_ID"),
+        ({"_ROW_ID": [0], "z": ["x"]}, ColumnNotFoundError, "z"),
+        ({"_ROW_ID": [0], "p": [7]}, DataError, "partition column"),
+        ({"_ROW_ID": [0], "a": ["x"]}, DataError, "a"),
+    ],
+)
+def test_columns_that_do_not_fit_are_errors_and_leave_nothing_behind(
+    catalog: paimonlab.Catalog,
+    data: dict[str, list[Any]],
+    error: type[Exception],
+    what: str,
+    tmp_path: Path,
+) -> None:
+    table = make(catalog, EVOLVING, ["p"])
+    table.write(rows_of(3))
+    before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+
+    with pytest.raises(error, match=what):
+        table.write_columns(pa.table(data))
+
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == before
+
+
+def test_a_table_without_data_evolution_has_no_files_of_columns(
+    catalog: paimonlab.Catalog,
+) -> None:
+    table = make(catalog, TRACKED)
+    table.write(rows_of(3))
+
+    with pytest.raises(UnsupportedError, match=r"data-evolution\.enabled"):
+        table.write_columns(pa.table({"_ROW_ID": [0], "b": ["x"]}))
+
+
+def test_of_two_who_write_columns_of_the_same_rows_the_second_is_told(
+    catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = make(catalog, EVOLVING)
+    table.write(rows_of(3))
+    other = catalog.table("db.t")
+    assert isinstance(other, Table)
+    meanwhile(monkeypatch, lambda: other.write_columns(pa.table({"_ROW_ID": [2], "b": ["two"]})))
+
+    with pytest.raises(FilesConflictError, match="others wrote columns"):
+        table.write_columns(pa.table({"_ROW_ID": [1], "b": ["one"]}))
+
+    assert rows_by_id(table, ["b"]) == {0: ("b0",), 1: ("b1",), 2: ("two",)}
+
+
+def test_columns_of_rows_that_were_overwritten_meanwhile_are_not_written(
+    catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = make(catalog, EVOLVING)
+    table.write(rows_of(3))
+    other = catalog.table("db.t")
+    assert isinstance(other, Table)
+    meanwhile(monkeypatch, lambda: other.overwrite(rows_of(1)))
+
+    with pytest.raises(FilesConflictError, match="are gone"):
+        table.write_columns(pa.table({"_ROW_ID": [1], "b": ["one"]}))
+
+    assert rows_by_id(table, ["b"]) == {3: ("b0",)}
+
+
+def test_rows_that_are_added_meanwhile_are_no_conflict(
+    catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = make(catalog, EVOLVING)
+    table.write(rows_of(2))
+    other = catalog.table("db.t")
+    assert isinstance(other, Table)
+    meanwhile(monkeypatch, lambda: other.write(rows_of(1, first=7)))
+
+    table.write_columns(pa.table({"_ROW_ID": [1], "b": ["one"]}))
+
+    assert rows_by_id(table, ["b"]) == {0: ("b0",), 1: ("one",), 2: ("b7",)}
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
+    """Let ``act`` happen between the next writing of columns and its commit."""
+    from paimonlab.table import columns  # noqa: PLC0415
+
+    complete = columns._complete
+
+    def complete_after(*arguments: Any) -> Any:
+        message = complete(*arguments)
+        monkeypatch.undo()
+        act()
+        return message
+
+    monkeypatch.setattr(columns, "_complete", complete_after)
