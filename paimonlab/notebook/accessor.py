@@ -23,6 +23,10 @@ class Show:
         """Draw the newest snapshots, as ``%paimon_timeline`` does."""
         return commands.timeline(self._table, last=last)
 
+    def fsck(self, *, deep: bool = False) -> View:
+        """Show what a check of every file finds, as ``%paimon_fsck`` does."""
+        return commands.fsck(self._table, deep=deep)
+
 
 def register() -> None:
     """Give every table its ``show``."""

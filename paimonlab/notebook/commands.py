@@ -10,6 +10,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import help_pages, views
 from paimonlab.notebook.determinism import is_deterministic
+from paimonlab.notebook.display.fsck import draw as draw_fsck
 from paimonlab.notebook.display.tables import draw_help, draw_tables
 from paimonlab.notebook.display.timeline import draw as draw_timeline
 from paimonlab.notebook.parameters import bind
@@ -191,6 +192,20 @@ def timeline(table: str | Table, *, last: int = 20) -> views.View:
     tags = {name: tag.id for name, tag in opened.tags.list().items()}
     drawn = views.timeline(opened.name, opened.snapshots.list(), tags, last=last)
     return draw_timeline(views.repeatable(drawn) if is_deterministic() else drawn)
+
+
+def fsck(table: str | Table, *, deep: bool = False) -> views.View:
+    """Check every file of a table, and show what was found.
+
+    Parameters
+    ----------
+    table
+        ``database.table`` in the connected catalog, or a table.
+    deep
+        Whether to read all rows, too.
+    """
+    opened = _open(table) if isinstance(table, str) else table
+    return draw_fsck(opened.fsck(deep=deep))
 
 
 def _open(name: str) -> Table:

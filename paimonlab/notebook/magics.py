@@ -90,6 +90,16 @@ class PaimonMagics(Magics):
             return commands.timeline(arguments.table, last=arguments.last)
 
     @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("--deep", action="store_true", help="read all rows, too")
+    def paimon_fsck(self, line: str) -> View:
+        """Check every file of a table."""
+        arguments = _arguments(self.paimon_fsck, line)
+        with _errors_on_one_line():
+            return commands.fsck(arguments.table, deep=arguments.deep)
+
+    @line_magic
     def paimon_help(self, line: str) -> View:
         """Show what can be typed: %paimon_help [TOPIC]."""
         with _errors_on_one_line():

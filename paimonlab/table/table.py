@@ -11,6 +11,8 @@ import pyarrow as pa
 
 from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.scope import OverwriteScope
+from paimonlab.maintenance.fsck.check import Progress, fsck
+from paimonlab.maintenance.fsck.report import FsckReport
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.commit_message import CommitMessage
@@ -456,6 +458,32 @@ class Table:
             file ``_SUCCESS`` in the folder of the partition.
         """
         return mark_partitions_done(self._writable(), partitions)
+
+    def fsck(self, *, deep: bool = False, progress: Progress | None = None) -> FsckReport:
+        """Check every file of the table, of all its branches; change none.
+
+        Parameters
+        ----------
+        deep
+            Whether to read all rows, too, and compare them with what metadata says of them.
+        progress
+            Called with how much is done, how much there is, and of what.
+
+        Returns
+        -------
+        FsckReport
+            What was found: severity, file, who refers to it, what is wrong, what to do.
+
+        Examples
+        --------
+        ::
+
+            report = table.fsck(deep=True)
+            if not report.is_clean:
+                print(report)
+        """
+        parts = self._parts
+        return fsck(self.name, parts.file_io, parts.layout, deep=deep, progress=progress)
 
     def sequence_numbers(self) -> pa.Table:
         """Highest sequence number of every bucket, which writers go on from.

@@ -1,0 +1,88 @@
+"""``paimonlab fsck``: check every file of tables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from paimonlab.catalog import connect
+from paimonlab.errors import PaimonError
+from paimonlab.maintenance.fsck.check import fsck as check
+from paimonlab.maintenance.fsck.report import FsckReport
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.spec.external_paths import ExternalPathOptions
+from paimonlab.spec.options import Options
+from paimonlab.storage import FileIO, LocalFileIO
+
+_DATABASE_SUFFIX = ".db"
+
+
+@click.command()
+@click.argument("path", type=click.Path(exists=True, file_okay=False, resolve_path=True))
+@click.argument("table", required=False, metavar="[DB.TABLE]")
+@click.option("--deep", is_flag=True, help="Read all rows, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+def fsck(path: str, table: str | None, *, deep: bool, as_json: bool) -> None:
+    """Check every file of tables; change none.
+
+    PATH is the folder of a warehouse or of one table. The exit code is 1 if anything was found.
+    """
+    try:
+        folders = _folders(Path(path), table)
+    except PaimonError as error:
+        raise click.UsageError(str(error)) from error
+    reports = [_check(name, folder, deep=deep) for name, folder in folders]
+    if as_json:
+        document = msgspec.json.format(msgspec.json.encode(reports), indent=2)
+        click.echo(document.decode())
+    else:
+        for report in reports:
+            click.echo(str(report))
+    sys.exit(0 if all(report.is_clean for report in reports) else 1)
+
+
+def _folders(path: Path, table: str | None) -> list[tuple[str, Path]]:
+    """Return names and folders of the tables that are meant."""
+    if table is not None:
+        database, dot, name = table.partition(".")
+        folder = path / f"{database}{_DATABASE_SUFFIX}" / name
+        if not dot or not folder.is_dir():
+            connect(str(path)).table(table)  # says what is wrong with the name
+            raise click.UsageError(f"there is no table {table} in {path}")
+        return [(table, folder)]
+    if (path / "schema").is_dir() or (path / "snapshot").is_dir():
+        database = path.parent.name.removesuffix(_DATABASE_SUFFIX)
+        return [(f"{database}.{path.name}", path)]
+    catalog = connect(str(path))
+    names = [f"{one}.{name}" for one in catalog.databases() for name in catalog.tables(one)]
+    if not names:
+        raise click.UsageError(f"there is no table in {path}")
+    return [folder for name in names for folder in _folders(path, name)]
+
+
+def _check(name: str, folder: Path, *, deep: bool) -> FsckReport:
+    file_io = LocalFileIO()
+    layout = _layout(file_io, folder)
+    if not sys.stderr.isatty():
+        return check(name, file_io, layout, deep=deep)
+    with click.progressbar(length=1, label=name, file=sys.stderr) as bar:
+
+        def progress(done: int, total: int, _unit: str) -> None:
+            bar.length = total
+            bar.update(done - bar.pos)
+
+        return check(name, file_io, layout, deep=deep, progress=progress)
+
+
+def _layout(file_io: FileIO, folder: Path) -> TableLayout:
+    layout = TableLayout(str(folder))
+    try:
+        schema = SchemaManager(file_io, layout).latest()
+        options = Options(schema.options if schema else {}).slice(ExternalPathOptions)
+    except PaimonError:  # the check will say what is wrong with the schema
+        return layout
+    return TableLayout(str(folder), external_roots=options.readable_folders)

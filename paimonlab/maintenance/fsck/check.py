@@ -1,0 +1,162 @@
+"""Checking a table: roots, manifests, files, and their rows if that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from paimonlab.maintenance.fsck.contents import ContentChecker
+from paimonlab.maintenance.fsck.files import (
+    StoredFiles,
+    check_key_ranges,
+    check_numbers,
+    check_stored,
+    data_paths,
+)
+from paimonlab.maintenance.fsck.indexes import IndexChecker
+from paimonlab.maintenance.fsck.live import LiveFiles, ManifestWalk, unseen
+from paimonlab.maintenance.fsck.notes import Notes
+from paimonlab.maintenance.fsck.report import FsckReport
+from paimonlab.maintenance.fsck.roots import Branch, read_branch
+from paimonlab.metadata.branches import BranchManager
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.manifest_cache import ManifestCache
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.statistics import StatisticsStore
+from paimonlab.spec.options import Options, option_field
+from paimonlab.spec.partition import PartitionOptions
+from paimonlab.spec.table_schema import TableSchema
+from paimonlab.storage import FileIO
+
+_CACHE_BYTES = 128 << 20
+
+Progress = Callable[[int, int, str], None]
+"""Told how much is done, how much there is, and of what: ``(3, 20, "snapshots")``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FsckOptions:
+    """The table options that say where files are."""
+
+    index_beside_data: bool = option_field("index-file-in-data-file-dir", "boolean", default=False)
+    """``index-file-in-data-file-dir``"""
+
+
+def fsck(
+    table: str,
+    file_io: FileIO,
+    layout: TableLayout,
+    *,
+    deep: bool = False,
+    progress: Progress | None = None,
+) -> FsckReport:
+    """Check every file of a table, of all its branches.
+
+    Parameters
+    ----------
+    table
+        Name of the table, for messages.
+    file_io, layout
+        Where it is.
+    deep
+        Whether to read all rows, too.
+    progress
+        Called as the work goes on.
+
+    Returns
+    -------
+    FsckReport
+        Nothing is changed, and a damaged file is a finding, not an error.
+    """
+    notes = Notes(layout.table_path)
+    main = layout.on_branch(None)
+    names = BranchManager(file_io, main).names()
+    branches = [read_branch(file_io, one, notes) for one in (main, *map(main.on_branch, names))]
+    checker = _Checker(
+        table, file_io, StoredFiles(file_io), notes, deep=deep, progress=progress or _silent
+    )
+    done, total = 0, sum(len(branch.roots) for branch in branches)
+    seen_indexes: set[str] = set()
+    for branch in branches:
+        checker.check(branch, seen_indexes, done, total)
+        done += len(branch.roots)
+    return FsckReport(
+        table=table, is_deep=deep, findings=tuple(notes.findings), checked=notes.checked()
+    )
+
+
+def _silent(done: int, total: int, unit: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Checker:
+    table: str
+    file_io: FileIO
+    stored: StoredFiles
+    notes: Notes
+    deep: bool
+    progress: Progress
+
+    def check(self, branch: Branch, seen_indexes: set[str], done: int, total: int) -> None:
+        layout, notes = branch.layout, self.notes
+        # A cache of its own: files that others of this process have read may be damaged since.
+        manifests = ManifestStore(self.file_io, layout, cache=ManifestCache(_CACHE_BYTES))
+        walk = ManifestWalk(manifests, layout, notes)
+        contents = None
+        if self.deep:
+            schemas = SchemaManager(self.file_io, layout)
+            contents = ContentChecker(self.file_io, self.table, schemas, branch.schemas, notes)
+        indexes = IndexChecker(
+            self.file_io, layout, manifests, self.stored, notes, contents, seen_indexes
+        )
+        for number, (files, new) in enumerate(unseen(map(walk.live, branch.roots)), start=1):
+            root = files.root
+            self._check_statistics(layout, files)
+            if branch.schema is not None:
+                with notes.taken(root.path, referrer=root.name):
+                    check_key_ranges(files.entries, branch, notes, root.name)
+                    self._check_files(branch, branch.schema, files, new, contents)
+                    options = Options(branch.schema.options).slice(PartitionOptions)
+                    paths = data_paths(files.entries, layout, branch.schema, options)
+                    indexes.check(files, paths, self._index_folders(branch.schema, files))
+            self.progress(done + number, total, "snapshots")
+
+    def _check_statistics(self, layout: TableLayout, files: LiveFiles) -> None:
+        root = files.root
+        name = root.snapshot.statistics
+        if name is not None and not root.is_changelog:
+            advice = "Run ANALYZE again; without it plans may be worse."
+            with self.notes.taken(layout.statistics(name), referrer=root.name, advice=advice):
+                StatisticsStore(self.file_io, layout).read(name, referrer=root.name)
+
+    def _check_files(
+        self,
+        branch: Branch,
+        schema: TableSchema,
+        files: LiveFiles,
+        new: pa.Table,
+        contents: ContentChecker | None,
+    ) -> None:
+        root, layout = files.root, branch.layout
+        options = Options(schema.options).slice(PartitionOptions)
+        paths = data_paths(new, layout, schema, options)
+        check_stored(new, paths, self.stored, self.notes, root.name)
+        check_numbers(new, paths, branch, self.notes, root.name)
+        if contents is not None:
+            changelog = set(files.changelog["file_name"].to_pylist())
+            contents.check(new, paths, changelog, root.name)
+
+    def _index_folders(self, schema: TableSchema, files: LiveFiles) -> dict[tuple[bytes, int], str]:
+        options = Options(schema.options)
+        if not options.slice(FsckOptions).index_beside_data:
+            return {}
+        entries = files.entries
+        layout = TableLayout("/")
+        paths = data_paths(entries, layout, schema, options.slice(PartitionOptions))
+        places = zip(entries["partition"].to_pylist(), entries["bucket"].to_pylist(), strict=True)
+        folders = (path.strip("/").rpartition("/")[0] for path in paths)
+        return dict(zip(places, folders, strict=True))

@@ -1,0 +1,125 @@
+"""Whether data files are there, and whether what metadata says of them can be true."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.maintenance.fsck.notes import Notes
+from paimonlab.maintenance.fsck.roots import Branch
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.scan.entries import codes, group_codes
+from paimonlab.scan.key_ranges import first_overlap
+from paimonlab.scan.split_paths import bucket_paths
+from paimonlab.spec.partition import PartitionOptions
+from paimonlab.spec.table_schema import TableSchema
+from paimonlab.storage import FileIO
+
+_REWRITE = "Overwrite its partition, or roll the table back to before it was committed."
+
+
+@dataclass
+class StoredFiles:
+    """Sizes of files, each folder listed once."""
+
+    file_io: FileIO
+    _folders: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def size_bytes(self, path: str) -> int | None:
+        """Return the size of a file; None: it is not there."""
+        folder, name = posixpath.split(path)
+        if folder not in self._folders:
+            listed = self.file_io.list(folder)
+            self._folders[folder] = {
+                posixpath.basename(one.path): one.size_bytes
+                for one in listed
+                if not one.is_directory
+            }
+        return self._folders[folder].get(name)
+
+
+def data_paths(
+    entries: pa.Table, layout: TableLayout, schema: TableSchema, options: PartitionOptions
+) -> list[str]:
+    """Return the paths of the files of n entries; errors as of `TableLayout.data_file`."""
+    fields = [schema.field(name) for name in schema.partition_keys]
+    folders = bucket_paths(
+        entries["partition"].combine_chunks(), entries["bucket"].to_pylist(), fields, options
+    )
+    names = zip(
+        folders,
+        entries["file_name"].to_pylist(),
+        entries["external_path"].to_pylist(),
+        strict=True,
+    )
+    return [layout.data_file(*one) for one in names]
+
+
+def check_stored(
+    entries: pa.Table, paths: Sequence[str], stored: StoredFiles, notes: Notes, referrer: str
+) -> None:
+    """Check that files, and those that belong to them, are there with the right sizes."""
+    sizes = entries["file_size_bytes"].to_pylist()
+    extras = entries["extra_files"].to_pylist()
+    for path, size, extra in zip(paths, sizes, extras, strict=True):
+        notes.counts["data_files"] += 1
+        found = stored.size_bytes(path)
+        if found is None:
+            notes.add(path, "the file is missing", referrer=referrer)
+        elif found != size:
+            problem = f"it has {found:,} bytes, expected were {size:,}"
+            notes.add(path, problem, referrer=referrer)
+        for name in extra or ():
+            beside = posixpath.join(posixpath.dirname(path), name)
+            if stored.size_bytes(beside) is None:
+                notes.add(beside, "the file is missing", referrer=posixpath.basename(path))
+
+
+def check_numbers(
+    entries: pa.Table, paths: Sequence[str], branch: Branch, notes: Notes, referrer: str
+) -> None:
+    """Check what entries say of their files by itself."""
+    rows, deletes = entries["row_count"].to_numpy(), entries["delete_row_count"]
+    known = pa.array(sorted(branch.schemas), pa.int64())
+    tests: list[tuple[str, npt.NDArray[np.bool_]]] = [
+        ("a number of rows below 0", rows < 0),
+        ("more deleted rows than rows", deletes.fill_null(0).to_numpy() > rows),
+        (
+            "a smallest sequence number above the greatest",
+            entries["min_sequence_number"].to_numpy() > entries["max_sequence_number"].to_numpy(),
+        ),
+        ("a level below 0", entries["level"].to_numpy() < 0),
+        (
+            "a schema that is not there",
+            ~pc.is_in(entries["schema_id"], known).to_numpy(),
+        ),
+    ]
+    for problem, is_wrong in tests:
+        for row in np.flatnonzero(is_wrong).tolist():
+            text = f"metadata says that it has {problem}"
+            notes.add(paths[row], text, referrer=referrer, advice=_REWRITE)
+
+
+def check_key_ranges(entries: pa.Table, branch: Branch, notes: Notes, referrer: str) -> None:
+    """Check that from level 1 on no two files of a bucket and level share keys."""
+    schema = branch.schema
+    if schema is None or not schema.primary_keys:
+        return
+    deep = entries.filter(pc.greater(entries["level"], 0))
+    if deep.num_rows < 2:
+        return
+    names = ("partition", "bucket", "level")
+    group = group_codes([codes(deep[name]) for name in names])
+    types = [schema.field(name).type for name in schema.trimmed_primary_keys]
+    pair = first_overlap(group, deep["min_key"], deep["max_key"], types)
+    if pair is not None:
+        first, second = deep["file_name"].take(pa.array(pair)).to_pylist()
+        level = deep["level"][pair[0]].as_py()
+        problem = f"it shares keys with {second}, both are in level {level}"
+        notes.add(first, problem, referrer=referrer, advice="Compact the bucket fully.")

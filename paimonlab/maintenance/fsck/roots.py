@@ -1,0 +1,167 @@
+"""The roots of a table: its schemas, and the documents that name manifest lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from paimonlab.maintenance.fsck.notes import Notes
+from paimonlab.metadata.hints import numbered
+from paimonlab.metadata.layout import (
+    CHANGELOG_PREFIX,
+    SNAPSHOT_PREFIX,
+    TAG_PREFIX,
+    TableLayout,
+)
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.spec.snapshot import Snapshot, Tag
+from paimonlab.spec.table_schema import TableSchema
+from paimonlab.storage import FileIO
+
+_HOLE = "Restore it; who looks for the newest one may stop here."
+_HINT = "Delete the hint: it will be written again by the next commit."
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A document that names manifest lists."""
+
+    name: str
+    """For messages: ``snapshot-3``, ``tag-a``, ``branch-b/snapshot-1``."""
+    path: str
+    snapshot: Snapshot
+    is_changelog: bool = False
+    """Whether only its changelog is still there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What a branch has of its own."""
+
+    layout: TableLayout
+    schemas: Mapping[int, TableSchema]
+    roots: Sequence[Root]
+
+    @property
+    def schema(self) -> TableSchema | None:
+        """The latest schema that can be read."""
+        return self.schemas[max(self.schemas)] if self.schemas else None
+
+
+def read_branch(file_io: FileIO, layout: TableLayout, notes: Notes) -> Branch:
+    """Read the schemas, snapshots, tags and changelogs of a branch, and check them."""
+    reader = _Reader(file_io, layout, notes)
+    schemas = reader.schemas()
+    snapshots = reader.snapshots()
+    _check_chain(snapshots, notes)
+    roots = [*snapshots, *reader.tags(), *reader.changelogs()]
+    for root in roots:
+        schema_id = root.snapshot.schema_id
+        if schemas and schema_id not in schemas:
+            notes.add(layout.schema(schema_id), "the file is missing", referrer=root.name)
+    notes.counts["branches"] += 1
+    return Branch(layout, schemas, roots)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    file_io: FileIO
+    layout: TableLayout
+    notes: Notes
+
+    def schemas(self) -> dict[int, TableSchema]:
+        manager = SchemaManager(self.file_io, self.layout)
+        found = {}
+        ids = manager.ids()
+        self._check_holes(ids, self.layout.schema, first=0)
+        for schema_id in ids:
+            with self.notes.taken(self.layout.schema(schema_id)):
+                found[schema_id] = manager.get(schema_id)
+                self.notes.counts["schemas"] += 1
+        if not ids:
+            self.notes.add(self.layout.schema_folder, "there is no schema")
+        return found
+
+    def snapshots(self) -> list[Root]:
+        names = self.file_io.list_names(self.layout.snapshot_folder)
+        ids = numbered(names, SNAPSHOT_PREFIX)
+        self._check_holes(ids, self.layout.snapshot)
+        self._check_hints(ids)
+        return list(self._documents(ids, self.layout.snapshot, SNAPSHOT_PREFIX, "snapshots"))
+
+    def changelogs(self) -> list[Root]:
+        names = self.file_io.list_names(self.layout.changelog_folder)
+        ids = numbered(names, CHANGELOG_PREFIX)
+        return list(self._documents(ids, self.layout.changelog, CHANGELOG_PREFIX, "changelogs"))
+
+    def tags(self) -> Iterator[Root]:
+        for name in sorted(self.file_io.list_names(self.layout.tag_folder)):
+            if not name.startswith(TAG_PREFIX):
+                continue
+            path = f"{self.layout.tag_folder}/{name}"
+            with self.notes.taken(path):
+                tag = Tag.from_json(self.file_io.read(path), path=path)
+                self.notes.counts["tags"] += 1
+                yield Root(self._named(name), path, tag)
+
+    def _documents(
+        self, ids: Sequence[int], path_of: Callable[[int], str], prefix: str, what: str
+    ) -> Iterator[Root]:
+        for number in ids:
+            path = path_of(number)
+            with self.notes.taken(path):
+                snapshot = Snapshot.from_json(self.file_io.read(path), path=path)
+                self.notes.counts[what] += 1
+                if snapshot.id != number:
+                    self.notes.add(path, f"it says that it is snapshot {snapshot.id}")
+                is_changelog = prefix == CHANGELOG_PREFIX
+                yield Root(self._named(f"{prefix}{number}"), path, snapshot, is_changelog)
+
+    def _named(self, name: str) -> str:
+        branch = self.layout.branch
+        return f"branch-{branch}/{name}" if branch else name
+
+    def _check_holes(
+        self, ids: Sequence[int], path_of: Callable[[int], str], *, first: int | None = None
+    ) -> None:
+        if not ids:
+            return
+        known = set(ids)
+        for missing in range(ids[0] if first is None else first, ids[-1]):
+            if missing not in known:
+                self.notes.add(path_of(missing), "the file is missing", advice=_HOLE)
+
+    def _check_hints(self, ids: Sequence[int]) -> None:
+        for path in (self.layout.latest_hint, self.layout.earliest_hint):
+            if not self.file_io.exists(path):
+                continue
+            text = self.file_io.read(path).strip()
+            if not text.isdigit():
+                problem = f"it holds {text[:20]!r}, not the id of a snapshot"
+                self.notes.add(path, problem, advice=_HINT, severity="warning")
+            elif path == self.layout.latest_hint and (not ids or int(text) > ids[-1]):
+                newest = f"the newest is {ids[-1]}" if ids else "there is none"
+                problem = f"it names snapshot {int(text)}, but {newest}"
+                advice = "Restore the snapshot; or delete the hint to go on without it."
+                self.notes.add(path, problem, advice=advice)
+            elif path == self.layout.earliest_hint and ids and int(text) > ids[0]:
+                problem = f"it names snapshot {int(text)}, but the oldest is {ids[0]}"
+                self.notes.add(path, problem, advice=_HINT, severity="warning")
+
+
+def _check_chain(snapshots: Sequence[Root], notes: Notes) -> None:
+    """Check that the row counts of snapshots follow from each other."""
+    for before, after in pairwise(snapshots):
+        old, new = before.snapshot, after.snapshot
+        counts = (old.total_record_count, new.delta_record_count, new.total_record_count)
+        if new.id != old.id + 1 or None in counts:
+            continue
+        expected = (old.total_record_count or 0) + (new.delta_record_count or 0)
+        if expected != new.total_record_count:
+            notes.add(
+                after.path,
+                f"it says that there are {new.total_record_count:,} rows, but by {before.name} "
+                f"and its own changes there are {expected:,}",
+                advice="Counts are wrong that come from metadata alone.",
+            )
