@@ -146,6 +146,22 @@ class BranchNotFoundError(NotFoundError):
         return f"{self.table}: no branch {self.branch!r}.{close_matches(self.branch, self.known)}"
 
 
+class ConsumerNotFoundError(NotFoundError):
+    """The table has no such consumer."""
+
+    def __init__(self, table: str, consumer: str, known: Sequence[str] = ()) -> None:
+        self.table = table
+        self.consumer = consumer
+        self.known = tuple(known)
+        super().__init__(table, consumer, self.known)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table}: no consumer {self.consumer!r}."
+            f"{close_matches(self.consumer, self.known)}"
+        )
+
+
 class AlreadyExistsError(PaimonError):
     """A name is already taken."""
 

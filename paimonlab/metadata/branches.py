@@ -298,4 +298,5 @@ def _check_name(name: str) -> str:
 
 
 def _is_tag(name: str) -> bool:
-    return name.startswith(TAG_PREFIX) and len(name) > len(TAG_PREFIX)
+    is_one = name.startswith(TAG_PREFIX) and len(name) > len(TAG_PREFIX)
+    return is_one and name != "tag-success-file"

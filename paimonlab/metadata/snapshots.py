@@ -186,6 +186,10 @@ class SnapshotManager:
                 high = middle
         return self.get(ids[low]) if low < len(ids) else None
 
+    def has(self, snapshot_id: int) -> bool:
+        """Whether a snapshot is there."""
+        return self._is_there(snapshot_id)
+
     def _is_there(self, snapshot_id: int) -> bool:
         return self._file_io.exists(self._layout.snapshot(snapshot_id))
 

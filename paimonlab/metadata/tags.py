@@ -21,6 +21,9 @@ from paimonlab.metadata.layout import TAG_PREFIX, TableLayout
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import FileIO, safe_join
 
+_SUCCESS_FOLDER = "tag-success-file"
+"""Beside the tags: files for others to see that a tag is there."""
+
 
 class TagManager:
     """Finds, reads, creates and deletes tags."""
@@ -76,7 +79,7 @@ class TagManager:
         Parameters
         ----------
         name
-            Not empty, not only digits.
+            Not blank.
         snapshot
             What the tag keeps.
         time_retained
@@ -97,15 +100,64 @@ class TagManager:
             raise AlreadyExistsError("tag", f"{name!r} of {self._table}")
         # Expiry looks at the tags after it has taken the snapshots away, so one of us sees
         # the other.
-        if not self._file_io.exists(self._layout.snapshot(snapshot.id)):
+        if not self._is_kept(snapshot, but=name):
             self._file_io.delete(path)
             raise SnapshotExpiredError(
                 self._table, str(snapshot.id), f"It expired before tag {name!r} was there."
             )
         return tag
 
+    def replace(
+        self, name: str, snapshot: Snapshot, *, time_retained: timedelta | None = None
+    ) -> Tag:
+        """Let a tag name another snapshot.
+
+        Raises
+        ------
+        TagNotFoundError
+            If there is none of that name.
+        SnapshotExpiredError
+            If the snapshot expired meanwhile; the tag is as it was.
+        """
+        before = self.get(name)
+        tag = self._tag(snapshot, time_retained)
+        path = self._path(name)
+        self._file_io.replace(path, tag.to_json())
+        if not self._is_kept(snapshot, but=name) and before.id != snapshot.id:
+            self._file_io.replace(path, before.to_json())
+            raise SnapshotExpiredError(
+                self._table, str(snapshot.id), f"It expired before tag {name!r} named it."
+            )
+        return tag
+
+    def rename(self, name: str, target: str) -> None:
+        """Give a tag another name.
+
+        Raises
+        ------
+        TagNotFoundError
+            If there is none of that name.
+        AlreadyExistsError
+            If the new name is taken.
+        """
+        self.get(name)
+        try:
+            self._file_io.rename(self._path(name), self._path(target))
+        except FileExistsError:
+            raise AlreadyExistsError("tag", f"{target!r} of {self._table}") from None
+
+    def modified(self) -> dict[str, datetime]:
+        """Return when the file of each tag was written, as a local time without a zone."""
+        return {
+            status.path.rpartition("/")[2].removeprefix(TAG_PREFIX): datetime.fromtimestamp(  # noqa: DTZ006 - tags have local times
+                status.modified_millis / 1000
+            )
+            for status in self._file_io.list(self._layout.tag_folder)
+            if _is_tag(status.path.rpartition("/")[2])
+        }
+
     def delete(self, name: str) -> None:
-        """Delete a tag; the files that only it kept are left to orphan file cleaning.
+        """Delete a tag; the files that only it kept are left.
 
         Raises
         ------
@@ -115,13 +167,19 @@ class TagManager:
         self.get(name)
         self._file_io.delete(self._path(name))
 
+    def _is_kept(self, snapshot: Snapshot, *, but: str) -> bool:
+        """Whether a snapshot is there, or another tag of it."""
+        if self._file_io.exists(self._layout.snapshot(snapshot.id)):
+            return True
+        return any(tag.id == snapshot.id for name, tag in self.list() if name != but)
+
     def _names(self) -> Sequence[str]:
         names = self._file_io.list_names(self._layout.tag_folder)
         return sorted(name.removeprefix(TAG_PREFIX) for name in names if _is_tag(name))
 
     def _path(self, name: str) -> str:
-        if not name.strip() or name.isdecimal():
-            raise ValueError(f"{name!r} cannot be the name of a tag: it is empty or only digits")
+        if not name.strip():
+            raise ValueError(f"{name!r} cannot be the name of a tag: it is blank")
         if "/" in name:
             raise ValueError(f"{name!r} cannot be the name of a tag: it holds '/'")
         try:
@@ -142,7 +200,8 @@ class TagManager:
 
 
 def _is_tag(name: str) -> bool:
-    return name.startswith(TAG_PREFIX) and len(name) > len(TAG_PREFIX)
+    is_one = name.startswith(TAG_PREFIX) and len(name) > len(TAG_PREFIX)
+    return is_one and name != _SUCCESS_FOLDER
 
 
 def _local_date_time(now: datetime) -> list[int]:

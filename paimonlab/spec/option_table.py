@@ -29,6 +29,7 @@ commit.min-retry-wait  duration  10 ms
 commit.strict-mode.last-safe-snapshot  long  -
 commit.timeout  duration  -
 commit.user-prefix  string  -
+consumer.expiration-time  duration  -
 data-evolution.enabled  boolean  false
 data-file.external-paths  string  -
 data-file.external-paths.specific-fs  string  -
@@ -68,6 +69,7 @@ incremental-between  string  -
 incremental-between-scan-mode  enum  auto  auto*|delta*|changelog*|diff*
 incremental-between-tag-to-snapshot  boolean  false
 incremental-between-timestamp  string  -
+incremental-to-auto-tag  string  -
 index-file-in-data-file-dir  boolean  false
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
 manifest.delete-file-drop-stats  boolean  false
@@ -108,9 +110,22 @@ scan.version  string  -
 scan.watermark  long  -
 sequence.field  string  -
 sequence.field.sort-order  enum  ascending  ascending*|descending*
+sink.process-time-zone  string  -
+sink.watermark-time-zone  string  UTC
 snapshot.ignore-empty-commit  boolean  -
 source.split.open-file-cost  memory  4 mb
 source.split.target-size  memory  128 mb
+tag.automatic-completion  boolean  false
+tag.automatic-creation  enum  none  none*|process-time*|watermark*|batch*
+tag.batch.customized-name  string  -
+tag.create-success-file  boolean  false
+tag.creation-delay  duration  0 ms
+tag.creation-period  enum  daily  daily*|hourly*|two-hours*
+tag.creation-period-duration  duration  -
+tag.default-time-retained  duration  -
+tag.num-retained-max  int  -
+tag.period-formatter  enum  with_dashes  with_dashes*|without_dashes*|without_dashes_and_spaces*
+tag.time-expire-enabled  boolean  true
 target-file-size  memory  -
 write-buffer-size  memory  256 mb
 """  # noqa: E501
@@ -173,7 +188,6 @@ UNSUPPORTED_FOR_READING = """
 batch-scan-mode  enum  none  none|compact-bucket-table
 consumer-id  string  -
 consumer.changelog-only  boolean  false
-incremental-to-auto-tag  string  -
 lookup.blob-as-descriptor  boolean  false
 read.allow.fullScan  boolean  true
 read.changelog  boolean  false
@@ -222,7 +236,6 @@ compaction.size-ratio  int  1
 compaction.skip-expired-partitions  boolean  false
 compaction.small-file-ratio  float  0.7
 compaction.total-size-threshold  memory  -
-consumer.expiration-time  duration  -
 cross-partition-upsert.bootstrap-parallelism  int  10
 cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false
@@ -292,19 +305,8 @@ snapshot.num-retained.min  int  10
 snapshot.time-retained  duration  1 h
 sort-compaction.local-sample.magnification  int  1000
 sort-compaction.range-strategy  enum  SIZE  SIZE|QUANTITY
-tag.automatic-completion  boolean  false
-tag.automatic-creation  enum  none  none|process-time|watermark|batch
-tag.batch.customized-name  string  -
 tag.callback.*.param  string  -
 tag.callbacks  string  -
-tag.create-success-file  boolean  false
-tag.creation-delay  duration  0 ms
-tag.creation-period  enum  daily  daily|hourly|two-hours
-tag.creation-period-duration  duration  -
-tag.default-time-retained  duration  -
-tag.num-retained-max  int  -
-tag.period-formatter  enum  with_dashes  with_dashes|without_dashes|without_dashes_and_spaces
-tag.time-expire-enabled  boolean  true
 target-file-row-num  long  9223372036854775807
 variant.inferShreddingSchema  boolean  false
 variant.shreddingSchema  string  -
@@ -448,10 +450,8 @@ sink.key-only-deletes.enabled  boolean  false
 sink.managed.writer-buffer-memory  memory  256 mb
 sink.operator-uid.suffix  string  -
 sink.parallelism  int  -
-sink.process-time-zone  string  -
 sink.savepoint.auto-tag  boolean  false
 sink.use-managed-memory-allocator  boolean  false
-sink.watermark-time-zone  string  UTC
 sink.writer-coordinator.cache-expire-after-access  duration  -
 sink.writer-coordinator.cache-memory  memory  2 gb
 sink.writer-coordinator.cache-soft-values  boolean  true

@@ -15,6 +15,7 @@ from paimonlab.errors import SchemaError, SnapshotNotFoundError, TagNotFoundErro
 from paimonlab.scan.changes import ChangeKind
 from paimonlab.spec.options import Options, option_field
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.auto_tags import AutoTagOptions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.time_travel import to_millis
 
@@ -32,6 +33,8 @@ class IncrementalOptions:
     between_timestamps: str | None = option_field("incremental-between-timestamp", "string", None)
     """``incremental-between-timestamp``: two times with a comma between them, as epoch
     milliseconds or as text in the process's local zone."""
+    to_auto_tag: str | None = option_field("incremental-to-auto-tag", "string", None)
+    """``incremental-to-auto-tag``: a tag that was made by itself; changes since the one before."""
     mode: str = option_field("incremental-between-scan-mode", "enum", "auto")
     """``incremental-between-scan-mode``"""
     tags_as_snapshots: bool = option_field(
@@ -39,11 +42,6 @@ class IncrementalOptions:
     )
     """``incremental-between-tag-to-snapshot``: two tags mean the commits between them, not the
     difference of the two states."""
-
-    @property
-    def is_given(self) -> bool:
-        """Whether changes are asked for."""
-        return self.between is not None or self.between_timestamps is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +72,8 @@ def range_of_options(parts: TableParts) -> ChangeRange | None:
     if options.between_timestamps is not None:
         start, end = _pair("incremental-between-timestamp", options.between_timestamps)
         return _between_times(_millis(start), _millis(end), options, parts)
+    if options.to_auto_tag is not None:
+        return _to_auto_tag(options.to_auto_tag, parts)
     return None
 
 
@@ -135,6 +135,20 @@ def _between_times(
     is_before = start < earliest.time_millis
     low = earliest.id - 1 if is_before else parts.snapshots.at_or_before(start).id
     return _commits(low, newer.id, kind, parts)
+
+
+def _to_auto_tag(name: str, parts: TableParts) -> ChangeRange:
+    """Find the changes from the tag of an earlier period; none if one of the two is missing."""
+    periods = parts.options.slice(AutoTagOptions).periods
+    end = periods.time(name)
+    if end is None:
+        raise SchemaError(f"{parts.name}: {name!r} cannot be a tag that was made by itself")
+    tags = dict(parts.tags.list())
+    times = {one: time for one in tags if (time := periods.time(one)) is not None and time < end}
+    if name not in tags or not times:
+        return ChangeRange(kind=ChangeKind.DIFF)
+    earlier = max(times, key=lambda one: times[one])
+    return _difference(tags[earlier], tags[name], parts)
 
 
 def _between_ids(

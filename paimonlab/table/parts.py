@@ -11,13 +11,18 @@ from paimonlab.commit.committer import CommitOptions, Committer
 from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
 from paimonlab.errors import BranchNotFoundError, UnsupportedError
 from paimonlab.formats.data_output import DataFormats
+from paimonlab.maintenance.references import ReferenceReader
+from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.metadata.branches import BranchManager
+from paimonlab.metadata.changelogs import ChangelogManager
+from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.read.read_plan import ReadOptions, ReadPlan
+from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.merge_engine import MergeEngine
@@ -29,6 +34,7 @@ from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.stats_mode import StatsOptions
 from paimonlab.storage import FileIO
 from paimonlab.storage.recent import Recent
+from paimonlab.table.after_commit import after_commit
 from paimonlab.table.planned_files import PlanCache
 from paimonlab.write.key_hashes import DynamicBucketOptions
 from paimonlab.write.write_plan import WriteOptions, WritePlan
@@ -65,6 +71,36 @@ class TableParts:
     def tags(self) -> TagManager:
         """The tags of the table."""
         return TagManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def consumers(self) -> ConsumerManager:
+        """The consumers of the table."""
+        return ConsumerManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def changelogs(self) -> ChangelogManager:
+        """The copies of snapshots that outlive them."""
+        return ChangelogManager(self.file_io, self.layout, table_name=self.name)
+
+    @property
+    def history(self) -> TableHistory:
+        """What maintenance works on."""
+        fields = [self.schema.field(name) for name in self.schema.partition_keys]
+        reader = ReferenceReader(
+            layout=self.layout,
+            manifests=self.manifests,
+            options=self.options.slice(ScanOptions),
+            partition_fields=fields,
+        )
+        return TableHistory(
+            name=self.name,
+            layout=self.layout,
+            file_io=self.file_io,
+            snapshots=self.snapshots,
+            tags=self.tags,
+            changelogs=self.changelogs,
+            reader=reader,
+        )
 
     @cached_property
     def branches(self) -> BranchManager:
@@ -117,7 +153,7 @@ class TableParts:
             schemas=self.schemas,
             publisher=self.publisher,
             options=self.options.slice(CommitOptions),
-            callbacks=self.callbacks,
+            callbacks=(*self.callbacks, *after_commit(self)),
         )
 
     def read_plan(

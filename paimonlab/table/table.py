@@ -13,8 +13,10 @@ from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.maintenance.fsck.check import Progress, fsck
 from paimonlab.maintenance.fsck.report import FsckReport
+from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.metadata.statistics import StatisticsStore
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options import check_supported
@@ -26,12 +28,14 @@ from paimonlab.table import columns as column_files
 from paimonlab.table import overwriting, writing
 from paimonlab.table.branches import Branches
 from paimonlab.table.changes import Changes
+from paimonlab.table.consumers import Consumers
 from paimonlab.table.incremental import (
     ChangeMode,
     Moment,
     range_between,
 )
 from paimonlab.table.lookup import lookup
+from paimonlab.table.maintenance import Maintenance
 from paimonlab.table.mark_done import mark_partitions_done
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
@@ -133,13 +137,37 @@ class Table:
     @property
     def tags(self) -> Tags:
         """Named snapshots: ``.list()``, ``.get(name)``, ``.create(name)``, ``.delete(name)``."""
-        return Tags(self._parts.tags, self._parts.snapshots, self.name)
+        return Tags(self._parts)
 
     @property
     def branches(self) -> Branches:
         """Branches: ``.list()``, ``.create(name)``, ``.fast_forward(name)``."""
         parts = self._parts
         return Branches(parts.branches, parts.snapshots, parts.tags)
+
+    @property
+    def consumers(self) -> Consumers:
+        """Readers that tell where they are: ``.list()``, ``.get(name)``, ``.reset(name, id)``."""
+        return Consumers(self._parts.consumers)
+
+    @property
+    def changelogs(self) -> ChangelogManager:
+        """Copies of snapshots that outlive them for their changes: ``.list()``, ``.get(id)``."""
+        return self._parts.changelogs
+
+    @property
+    def statistics(self) -> Statistics | None:
+        """What the last ANALYZE found; None: nothing that still holds for the latest snapshot."""
+        found = self.snapshot
+        if found is None or found.statistics is None:
+            return None
+        store = StatisticsStore(self._parts.file_io, self._parts.layout)
+        return store.read(found.statistics, referrer=f"snapshot-{found.id}")
+
+    @property
+    def maintenance(self) -> Maintenance:
+        """Keeping the table in order: ``.rollback_to(snapshot=…)``, ``.analyze()``."""
+        return Maintenance(self._parts)
 
     def on_branch(self, name: str) -> Table:
         """Open another branch of the table; ``main`` is the one without a name.

@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from paimonlab.errors import SnapshotNotFoundError
-from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.metadata.tags import TagManager
-from paimonlab.spec.snapshot import Tag
+from paimonlab.maintenance.tag_deletion import delete_tag, expired_tags
+from paimonlab.spec.options import option_field
+from paimonlab.spec.snapshot import Snapshot, Tag
+from paimonlab.storage import join
+from paimonlab.table.auto_tags import AutoTagOptions, batch_name, new_tags, surplus
+from paimonlab.table.time_travel import to_millis
+
+if TYPE_CHECKING:
+    from paimonlab.table.parts import TableParts
+
+logger = logging.getLogger(__name__)
+
+_SUCCESS_FOLDER = "tag-success-file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagOptions:
+    """The table options that steer all tags."""
+
+    retained_millis: int | None = option_field("tag.default-time-retained", "duration", None)
+    """``tag.default-time-retained``"""
+    writes_success_file: bool = option_field("tag.create-success-file", "boolean", default=False)
+    """``tag.create-success-file``"""
+
+
+class _SuccessFile(msgspec.Struct, rename="camel"):
+    creation_time: int
+    modification_time: int
 
 
 class Tags:
     """Named snapshots of one table: ``table.tags``."""
 
-    def __init__(self, tags: TagManager, snapshots: SnapshotManager, table: str) -> None:
-        self._tags = tags
-        self._snapshots = snapshots
-        self._table = table
+    def __init__(self, parts: TableParts) -> None:
+        self._parts = parts
+        self._options = parts.options.slice(TagOptions)
 
     def list(self) -> dict[str, Tag]:
         """All tags by name, sorted."""
-        return dict(self._tags.list())
+        return dict(self._parts.tags.list())
 
     def get(self, name: str) -> Tag:
         """Return one tag.
@@ -30,21 +60,29 @@ class Tags:
         TagNotFoundError
             If there is none of that name.
         """
-        return self._tags.get(name)
+        return self._parts.tags.get(name)
 
     def create(
-        self, name: str, *, snapshot: int | None = None, time_retained: timedelta | None = None
+        self,
+        name: str,
+        *,
+        snapshot: int | None = None,
+        timestamp: datetime | int | str | None = None,
+        time_retained: timedelta | None = None,
     ) -> Tag:
         """Name a snapshot, so that expiry leaves it and its files.
 
         Parameters
         ----------
         name
-            Not blank, not all digits.
+            Not blank.
         snapshot
             Its id; None: the latest.
+        timestamp
+            Instead of the id: the latest snapshot at or before this time.
         time_retained
-            How long the tag is meant to live; None: for ever.
+            How long the tag is meant to live; None: as ``tag.default-time-retained`` says, else
+            for ever.
 
         Raises
         ------
@@ -53,17 +91,168 @@ class Tags:
         SnapshotNotFoundError
             If there is no such snapshot.
         """
-        found = self._snapshots.latest() if snapshot is None else self._snapshots.get(snapshot)
-        if found is None:
-            raise SnapshotNotFoundError(self._table, "to tag", "Nothing was committed yet.")
-        return self._tags.create(name, found, time_retained=time_retained)
+        found = self._snapshot(snapshot, timestamp)
+        tag = self._parts.tags.create(name, found, time_retained=self._retained(time_retained))
+        self._tell(name)
+        return tag
 
-    def delete(self, name: str) -> None:
-        """Remove a tag; the snapshot's files stay until expiry or orphan removal.
+    def replace(
+        self, name: str, *, snapshot: int | None = None, time_retained: timedelta | None = None
+    ) -> Tag:
+        """Let a tag name another snapshot; the files that only it kept are not deleted.
+
+        Parameters
+        ----------
+        name, snapshot, time_retained
+            As in `create`; without ``time_retained`` the tag then lives for ever.
 
         Raises
         ------
         TagNotFoundError
             If there is none of that name.
+        SnapshotNotFoundError
+            If there is no such snapshot.
         """
-        self._tags.delete(name)
+        found = self._snapshot(snapshot, None)
+        return self._parts.tags.replace(name, found, time_retained=time_retained)
+
+    def rename(self, name: str, target: str) -> None:
+        """Give a tag another name.
+
+        Raises
+        ------
+        TagNotFoundError
+            If there is none of that name.
+        AlreadyExistsError
+            If the new name is taken.
+        """
+        self._parts.tags.rename(name, target)
+
+    def delete(self, name: str) -> None:
+        """Delete a tag; if its snapshot has expired, the files that nothing else needs as well.
+
+        Raises
+        ------
+        TagNotFoundError
+            If there is none of that name.
+        CorruptMetadataError
+            If it cannot be told what is needed: the tag is gone then, its files are left.
+        """
+        delete_tag(name, self._parts.history)
+        self._parts.file_io.delete(self._success_file(name))
+
+    def expire(
+        self, *, older_than: datetime | None = None, now: datetime | None = None
+    ) -> Sequence[str]:
+        """Delete the tags that have lived as long as they were meant to.
+
+        Parameters
+        ----------
+        older_than
+            Tags made before this time go as well, whatever they say.
+        now
+            The present, if it is not the clock's; both are local without a zone.
+
+        Returns
+        -------
+        list of str
+            Their names.
+        """
+        tags = self._parts.tags.list()
+        names = expired_tags(
+            tags,
+            now=now or datetime.now(),  # noqa: DTZ005 - tags have local times
+            older_than=older_than,
+            modified={} if older_than is None else self._parts.tags.modified(),
+        )
+        for name in names:
+            self.delete(name)
+        return names
+
+    def create_due(self) -> Sequence[str]:
+        """Make the tags that ``tag.automatic-creation`` asks for by now; commits do it.
+
+        Returns
+        -------
+        list of str
+            Names of the new tags.
+        """
+        options = self._parts.options.slice(AutoTagOptions)
+        if options.mode == "none":
+            return []
+        made = self._make_batch(options) if options.mode == "batch" else self._make_due(options)
+        if options.expires:
+            self.expire()
+        return made
+
+    def _make_due(self, options: AutoTagOptions) -> Sequence[str]:
+        made = []
+        for name, snapshot in new_tags(options, self._parts.snapshots, self.list()):
+            if name not in self.list():
+                self._parts.tags.create(name, snapshot, time_retained=self._retained(None))
+                self._tell(name)
+                made.append(name)
+            self._delete_surplus(options)
+        return made
+
+    def _make_batch(self, options: AutoTagOptions) -> Sequence[str]:
+        snapshot = self._parts.snapshots.latest()
+        if snapshot is None:
+            return []
+        name = batch_name(options, snapshot)
+        if name in self.list():
+            self.delete(name)
+        self._parts.tags.create(name, snapshot, time_retained=self._retained(None))
+        self._tell(name)
+        self._delete_surplus(options)
+        return [name]
+
+    def _delete_surplus(self, options: AutoTagOptions) -> None:
+        for name in surplus(options, self.list()):
+            logger.info("%s: tag %s goes, there are too many", self._parts.name, name)
+            self.delete(name)
+
+    def _snapshot(self, snapshot: int | None, timestamp: datetime | int | str | None) -> Snapshot:
+        snapshots = self._parts.snapshots
+        if timestamp is not None:
+            if snapshot is not None:
+                raise ValueError("give the id of a snapshot or a time, not both")
+            return snapshots.at_or_before(to_millis(timestamp))
+        if snapshot is not None:
+            return self._of_id(snapshot)
+        found = snapshots.latest()
+        if found is None:
+            raise SnapshotNotFoundError(self._parts.name, "to tag", "Nothing was committed yet.")
+        return found
+
+    def _of_id(self, snapshot_id: int) -> Snapshot:
+        """Find a snapshot, also one that only tags keep."""
+        try:
+            return self._parts.snapshots.get(snapshot_id)
+        except SnapshotNotFoundError:
+            for tag in self.list().values():
+                if tag.id == snapshot_id:
+                    return tag.to_snapshot()
+            raise
+
+    def _retained(self, given: timedelta | None) -> timedelta | None:
+        millis = self._options.retained_millis
+        if given is not None or millis is None:
+            return given
+        return timedelta(milliseconds=millis)
+
+    def _tell(self, name: str) -> None:
+        """Write the file that says that a tag is there (``tag.create-success-file``)."""
+        if not self._options.writes_success_file:
+            return
+        io, path = self._parts.file_io, self._success_file(name)
+        now = int(datetime.now().astimezone().timestamp() * 1000)
+        told = _SuccessFile(now, now)
+        if io.exists(path):
+            told = _SuccessFile(
+                msgspec.json.decode(io.read(path), type=_SuccessFile).creation_time, now
+            )
+        io.replace(path, msgspec.json.format(msgspec.json.encode(told), indent=2))
+
+    def _success_file(self, name: str) -> str:
+        return join(self._parts.layout.tag_folder, _SUCCESS_FOLDER, f"{name}_SUCCESS")

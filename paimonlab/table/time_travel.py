@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.spec.options import OPTION_KEY, Options, option_field
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
-from paimonlab.table.parts import TableParts
+
+if TYPE_CHECKING:
+    from paimonlab.table.parts import TableParts
 
 _WATERMARK_PREFIX = "watermark-"
 _NO_WATERMARK = -(2**63)

@@ -61,7 +61,7 @@ def test_names_are_taken_once_and_given_back(table: SmallTable) -> None:
     assert [name for name, _ in tags.list()] == ["x"]
 
 
-@pytest.mark.parametrize("name", ["", "  ", "12", "a/b", "..", "../../x", "a\nb", "a\\b"])
+@pytest.mark.parametrize("name", ["", "  ", "a/b", "..", "../../x", "a\nb", "a\\b"])
 def test_names_that_cannot_be(table: SmallTable, name: str) -> None:
     snapshot, tags = table.append("a"), _tags(table)
 

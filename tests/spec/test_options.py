@@ -175,7 +175,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"snapshot.num-retained.max": "5"}, "create write"),
     ({"snapshot.time-retained": "2 h"}, "create write"),
     ({"partition.expiration-time": "7 d"}, "create write"),
-    ({"tag.automatic-creation": "process-time"}, "create write"),
+    ({"tag.callbacks": "a.B"}, "create write"),
     ({"file-index.bloom-filter.columns": "a"}, "create write"),
     ({"metadata.iceberg.storage": "table-location"}, "create write"),
     ({"batch-scan-mode": "compact-bucket-table"}, "create read"),

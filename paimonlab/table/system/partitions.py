@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.indexes import index_entries
 from paimonlab.table.system.live import files_of
@@ -44,8 +45,18 @@ BUCKETS = pa.schema(
 
 
 def partitions(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
-    """``$partitions``: one row a partition that has live files, by its text."""
-    return _sums(parts, snapshot, ["partition"], PARTITIONS)
+    """``$partitions``: one row a partition that has live files, by its text.
+
+    Those that only a fallback branch has are there, too.
+    """
+    own = _sums(parts, snapshot, ["partition"], PARTITIONS)
+    fallback = parts.options.slice(BranchOptions).fallback
+    if fallback is None:
+        return own
+    branch = parts.on_branch(fallback)
+    others = _sums(branch, branch.snapshots.latest(), ["partition"], PARTITIONS)
+    is_missing = pc.invert(pc.is_in(others["partition"], own["partition"]))
+    return pa.concat_tables([own, others.filter(is_missing)]).sort_by("partition")
 
 
 def buckets(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:

@@ -1,0 +1,149 @@
+"""Going back to an older snapshot: what comes after it is deleted.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.RollbackHelper``; the order is ours: nothing
+that is still there ever names a file that is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from paimonlab.errors import CorruptMetadataError
+from paimonlab.maintenance.deletion import delete_files
+from paimonlab.maintenance.protection import needed_by_names
+from paimonlab.maintenance.references import References, union
+from paimonlab.maintenance.table_history import TableHistory
+from paimonlab.metadata.hints import write_hint
+from paimonlab.spec.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollback:
+    """What going back to a snapshot deletes."""
+
+    snapshot_id: int
+    """What the table goes back to."""
+    snapshots: tuple[int, ...]
+    """Ids, newest first."""
+    changelogs: tuple[int, ...]
+    """Ids, newest first."""
+    tags: tuple[str, ...]
+    """Names of tags of younger snapshots."""
+    is_only_tagged: bool = False
+    """Whether the snapshot has expired and is made anew from its tag."""
+    files: References = field(default_factory=References, repr=False)
+    """Files that nothing needs then."""
+
+    @property
+    def file_count(self) -> int:
+        """How many files are deleted besides snapshots, changelogs and tags."""
+        return len(self.files.all)
+
+
+def plan_rollback(
+    target: int,
+    *,
+    snapshots: Sequence[int],
+    changelogs: Sequence[int],
+    tags: Mapping[str, int],
+    folder: str,
+) -> Rollback:
+    """Decide what goes when a table goes back to a snapshot.
+
+    Parameters
+    ----------
+    target
+        Id of the snapshot to go back to.
+    snapshots, changelogs
+        Ids that are there, ascending.
+    tags
+        Snapshot ids by tag.
+    folder
+        Of the snapshots, for the message.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If a snapshot is missing in between: what its commit added is not known.
+    """
+    if snapshots and snapshots[-1] - snapshots[0] + 1 != len(snapshots):
+        missing = sorted({*range(snapshots[0], snapshots[-1])} - {*snapshots})
+        raise CorruptMetadataError(
+            folder,
+            f"snapshot {missing[0]} is missing between {snapshots[0]} and {snapshots[-1]}; "
+            "restore it before you go back",
+        )
+    return Rollback(
+        snapshot_id=target,
+        snapshots=tuple(id for id in reversed(snapshots) if id > target),
+        changelogs=tuple(id for id in reversed(changelogs) if id > target),
+        tags=tuple(sorted(name for name, id in tags.items() if id > target)),
+        is_only_tagged=target not in snapshots,
+    )
+
+
+def plan(target: Snapshot, history: TableHistory) -> Rollback:
+    """Find out what going back to a snapshot would delete, and delete nothing.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If a snapshot is missing in between, or a manifest cannot be read: then nothing may be
+        deleted.
+    """
+    tags = dict(history.tags.list())
+    found = plan_rollback(
+        target.id,
+        snapshots=history.snapshots.ids(),
+        changelogs=history.changelogs.ids(),
+        tags={name: tag.id for name, tag in tags.items()},
+        folder=history.layout.snapshot_folder,
+    )
+    gone = [history.snapshots.get(snapshot_id) for snapshot_id in found.snapshots]
+    gone_tags = [tags[name].to_snapshot() for name in found.tags]
+    candidates = union(
+        [
+            *(history.reader.of_commit(one) for one in gone),
+            *(history.reader.of_state(one) for one in gone_tags),
+            *(history.reader.of_changes(history.changelogs.get(id)) for id in found.changelogs),
+        ]
+    )
+    needed = history.reader.of_state(target) | needed_by_names(
+        history.layout,
+        history.file_io,
+        history.reader,
+        but_tags=found.tags,
+        but_changelogs=found.changelogs,
+    )
+    return replace(found, files=candidates - needed)
+
+
+def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
+    """Go back to a snapshot.
+
+    Returns
+    -------
+    Rollback
+        What was deleted.
+
+    Notes
+    -----
+    Snapshots go newest first, so that a crash leaves the table at one of them. Files go last,
+    after tags and branches were looked at once more.
+    """
+    found = plan(target, history)
+    io, layout = history.file_io, history.layout
+    if found.is_only_tagged:
+        io.publish(layout.snapshot(target.id), target.to_json())
+    for snapshot_id in found.snapshots:
+        io.delete(layout.snapshot(snapshot_id))
+    write_hint(io, layout.latest_hint, target.id)
+    if found.is_only_tagged:
+        write_hint(io, layout.earliest_hint, target.id)
+    history.changelogs.delete_after(target.id)
+    for name in found.tags:
+        history.tags.delete(name)
+    needed = needed_by_names(layout, io, history.reader)
+    delete_files(found.files - needed, io, table=history.name)
+    return found

@@ -1,0 +1,99 @@
+"""Deleting a tag, and the files that only it kept.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.utils.TagManager.deleteTag``; where Java looks at
+the neighbours of a tag, all tags, branches and changelogs are looked at here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from paimonlab.maintenance.deletion import delete_files
+from paimonlab.maintenance.protection import needed_by_names
+from paimonlab.maintenance.references import References
+from paimonlab.maintenance.table_history import TableHistory
+from paimonlab.spec.snapshot import Tag
+
+
+def delete_tag(name: str, history: TableHistory) -> int:
+    """Delete a tag; if its snapshot has expired, the files that nothing else needs as well.
+
+    Returns
+    -------
+    int
+        How many files besides the tag were deleted.
+
+    Raises
+    ------
+    TagNotFoundError
+        If there is none of that name.
+    CorruptMetadataError
+        If a manifest that tells what is needed cannot be read: the tag is gone then, its files
+        are left to orphan file cleaning.
+    """
+    tag = history.tags.get(name)
+    if history.snapshots.has(tag.id):
+        history.tags.delete(name)
+        return 0
+    candidates = history.reader.of_state(tag.to_snapshot())
+    history.tags.delete(name)
+    # What was made meanwhile counts, so that all is looked at once the tag is gone.
+    needed = needed_by_names(history.layout, history.file_io, history.reader)
+    needed |= _needed_by_oldest(history)
+    return delete_files(candidates - needed, history.file_io, table=history.name)
+
+
+def _needed_by_oldest(history: TableHistory) -> References:
+    """Return what snapshots need of files older than all of them: a file never comes back."""
+    ids = history.snapshots.ids()
+    if not ids:
+        return References()
+    return history.reader.of_state(history.snapshots.get(ids[0]))
+
+
+def expired_tags(
+    tags: Sequence[tuple[str, Tag]],
+    *,
+    now: datetime,
+    older_than: datetime | None = None,
+    modified: dict[str, datetime] | None = None,
+) -> list[str]:
+    """Decide which tags have lived as long as they were meant to.
+
+    Parameters
+    ----------
+    tags
+        With names.
+    now, older_than
+        Local date and time without a zone, as tags have it; those made before ``older_than`` go
+        as well.
+    modified
+        When the files of tags were written, for those that do not say when they were made.
+
+    Source: apache/paimon@1.3.1 ``org.apache.paimon.tag.TagTimeExpire``.
+    """
+    found = []
+    for name, tag in tags:
+        created = created_at(tag) or (modified or {}).get(name)
+        retained = retained_for(tag)
+        has_lived = created is not None and retained is not None and now > created + retained
+        is_old = older_than is not None and created is not None and older_than > created
+        if has_lived or is_old:
+            found.append(name)
+    return found
+
+
+def created_at(tag: Tag) -> datetime | None:
+    """Return when a tag was made, as a local date and time; None: it does not say."""
+    if tag.tag_create_time is None:
+        return None
+    year, month, day, hour, minute, second, nanos = [*tag.tag_create_time, 0, 0, 0, 0][:7]
+    return datetime(year, month, day, hour, minute, second, nanos // 1000)  # noqa: DTZ001 - no zone
+
+
+def retained_for(tag: Tag) -> timedelta | None:
+    """Return how long a tag is meant to live; None: for ever."""
+    return (
+        None if tag.tag_time_retained is None else timedelta(seconds=float(tag.tag_time_retained))
+    )

@@ -1,0 +1,66 @@
+"""Copies of snapshots that outlive them, so that their changes can still be read.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.utils.ChangelogManager``.
+"""
+
+from __future__ import annotations
+
+from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.metadata.hints import numbered, write_hint
+from paimonlab.metadata.layout import CHANGELOG_PREFIX, EARLIEST, LATEST, TableLayout
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage import FileIO, join
+
+
+class ChangelogManager:
+    """Finds and reads the long-lived changelogs of a table."""
+
+    def __init__(
+        self, file_io: FileIO, layout: TableLayout, *, table_name: str | None = None
+    ) -> None:
+        self._file_io = file_io
+        self._layout = layout
+        self._table = table_name or layout.table_path
+
+    def ids(self) -> list[int]:
+        """Return the ids of all changelogs, ascending, by listing the folder."""
+        return numbered(self._file_io.list_names(self._layout.changelog_folder), CHANGELOG_PREFIX)
+
+    def get(self, snapshot_id: int) -> Snapshot:
+        """Read the changelog of a snapshot.
+
+        Raises
+        ------
+        SnapshotNotFoundError
+            If there is none of that id.
+        CorruptMetadataError
+            If the file does not follow the format.
+        """
+        path = self._layout.changelog(snapshot_id)
+        try:
+            data = self._file_io.read(path)
+        except FileNotFoundError:
+            raise SnapshotNotFoundError(
+                self._table, str(snapshot_id), "There is no changelog of it either."
+            ) from None
+        return Snapshot.from_json(data, path=path)
+
+    def list(self) -> list[Snapshot]:
+        """Read all changelogs, oldest first."""
+        return [self.get(snapshot_id) for snapshot_id in self.ids()]
+
+    def delete_after(self, snapshot_id: int) -> None:
+        """Delete the changelogs of younger snapshots, newest first; the hint goes before."""
+        ids = self.ids()
+        kept = [id for id in ids if id <= snapshot_id]
+        gone = [id for id in ids if id > snapshot_id]
+        if not gone:
+            return
+        folder = self._layout.changelog_folder
+        if kept:
+            write_hint(self._file_io, join(folder, LATEST), kept[-1])
+        else:
+            self._file_io.delete(join(folder, LATEST))
+            self._file_io.delete(join(folder, EARLIEST))
+        for one in reversed(gone):
+            self._file_io.delete(self._layout.changelog(one))

@@ -1,0 +1,98 @@
+"""The consumers of a table, as users handle them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from paimonlab.metadata.consumers import ConsumerManager
+from paimonlab.spec.options import option_field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerOptions:
+    """The table option that lets consumers go."""
+
+    expiration_millis: int | None = option_field("consumer.expiration-time", "duration", None)
+    """``consumer.expiration-time``: how long one may stand still; None: for ever."""
+
+
+class Consumers:
+    """Readers that tell which snapshot they read next: ``table.consumers``.
+
+    Snapshots from that one on do not expire.
+    """
+
+    def __init__(self, consumers: ConsumerManager) -> None:
+        self._consumers = consumers
+
+    def list(self) -> dict[str, int]:
+        """Return the snapshot that each consumer reads next, sorted by name."""
+        return self._consumers.list()
+
+    def get(self, name: str) -> int:
+        """Return the id of the snapshot that a consumer reads next.
+
+        Raises
+        ------
+        ConsumerNotFoundError
+            If there is none of that name.
+        """
+        return self._consumers.get(name)
+
+    def reset(self, name: str, next_snapshot: int) -> None:
+        """Let a consumer read on from a snapshot; it is made if it is not there.
+
+        Raises
+        ------
+        ValueError
+            If the name cannot be used, or the id is below 1.
+        """
+        self._consumers.reset(name, next_snapshot)
+
+    def delete(self, name: str) -> None:
+        """Forget a consumer.
+
+        Raises
+        ------
+        ConsumerNotFoundError
+            If there is none of that name.
+        """
+        self._consumers.delete(name)
+
+    def clear(self, *, including: str = ".*", excluding: str | None = None) -> Sequence[str]:
+        """Forget the consumers whose whole names match a regular expression.
+
+        Parameters
+        ----------
+        including, excluding
+            What names must match, and what they must not.
+
+        Returns
+        -------
+        list of str
+            Their names.
+        """
+        names = [
+            name
+            for name in self._consumers.list()
+            if re.fullmatch(including, name)
+            and (excluding is None or not re.fullmatch(excluding, name))
+        ]
+        for name in names:
+            self._consumers.delete(name)
+        return names
+
+    def expire(self, older_than: datetime | timedelta) -> Sequence[str]:
+        """Forget the consumers that have not moved since a time, or for so long.
+
+        Returns
+        -------
+        list of str
+            Their names.
+        """
+        if isinstance(older_than, timedelta):
+            older_than = datetime.now(UTC) - older_than
+        return self._consumers.expire(older_than.astimezone())
