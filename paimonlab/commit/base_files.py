@@ -16,7 +16,7 @@ from paimonlab.scan.entries import fold
 from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_entries
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import ENTRY_SCHEMA
-from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.snapshot import CommitKind, Snapshot
 
 _MOST_CHANGES = 100
 """Snapshots that are read one by one; from more, all live files are read at once."""
@@ -92,6 +92,19 @@ class BaseFiles:
             if after.index_manifest != (before.index_manifest if before else None):
                 yield after.commit_user, self.indexes(before), self.indexes(after)
             before = after
+
+    def others_since(self, base_id: int, latest: Snapshot | None, user: str) -> list[int]:
+        """Return the snapshots after one in which others than a user wrote rows.
+
+        Raises
+        ------
+        SnapshotNotFoundError
+            If one of the snapshots has expired.
+        """
+        latest_id = latest.id if latest else 0
+        snapshots = (self._get(one, latest) for one in range(base_id + 1, latest_id + 1))
+        wrote = (CommitKind.APPEND, CommitKind.OVERWRITE)
+        return [one.id for one in snapshots if one.commit_user != user and one.commit_kind in wrote]
 
     def _changes(self, checked_id: int, latest: Snapshot) -> Iterator[pa.Table]:
         for snapshot_id in range(checked_id + 1, latest.id + 1):

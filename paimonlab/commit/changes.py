@@ -108,6 +108,7 @@ class Increment:
 
     def after(self, latest: Snapshot | None) -> Delta:
         """Return the changes as they were given, and all index files from now on."""
+        self._check_alone(latest)
         entries = self.changes.entries
         if entries.num_rows:
             base = self.base.of(latest, entries["partition"], self.checked_id)
@@ -148,6 +149,24 @@ class Increment:
             table=self.base.table,
             snapshot_id=latest.id if latest else 0,
         )
+
+    def _check_alone(self, latest: Snapshot | None) -> None:
+        base_id = self.changes.alone_since
+        if base_id is None:
+            return
+        latest_id = latest.id if latest else 0
+        try:
+            others = self.base.others_since(base_id, latest, self.user)
+        except SnapshotNotFoundError as error:
+            problem = f"the keys were read from snapshot {base_id}, which has expired"
+            raise FilesConflictError(self.base.table, latest_id, (), problem) from error
+        if others:
+            problem = (
+                f"others wrote rows in snapshot {others[0]}, after the keys were read from "
+                f"snapshot {base_id}: a key might get rows in two partitions. One writer at a "
+                "time may write to this table. Open a new writer and redo this write."
+            )
+            raise FilesConflictError(self.base.table, latest_id, (), problem)
 
     def _check_buckets(self, changes: IndexChanges, latest: Snapshot | None) -> None:
         if not changes.base_ids:

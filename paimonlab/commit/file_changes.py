@@ -49,6 +49,9 @@ class FileChanges:
     indexes: IndexChanges
     rows_seen_id: int | None = None
     """The snapshot whose rows the files were made of that complete others; None: unknown."""
+    alone_since: int | None = None
+    """The snapshot after which nobody else may have written, 0: the table was empty; None: all
+    may."""
 
     @property
     def is_empty(self) -> bool:
@@ -77,11 +80,24 @@ def written(messages: Sequence[CommitMessage]) -> FileChanges:
         entries_to_table(changelog),
         indexes,
         rows_seen_id=min((id for id in seen if id is not None), default=None),
+        alone_since=_alone_since(messages),
     )
 
 
 def _completes(message: CommitMessage) -> bool:
     return any(file.first_row_id is not None for file in message.new_files)
+
+
+def _alone_since(messages: Sequence[CommitMessage]) -> int | None:
+    """Return the snapshot that only new files were made against: for where their keys are."""
+    checked = [
+        message.checked_snapshot_id
+        for message in messages
+        if message.checked_snapshot_id is not None
+        and not (message.deleted_files or message.new_indexes or message.deleted_indexes)
+        and not (message.compact_before or message.compact_after or _completes(message))
+    ]
+    return min(checked, default=None)
 
 
 def compacted(messages: Sequence[CommitMessage]) -> FileChanges:

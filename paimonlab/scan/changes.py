@@ -24,6 +24,7 @@ from paimonlab.scan.entries import codes, concat, group_codes, identities, live
 from paimonlab.scan.live_files import (
     changelog_manifests_of,
     delta_manifests_of,
+    in_real_buckets,
     manifests_of,
     read_entries,
 )
@@ -191,7 +192,7 @@ def _entries(
     metas = read_metas(snapshot, manifests)
     keeps = matches_manifests(metas, conditions, None, request.schema).tolist()
     kept = [meta for meta, keep in zip(metas, keeps, strict=True) if keep]
-    entries = concat(read_entries(snapshot, kept, manifests))
+    entries = in_real_buckets(concat(read_entries(snapshot, kept, manifests)))
     if (entries["kind"].to_numpy() != int(FileKind.ADD)).any():
         raise CorruptMetadataError(
             f"snapshot-{snapshot.id}", "its changes cannot be read: an append deletes files"
@@ -216,7 +217,7 @@ def _live(
     metas = manifests_of(snapshot, manifests)
     keeps = matches_manifests(metas, conditions, None, request.schema).tolist()
     kept = [meta for meta, keep in zip(metas, keeps, strict=True) if keep]
-    entries = concat(read_entries(snapshot, kept, manifests))
+    entries = in_real_buckets(concat(read_entries(snapshot, kept, manifests)))
     mask = matches_partitions(entries, conditions, request.schema)
     mask &= matches_buckets(entries, conditions, None, request.schema, schemas)
     alive = live([entries.filter(pa.array(mask))], referrer=f"snapshot-{snapshot.id}")

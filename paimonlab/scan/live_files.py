@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import live
 from paimonlab.spec.manifest import ManifestFileMeta
+from paimonlab.spec.partition import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import Snapshot
 
 
@@ -87,6 +89,12 @@ def live_entries(
     chosen = manifests_of(snapshot, manifests) if metas is None else metas
     tables = [keep(entries) for entries in read_entries(snapshot, chosen, manifests)]
     return live(tables, referrer=_name(snapshot))
+
+
+def in_real_buckets(entries: pa.Table) -> pa.Table:
+    """Leave out files that wait until a compaction gives their rows buckets: nobody sees them."""
+    is_real = pc.not_equal(entries["bucket"], POSTPONE_BUCKET)
+    return entries if pc.all(is_real).as_py() is not False else entries.filter(is_real)
 
 
 def _name(snapshot: Snapshot) -> str:

@@ -20,7 +20,7 @@ from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.entries import concat, live
 from paimonlab.scan.file_times import created_since
-from paimonlab.scan.live_files import manifests_of, read_entries
+from paimonlab.scan.live_files import in_real_buckets, manifests_of, read_entries
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.pruning import (
     matches_buckets,
@@ -151,7 +151,7 @@ def plan(
         return Plan(snapshot=snapshot, splits=[], files=ENTRY_SCHEMA.empty_table())
     metas = manifests_of(snapshot, manifests)
     kept = _kept(metas, matches_manifests(metas, conditions, request.buckets, schema))
-    entries = concat(read_entries(snapshot, kept, manifests))
+    entries = in_real_buckets(concat(read_entries(snapshot, kept, manifests)))
     in_partitions = matches_partitions(entries, conditions, schema)
     in_buckets = in_partitions & matches_buckets(
         entries, conditions, request.buckets, schema, schemas

@@ -42,7 +42,8 @@ class CommitMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Index files that ``new_indexes`` replace; those of type HASH, and vectors of a bucket of a
     primary-key table, are replaced without being named here."""
     checked_snapshot_id: int | None = None
-    """The snapshot that ``deleted_files`` and the indexes were made against; None: none was."""
+    """The snapshot that ``deleted_files`` and the indexes were made against; None: none was. If
+    there are only new files: nobody else may have written rows since."""
     version: int = _VERSION
 
     def to_bytes(self) -> bytes:

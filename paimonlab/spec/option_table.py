@@ -236,7 +236,6 @@ compaction.size-ratio  int  1
 compaction.skip-expired-partitions  boolean  false
 compaction.small-file-ratio  float  0.7
 compaction.total-size-threshold  memory  -
-cross-partition-upsert.bootstrap-parallelism  int  10
 cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false
 delete.force-produce-changelog  boolean  false
@@ -334,6 +333,7 @@ connector  string  -
 consumer.ignore-progress  boolean  false
 consumer.mode  enum  exactly-once  exactly-once|at-least-once
 continuous.discovery-interval  duration  10 s
+cross-partition-upsert.bootstrap-parallelism  int  10
 data-evolution.merge-into.file-pruning  boolean  true
 data-evolution.merge-into.source-persist  boolean  false
 data-evolution.reassign.skip-contiguous-row-count  long  1000000000

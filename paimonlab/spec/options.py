@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from paimonlab.errors import SchemaError, UnsupportedError, close_matches
-from paimonlab.spec.bucket_mode import BucketMode, KeyedTable, bucket_mode
+from paimonlab.spec.bucket_mode import KeyedTable
 from paimonlab.spec.option_grammar import (
     PARSERS,
     Kind,
@@ -236,7 +236,7 @@ def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: O
         spec = find_option(key)
         if spec is not None:
             _check_value(key, text, spec, operation)
-    _check_bucket(Options(options), schema, operation)
+    _check_bucket(Options(options), operation)
     _check_visible(Options(options), schema, operation)
 
 
@@ -282,7 +282,7 @@ def _is_on(key: str, options: Options) -> bool:
     return key in options and bool(KNOWN_OPTIONS[key].parse(options[key]))
 
 
-def _check_bucket(options: Options, schema: KeyedTable, operation: Operation) -> None:
+def _check_bucket(options: Options, operation: Operation) -> None:
     text = options.get("bucket")
     try:
         bucket = -1 if text is None else KNOWN_OPTIONS["bucket"].parse(text)
@@ -290,10 +290,5 @@ def _check_bucket(options: Options, schema: KeyedTable, operation: Operation) ->
         raise SchemaError(f"option 'bucket' = {text!r}: {error}") from None
     if bucket == 0 or bucket < -2:
         raise SchemaError(f"option 'bucket' = {text!r}: must be at least 1, or -1 or -2")
-    if bucket == -2:
-        raise UnsupportedError("bucket = '-2'", "postponed buckets are not built")
-    if operation != "read" and bucket_mode(bucket, schema) is BucketMode.KEY_DYNAMIC:
-        raise UnsupportedError(
-            "bucket = '-1' with a primary key that lacks a partition column",
-            "set 'bucket' to a number of at least 1, or add the column to the primary key",
-        )
+    if bucket == -2 and operation != "read":
+        raise UnsupportedError("bucket = '-2'", "writing postponed buckets is not built")

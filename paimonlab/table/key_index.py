@@ -7,7 +7,7 @@ program wrote it or the table had fixed buckets before, is read.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from paimonlab.datafile.layout import key_field
 from paimonlab.read.merging import open_data_file
+from paimonlab.read.splits import read_splits
 from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row import hash_codes
@@ -24,6 +25,7 @@ from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.parts import TableParts
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_hashes import Hashes
+from paimonlab.write.key_router import KnownKeys
 
 
 class KeyIndex:
@@ -107,3 +109,12 @@ def all_splits(
     return plan(
         request, parts.schema, parts.schemas, parts.manifests, options, table=parts.name
     ).splits
+
+
+def known_keys(parts: TableParts, snapshot: Snapshot) -> Iterator[KnownKeys]:
+    """Read the primary keys of all rows, bucket by bucket, in bounded pieces."""
+    schema = parts.schema
+    read_plan = parts.read_plan(schema, schema.primary_keys, None, snapshot=snapshot)
+    for split in all_splits(parts, snapshot):
+        for batch in read_splits([split], read_plan, parts.file_io):
+            yield KnownKeys(split.partition, split.bucket, pa.Table.from_batches([batch]))

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.errors import DataError, SchemaError
+from paimonlab.errors import DataError, SchemaError, UnsupportedError
 from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options import option_field
 from paimonlab.spec.schema import TableSchema
@@ -46,6 +47,13 @@ def overwrite(
     values = partition_values(partition, parts) if partition else {}
     if values:
         data = _with_partition(data, values, parts.name)
+    replaces_all = not values and (partition is not None or not _is_dynamic(parts, dynamic))
+    if parts.write_plan().bucket_mode is BucketMode.KEY_DYNAMIC and not replaces_all:
+        raise UnsupportedError(
+            "overwriting some partitions of a table whose primary key lacks a partition column",
+            "keys may be in other partitions; overwrite the whole table with dynamic=False, or "
+            "delete the rows and write",
+        )
     messages = write_files(parts, data, replaces=True)
     if values:
         scope = OverwriteScope.partitions_with([values])

@@ -16,10 +16,11 @@ from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options import option_field
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.key_index import KeyIndex
+from paimonlab.table.key_index import KeyIndex, known_keys
 from paimonlab.table.parts import TableParts
 from paimonlab.write.folders import delete_files
 from paimonlab.write.hash_indexes import HashIndexFiles
+from paimonlab.write.key_router import KeyRouter
 from paimonlab.write.routing import DynamicRouter
 from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
@@ -87,6 +88,9 @@ def new_table_writer(parts: TableParts, *, replaces: bool = False) -> TableWrite
     if mode is BucketMode.HASH_DYNAMIC:
         router = dynamic_router(parts, plan, snapshot, numbers, replaces=replaces)
         return TableWriter(plan, file_io, numbers, router=router)
+    if mode is BucketMode.KEY_DYNAMIC:
+        keys = key_router(parts, plan, snapshot, replaces=replaces)
+        return TableWriter(plan, file_io, numbers, router=keys)
     raise UnsupportedError(f"bucket = '{plan.buckets}'", f"writing in mode {mode} is not built")
 
 
@@ -104,6 +108,16 @@ def dynamic_router(
         return DynamicRouter(plan.schema, plan.dynamic, files, lambda _: {})
     index = KeyIndex(parts, snapshot, live)
     return DynamicRouter(plan.schema, plan.dynamic, index.files, index.hashes)
+
+
+def key_router(
+    parts: TableParts, plan: WritePlan, snapshot: Snapshot | None, *, replaces: bool
+) -> KeyRouter:
+    """Make what gives rows their buckets by the place where their keys are."""
+    if replaces or snapshot is None:
+        snapshot_id = None if replaces else 0
+        return KeyRouter(plan, lambda: (), snapshot_id=snapshot_id)
+    return KeyRouter(plan, lambda: known_keys(parts, snapshot), snapshot_id=snapshot.id)
 
 
 def sequence_numbers(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:

@@ -34,6 +34,10 @@ class Router(Protocol):
         """Whether routing the same rows twice may differ."""
 
     @property
+    def must_be_alone(self) -> bool:
+        """Whether rows that others write meanwhile are a conflict."""
+
+    @property
     def checked_snapshot_id(self) -> int | None:
         """The snapshot that it goes on from; None: it needs none."""
 
@@ -60,6 +64,7 @@ class FixedRouter:
     only_bucket: int = 0
     """Which one."""
     remembers: bool = False
+    must_be_alone: bool = False
     checked_snapshot_id: int | None = None
 
     def route(self, rows: pa.Table) -> tuple[pa.Table, list[Group]]:
@@ -90,6 +95,7 @@ class DynamicRouter:
     """
 
     remembers = True
+    must_be_alone = False
 
     def __init__(
         self,

@@ -33,6 +33,8 @@ class WriteOptions:
     """``changelog-file.prefix``"""
     is_thin: bool = option_field("data-file.thin-mode", "boolean", default=False)
     """``data-file.thin-mode``: whether files go without key copies."""
+    merge_engine: str = option_field("merge-engine", "enum", "deduplicate")
+    """``merge-engine``"""
     sequence_fields: tuple[str, ...] = option_field("sequence.field", "list", ())
     """``sequence.field``: columns that order rows of a key before the sequence number."""
     sequence_descending: bool = option_field(

@@ -135,7 +135,9 @@ class TableWriter:
                 total_buckets=self._plan.buckets,
                 new_files=tuple(files),
                 new_indexes=indexes.get((partition, bucket), ()),
-                checked_snapshot_id=self._router.checked_snapshot_id,
+                checked_snapshot_id=self._router.checked_snapshot_id
+                if (partition, bucket) in indexes or self._router.must_be_alone
+                else None,
             )
             for (partition, bucket), files in self._files.items()
         ]

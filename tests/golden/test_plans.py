@@ -23,7 +23,8 @@ from paimonlab.storage import LocalFileIO
 from tests.golden import golden
 
 WRITER = "java-1.3.1"
-FOLDERS_ELSEWHERE = {"postpone"}
+POSTPONED = "postpone"
+"""Not all of its rows have buckets yet."""
 LISTED_AT_SNAPSHOT = {"evo_avro": 4, "evo_orc": 4, "evo_parquet": 4}
 """Tables that were compacted after their files were listed."""
 NAMES = sorted(file.stem for file in (golden(WRITER) / "expected").glob("*.json"))
@@ -76,6 +77,7 @@ def _listed(expected: dict[str, Any]) -> list[tuple[object, ...]]:
     return sorted(
         (entry["bucket"], entry["totalBuckets"], *(entry["file"][key] for key in keys))
         for entry in expected["files"]
+        if entry["bucket"] >= 0  # others wait for compaction
     )
 
 
@@ -89,10 +91,9 @@ def test_the_files_java_lists_are_planned(name: str) -> None:
 
     assert _planned(made) == _listed(table.expected)
     assert made.files_total == len(table.expected["files"])
-    if name not in FOLDERS_ELSEWHERE:
-        for split in made.splits:
-            folder = Path(table.layout.table_path, split.bucket_path)
-            assert all((folder / file.file_name).is_file() for file in split.files)
+    for split in made.splits:
+        folder = Path(table.layout.table_path, split.bucket_path)
+        assert all((folder / file.file_name).is_file() for file in split.files)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,7 +103,8 @@ def test_every_snapshot_and_tag_is_planned(name: str) -> None:
 
     for snapshot in found:
         made = table.plan(snapshot)
-        assert made.files["row_count"].to_numpy().sum() == snapshot.total_record_count
+        if name != POSTPONED:
+            assert made.files["row_count"].to_numpy().sum() == snapshot.total_record_count
     tags = TagManager(table.file_io, table.layout).list()
 
     assert {tag for tag, _ in tags} == set(table.expected["tags"])

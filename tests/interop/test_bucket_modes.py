@@ -80,3 +80,32 @@ def test_our_buckets_are_those_java_would_have_chosen(pair: Pair) -> None:
         rows = pair.java.rows(f"db.{side}$files")
         tables[side] = sorted((row[1], row[6], row[8], row[9]) for row in rows)
     assert tables["us"] == tables["java"]
+
+
+ACROSS = {"p": "STRING", "k": "INT NOT NULL", "v": "STRING"}
+
+
+@pytest.mark.parametrize("first", SIDES)
+def test_keys_move_across_partitions_under_both_hands(
+    pair: Pair, first: Side, rng: np.random.Generator
+) -> None:
+    options = {"bucket": "-1", "dynamic-bucket.target-row-num": "5", "write-only": "true"}
+    pair.create(first, "db.t", ACROSS, pk=["k"], partition=["p"], options=options)
+    second: Side = "java" if first == "us" else "us"
+    known: dict[int, tuple[str, str]] = {}
+
+    for turn, side in enumerate((first, second, first, second, first)):
+        rows = random_keys(rng, turn)
+        pair.write(side, "db.t", rows)
+        for row in rows.to_pylist():
+            known.pop(row["k"], None)
+            if row[KIND] != "-D":
+                known[row["k"]] = (row["p"], row["v"])
+        pair.assert_same("db.t")
+        assert {k: (p, v) for p, k, v in pair.our_rows("db.t")} == known
+        assert len(pair.our_rows("db.t")) == len(known)
+
+    pair.java("compact", table="db.t")
+    pair.assert_same("db.t")
+    pair.write("us", "db.t", random_keys(rng, 9))
+    pair.assert_same("db.t")

@@ -165,7 +165,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"manifest.format": "orc"}, "create write"),
     ({"fields.a.aggregate-function": "rbm64"}, "create read write"),
     ({"fields.a.nested-sequence-field": "b"}, "create read write"),
-    ({"bucket": "-2"}, "create read write"),
+    ({"bucket": "-2"}, "create write"),
     ({"changelog-producer": "lookup"}, "create write"),
     ({"rowkind.field": "k"}, "create write"),
     ({"file.compression": "brotli"}, "create write"),
@@ -216,18 +216,6 @@ def test_what_is_built_or_without_effect_passes(
     options: dict[str, str], operation: Operation
 ) -> None:
     check_supported({"bucket": "1", **options}, Keyed(), operation)
-
-
-def test_a_key_across_partitions_needs_buckets_except_for_reading() -> None:
-    for options in ({}, {"bucket": "-1"}):
-        table = Keyed(partition_keys=("p",))
-        check_supported(options, table, "read")
-        check_supported(options, Keyed(()), "write")
-        check_supported(options, Keyed(), "write")
-        with pytest.raises(UnsupportedError, match="bucket"):
-            check_supported(options, table, "create")
-        with pytest.raises(UnsupportedError, match="bucket"):
-            check_supported(options, table, "write")
 
 
 @pytest.mark.parametrize("key", ["write-only", "deletion-vectors.merge-on-read"])

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from paimonlab.scan.live_files import live_entries
+from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.parts import TableParts
 
 
-def files_of(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
-    """All entries of live files, one row a file, columns as `ENTRY_SCHEMA`."""
+def files_of(
+    parts: TableParts, snapshot: Snapshot | None, *, with_postponed: bool = False
+) -> pa.Table:
+    """All entries of live files, one row a file, columns as `ENTRY_SCHEMA`.
+
+    Files that wait for a compaction to give their rows buckets are there only if asked for.
+    """
     if snapshot is None:
         return ENTRY_SCHEMA.empty_table()
-    return live_entries(snapshot, parts.manifests)
+    files = live_entries(snapshot, parts.manifests)
+    return files if with_postponed else in_real_buckets(files)

@@ -67,7 +67,7 @@ def buckets(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
 def _sums(
     parts: TableParts, snapshot: Snapshot | None, keys: Sequence[str], schema: pa.Schema
 ) -> pa.Table:
-    files = files_of(parts, snapshot)
+    files = files_of(parts, snapshot, with_postponed="bucket" in keys)
     sums = files.group_by(list(keys), use_threads=False).aggregate(
         [
             ("row_count", "sum"),

@@ -1,0 +1,299 @@
+"""Routing rows whose key may move from one partition to another.
+
+The primary key lacks a partition column, so a key is in one partition of all at any time. Where
+it is, is read from the table before the first row and kept in memory.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.crosspartition.GlobalIndexAssigner`` and the
+existing processors beside it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import DataError
+from paimonlab.spec.binary_row import decode, encode
+from paimonlab.spec.fields import VALUE_KIND
+from paimonlab.spec.row_kind import RowKind
+from paimonlab.write.buckets import Group, grouped, partition_codes
+from paimonlab.write.routing import BucketIndexes
+from paimonlab.write.write_plan import WritePlan
+
+Ints = npt.NDArray[np.int64]
+_NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class KnownKeys:
+    """Keys that are in one bucket."""
+
+    partition: bytes
+    """Serialised BinaryRow."""
+    bucket: int
+    keys: pa.Table
+    """The primary key columns, one row a key."""
+
+
+class KeyRouter:
+    """Routes by the place where each key is.
+
+    What becomes of a key that comes with another partition is up to the merge engine:
+    ``deduplicate`` deletes the old row and writes the new one; ``partial-update`` and
+    ``aggregation`` write to the old partition; ``first-row`` leaves the new row out.
+
+    Parameters
+    ----------
+    plan
+        Of the table.
+    known
+        Called before the first row: the keys that are in the table.
+    snapshot_id
+        The snapshot they are of; 0: the table is empty; None: it does not matter.
+
+    Notes
+    -----
+    Of the keys that move away from a bucket its count goes down after the rows at hand, not row
+    by row as in Java; that can only change which bucket a new key gets.
+    """
+
+    remembers = True
+    must_be_alone = True
+
+    def __init__(
+        self,
+        plan: WritePlan,
+        known: Callable[[], Iterable[KnownKeys]],
+        *,
+        snapshot_id: int | None,
+    ) -> None:
+        self.checked_snapshot_id = snapshot_id
+        self._plan = plan
+        self._schema = plan.schema
+        self._load = known
+        self._is_loaded = False
+        self._partitions: dict[bytes, int] = {}
+        self._counts: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        self._keys = pa.array([], pa.large_binary())
+        self._partition_of: Ints = np.zeros(0, np.int64)
+        self._bucket_of: Ints = np.zeros(0, np.int64)
+
+    def prepare_commit(self) -> BucketIndexes:
+        """Return none: the index is not stored."""
+        return {}
+
+    def route(self, rows: pa.Table) -> tuple[pa.Table, list[Group]]:
+        """Return the rows with those that a move takes, each where it goes."""
+        if not self._is_loaded:
+            self._bootstrap()
+        codes, found = partition_codes(rows, self._schema)
+        partition = np.array([self._number(one) for one in found], np.int64)[codes]
+        keys = self._encoded(rows)
+        distinct = pc.dictionary_encode(keys)
+        key = distinct.indices.to_numpy().astype(np.int64)
+        place = pc.index_in(distinct.dictionary, self._keys)
+        known = place.fill_null(_NOWHERE).to_numpy().astype(np.int64)
+        is_known = known >= 0
+        old_partition = np.where(is_known, _at(self._partition_of, known), _NOWHERE)
+        old_bucket = np.where(is_known, _at(self._bucket_of, known), _NOWHERE)
+        if self._plan.options.merge_engine == "deduplicate":
+            routed = self._moved(key, partition, old_partition, old_bucket)
+        else:
+            routed = self._kept(key, partition, old_partition, old_bucket)
+        self._remember(distinct.dictionary, known, routed)
+        return self._rows(rows, routed), self._groups(routed)
+
+    def _bootstrap(self) -> None:
+        keys, partitions, buckets = [self._keys], [self._partition_of], [self._bucket_of]
+        for known in self._load():
+            count, number = known.keys.num_rows, self._number(known.partition)
+            keys.append(self._encoded(known.keys))
+            partitions.append(np.full(count, number))
+            buckets.append(np.full(count, known.bucket))
+            self._add(number, known.bucket, count)
+        self._keys = pa.concat_arrays(keys)
+        self._partition_of = np.concatenate(partitions)
+        self._bucket_of = np.concatenate(buckets)
+        self._is_loaded = True
+        if pc.count_distinct(self._keys).as_py() < len(self._keys):
+            raise DataError(
+                f"{self._plan.table_name}: a key has rows in several partitions, so it cannot be "
+                "told which of them new rows replace. Several jobs must have written to it at once"
+            )
+
+    def _encoded(self, rows: pa.Table) -> pa.LargeBinaryArray:
+        fields = [self._schema.field(name) for name in self._schema.primary_keys]
+        columns = [rows.column(field.name) for field in fields]
+        return encode(columns, [field.type for field in fields])
+
+    def _number(self, partition: bytes) -> int:
+        return self._partitions.setdefault(partition, len(self._partitions))
+
+    def _add(self, partition: int, bucket: int, count: int) -> None:
+        counts = self._counts[partition]
+        counts[bucket] = counts.get(bucket, 0) + count
+
+    def _moved(self, key: Ints, partition: Ints, old_partition: Ints, old_bucket: Ints) -> _Routed:
+        """Let each row go to its partition; delete the row that its key left behind."""
+        order = np.argsort(key, kind="stable")
+        sorted_key, here = key[order], partition[order]
+        is_first = np.ones(len(order), np.bool_)
+        is_first[1:] = sorted_key[1:] != sorted_key[:-1]
+        before = np.where(is_first, old_partition[sorted_key], np.roll(here, 1))
+        is_start = is_first | (before != here)
+        # A stay: rows of one key that follow each other in one partition.
+        starts, stay_of = np.flatnonzero(is_start), np.cumsum(is_start) - 1
+        bucket = old_bucket[sorted_key[starts]]
+        is_new = before[starts] != here[starts]
+        arrival = order[starts]
+        new = np.flatnonzero(is_new)
+        new = new[np.argsort(arrival[new])]
+        bucket[new] = self._new_buckets(here[starts[new]])
+        left = np.flatnonzero(is_new & (before[starts] != _NOWHERE))
+        left_bucket = np.where(
+            is_first[starts[left]], old_bucket[sorted_key[starts[left]]], bucket[left - 1]
+        )
+        self._forget(before[starts[left]], left_bucket)
+        row_bucket = np.empty(len(order), np.int64)
+        row_bucket[order] = bucket[stay_of]
+        ends = np.flatnonzero(np.append(is_first[1:], True))
+        return _Routed.with_deletes(
+            partition,
+            row_bucket,
+            deletes=(arrival[left], before[starts[left]], left_bucket),
+            last=(here[ends], bucket[stay_of[ends]]),
+        )
+
+    def _kept(self, key: Ints, partition: Ints, old_partition: Ints, old_bucket: Ints) -> _Routed:
+        """Let every row go where its key was first."""
+        first = np.unique(key, return_index=True)[1]  # keys are numbered as they come
+        home = np.where(old_partition == _NOWHERE, partition[first], old_partition)
+        bucket = old_bucket.copy()
+        new = np.flatnonzero(old_partition == _NOWHERE)
+        bucket[new] = self._new_buckets(home[new])
+        source = np.arange(len(key))
+        if self._plan.options.merge_engine == "first-row":
+            source = np.flatnonzero(partition == home[key])
+        goes = home[key[source]]
+        return _Routed(
+            source=source,
+            partition=goes,
+            bucket=bucket[key[source]],
+            is_rewritten=goes != partition[source],
+            is_delete=np.zeros(len(source), np.bool_),
+            last_partition=home,
+            last_bucket=bucket,
+        )
+
+    def _new_buckets(self, partition: Ints) -> Ints:
+        """Find buckets for new keys of partitions, given in order of arrival."""
+        buckets = np.empty(len(partition), np.int64)
+        for one in np.unique(partition).tolist():
+            ours = np.flatnonzero(partition == one)
+            buckets[ours] = self._filled(one, len(ours))
+        return buckets
+
+    def _filled(self, partition: int, missing: int) -> Ints:
+        target = max(self._plan.dynamic.target_rows, 1)
+        counts = self._counts[partition]
+        chosen, numbers = [], []
+        for bucket in [*sorted(counts), *self._free(counts, missing // target + 1)]:
+            taken = min(target - counts.get(bucket, 0), missing)
+            if taken > 0:
+                counts[bucket] = counts.get(bucket, 0) + taken
+                chosen.append(bucket)
+                numbers.append(taken)
+                missing -= taken
+        return np.repeat(np.array(chosen, np.int64), numbers)
+
+    def _free(self, counts: dict[int, int], wanted: int) -> list[int]:
+        return [bucket for bucket in range(len(counts) + wanted) if bucket not in counts][:wanted]
+
+    def _forget(self, partition: Ints, bucket: Ints) -> None:
+        places, counts = np.unique(np.stack([partition, bucket]), axis=1, return_counts=True)
+        for one, of, count in zip(*places.tolist(), counts.tolist(), strict=True):
+            self._add(one, of, -count)
+
+    def _remember(self, keys: pa.LargeBinaryArray, known: Ints, routed: _Routed) -> None:
+        is_known = known >= 0
+        self._partition_of[known[is_known]] = routed.last_partition[is_known]
+        self._bucket_of[known[is_known]] = routed.last_bucket[is_known]
+        is_new = ~is_known
+        self._keys = pa.concat_arrays([self._keys, keys.filter(pa.array(is_new))])
+        self._partition_of = np.append(self._partition_of, routed.last_partition[is_new])
+        self._bucket_of = np.append(self._bucket_of, routed.last_bucket[is_new])
+
+    def _rows(self, rows: pa.Table, routed: _Routed) -> pa.Table:
+        if len(routed.source) == rows.num_rows and not routed.is_rewritten.any():
+            return rows
+        taken = rows.take(pa.array(routed.source))
+        fields = [self._schema.field(name) for name in self._schema.partition_keys]
+        partitions = pa.array(list(self._partitions), pa.large_binary())
+        values = decode(partitions, [field.type for field in fields])
+        which = np.where(routed.is_rewritten, len(taken) + routed.partition, np.arange(len(taken)))
+        for field, value in zip(fields, values, strict=True):
+            position = taken.schema.get_field_index(field.name)
+            column = taken.column(position)
+            both = pa.chunked_array([*column.chunks, value.cast(column.type)], column.type)
+            arrow_field = taken.schema.field(position)
+            taken = taken.set_column(position, arrow_field, both.take(pa.array(which)))
+        kinds = taken.column(VALUE_KIND).to_numpy()
+        kinds = np.where(routed.is_delete, np.int8(RowKind.DELETE), kinds)
+        position = taken.schema.get_field_index(VALUE_KIND)
+        return taken.set_column(position, taken.schema.field(position), pa.array(kinds))
+
+    def _groups(self, routed: _Routed) -> list[Group]:
+        return list(
+            grouped(routed.partition, list(self._partitions), routed.bucket.astype(np.int32))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Routed:
+    """m rows to write, made of n that came, and where u distinct keys are now."""
+
+    source: Ints
+    """(m,) positions among the rows that came, ascending."""
+    partition: Ints
+    """(m,) numbers."""
+    bucket: Ints
+    is_rewritten: npt.NDArray[np.bool_]
+    """(m,) whether the row goes to another partition than it says."""
+    is_delete: npt.NDArray[np.bool_]
+    """(m,) whether the row only deletes what its key left behind."""
+    last_partition: Ints
+    """(u,)"""
+    last_bucket: Ints
+
+    @classmethod
+    def with_deletes(
+        cls,
+        partition: Ints,
+        bucket: Ints,
+        *,
+        deletes: tuple[Ints, Ints, Ints],
+        last: tuple[Ints, Ints],
+    ) -> _Routed:
+        """Put a delete in front of each row that moves its key; ``deletes`` have any order."""
+        order = np.argsort(deletes[0])
+        position, old_partition, old_bucket = (values[order] for values in deletes)
+        return cls(
+            source=np.insert(np.arange(len(partition)), position, position),
+            partition=np.insert(partition, position, old_partition),
+            bucket=np.insert(bucket, position, old_bucket),
+            is_rewritten=np.insert(np.zeros(len(partition), np.bool_), position, True),
+            is_delete=np.insert(np.zeros(len(partition), np.bool_), position, True),
+            last_partition=last[0],
+            last_bucket=last[1],
+        )
+
+
+def _at(values: Ints, positions: Ints) -> Ints:
+    """Look up values; a position of -1 gives any."""
+    return values[positions] if len(values) else np.full(len(positions), _NOWHERE)
