@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 
 from paimonlab.datafile.layout import FileColumns
 from paimonlab.formats.data_output import STEP_ROWS, DataFormat
+from paimonlab.formats.file_index.building import FileIndexBuilder
+from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.spec.binary_row import encode
 from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta, FileSource
 from paimonlab.spec.external_paths import folder_of
@@ -23,6 +25,9 @@ from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.stats import StatsCollector
 from paimonlab.spec.stats_mode import StatsMode, StatsOptions
 from paimonlab.storage import FileIO, join
+
+INDEX_SUFFIX = ".index"
+"""What the name of an index file has behind that of its data file."""
 
 _LEAST_STEP_ROWS = 1000
 _KEY_MODE = StatsMode.parse("truncate(128)")  # whatever the table's options say
@@ -62,6 +67,7 @@ class FileTarget:
     stats: StatsOptions
     format: DataFormat
     target_file_size_bytes: int
+    indexes: FileIndexOptions = field(default_factory=FileIndexOptions)
     names: FileNames = field(default_factory=FileNames)
     level: int = 0
     source: FileSource = FileSource.APPEND
@@ -80,6 +86,12 @@ class FileTarget:
         if file.external_path is not None:
             return folder_of(file.external_path)
         return join(self.folder, file.file_name)
+
+    def paths_of(self, file: DataFileMeta) -> list[str]:
+        """Return where a file and its index are."""
+        path = self.path_of(file)
+        folder = path.rpartition("/")[0]
+        return [path, *(join(folder, name) for name in file.extra_files)]
 
 
 class DataFileWriter:
@@ -129,8 +141,8 @@ class DataFileWriter:
 
     @property
     def paths(self) -> list[str]:
-        """Absolute paths of the finished files."""
-        return [self._target.path_of(file) for file in self._files]
+        """Absolute paths of the finished files and their indexes."""
+        return [path for file in self._files for path in self._target.paths_of(file)]
 
     def abort(self) -> None:
         """Delete everything written."""
@@ -161,6 +173,7 @@ class _OpenFile:
         self._values = StatsCollector(columns.values, target.stats.modes)
         self._keys = StatsCollector(columns.keys, [_KEY_MODE] * len(columns.keys))
         self._rows = _RowFacts(target.columns)
+        self._indexes = FileIndexBuilder(columns.values, target.indexes)
 
     @property
     def bytes_written(self) -> int:
@@ -172,11 +185,13 @@ class _OpenFile:
         if self._target.columns.keys:
             self._keys.add(rows)
         self._rows.add(rows, first_sequence_number)
+        self._indexes.add(rows)
 
     def close(self) -> DataFileMeta:
         size = self._writer.close()
         value_stats, value_stats_cols = self._values.finish(dense=self._target.stats.dense)
         key_stats, _ = self._keys.finish(dense=False)
+        embedded_index, extra_files = self._write_indexes()
         return DataFileMeta(
             file_name=self._name,
             file_size_bytes=size,
@@ -194,11 +209,25 @@ class _OpenFile:
             delete_row_count=self._rows.deleted,
             file_source=int(self._target.source),
             external_path=self._external_path,
+            embedded_file_index=embedded_index,
+            extra_files=extra_files,
         )
+
+    def _write_indexes(self) -> tuple[bytes | None, tuple[str, ...]]:
+        """Make the file's indexes; returns them, or the name of the file they are in."""
+        options = self._target.indexes
+        if not options.indexes:
+            return None, ()
+        data = self._indexes.finish()
+        if len(data) <= options.in_manifest_threshold:
+            return data, ()
+        self._file_io.write(self._path + INDEX_SUFFIX, data)
+        return None, (self._name + INDEX_SUFFIX,)
 
     def abort(self) -> None:
         self._writer.abort()
         self._file_io.delete(self._path)
+        self._file_io.delete(self._path + INDEX_SUFFIX)
 
 
 class _RowFacts:

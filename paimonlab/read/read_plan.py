@@ -32,6 +32,8 @@ class ReadOptions:
     """``data-evolution.enabled``: files with the same row ids complete each other."""
     legacy_ltz: bool = option_field("orc.timestamp-ltz.legacy.type", "boolean", default=True)
     """``orc.timestamp-ltz.legacy.type``: ORC files hold instants by the local clock."""
+    file_index: bool = option_field("file-index.read.enabled", "boolean", default=True)
+    """``file-index.read.enabled``: whether file indexes are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.datafile.reader import WHOLE, Mask, Share
+from paimonlab.read.file_indexes import indexed_rows
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merged_rows import merged_rows
 from paimonlab.read.merging import key_predicate, masks_of, open_data_file
@@ -214,6 +215,11 @@ def _rows(
     if mask is not None and not mask.any():
         return
     keep = None if mask is None or mask.all() else mask
+    told = indexed_rows(split, file, plan, file_io)
+    if told is not None:
+        keep = told if keep is None else keep & told
+        if not keep.any():
+            return
     wanted = plan.fields_to_read
     with open_data_file(split, file, plan, file_io) as data:
         for batch in data.batches(

@@ -37,6 +37,7 @@ _META_COLUMNS = (
     "file_source",
     "external_path",
     "first_row_id",
+    "embedded_file_index",
 )
 _META_LISTS = ("extra_files", "write_cols")
 
@@ -233,6 +234,7 @@ def file_metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFile
             file_source=source,
             external_path=external_path,
             first_row_id=first_row_id,
+            embedded_file_index=index,
             extra_files=extra,
             write_cols=write_cols,
         )
@@ -251,5 +253,6 @@ def file_metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFile
             source,
             external_path,
             first_row_id,
+            index,
         ), extra, write_cols in zip(zip(*columns, strict=True), extras, written, strict=True)
     ]

@@ -56,6 +56,9 @@ fields.*.nested-key  string  -
 fields.*.sequence-group  string  -
 fields.*.stats-mode  string  -
 fields.default-aggregate-function  enum  -  collect*|bool_and*|bool_or*|first_non_null_value*|first_not_null_value*|first_value*|hll_sketch*|last_non_null_value*|last_value*|listagg*|max*|merge_map*|merge_map_with_keytime|min*|nested_partial_update|nested_update*|product*|rbm32*|rbm64|sum*|theta_sketch*
+file-index.*  string  -
+file-index.in-manifest-threshold  memory  500 bytes
+file-index.read.enabled  boolean  true
 file.block-size  memory  -
 file.compression  enum  zstd  zstd*|snappy*|gzip*|lz4*|lz4_raw*|uncompressed*|none*|null*|lzo|brotli|zlib*|deflate*|bzip2*|xz*|zstandard*
 file.compression.per.level  map  -
@@ -242,7 +245,6 @@ delete.force-produce-changelog  boolean  false
 end-input.check-partition-expire  boolean  false
 fields.*.dimension  int  -
 fields.*.nlist  int  -
-file-index.*  string  -
 force-lookup  boolean  false
 full-compaction.delta-commits  int  -
 global-index.build.max-parallelism  int  4096
@@ -343,8 +345,6 @@ data-evolution.row-sidecar.max-selected-rows  long  4096
 data-evolution.row-sidecar.max-selection-ratio  float  0.05
 deletion-vectors.modifiable  boolean  false
 end-input.watermark  long  -
-file-index.in-manifest-threshold  memory  500 bytes
-file-index.read.enabled  boolean  true
 file-operation.thread-num  int  -
 file-reader-async-threshold  memory  10 mb
 filesystem.job-level-settings.enabled  boolean  true

@@ -11,6 +11,7 @@ from paimonlab.commit.committer import CommitOptions, Committer
 from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
 from paimonlab.errors import BranchNotFoundError, UnsupportedError
 from paimonlab.formats.data_output import DataFormats
+from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.maintenance.references import ReferenceReader
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.metadata.branches import BranchManager
@@ -197,6 +198,7 @@ class TableParts:
             partition=self.options.slice(PartitionOptions),
             formats=formats,
             stats=StatsOptions.of(self.schema.fields, self.options),
+            file_index=FileIndexOptions.of(self.schema.fields, self.options),
             dynamic=self.options.slice(DynamicBucketOptions),
             external_folders=self.options.slice(ExternalPathOptions).write_folders,
             engine=MergeEngine.of(self.schema.fields, self.schema.primary_keys, self.options),

@@ -35,6 +35,7 @@ def data_target(
         columns=file_columns(plan.schema, is_thin=plan.options.is_thin),
         stats=plan.stats.at_level(level),
         format=plan.formats.at_level(level),
+        indexes=plan.file_index,
         target_file_size_bytes=plan.target_file_size_bytes,
         names=FileNames(plan.options.file_prefix),
         level=level,

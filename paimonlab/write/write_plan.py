@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from paimonlab.formats.data_output import DataFormats
+from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.spec.bucket_mode import BucketMode, bucket_mode
 from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.options import option_field
@@ -59,6 +60,7 @@ class WritePlan:
     partition: PartitionOptions
     formats: DataFormats
     stats: StatsOptions
+    file_index: FileIndexOptions = field(default_factory=FileIndexOptions)
     dynamic: DynamicBucketOptions = field(default_factory=DynamicBucketOptions)
     external_folders: tuple[str, ...] = ()
     """Roots that new data files go to in turn; (): the table's folder."""

@@ -154,7 +154,8 @@ class TableWriter:
         self._open.clear()
         for bucket, files in self._files.items():
             for file in files:
-                self._file_io.delete(self._targets[bucket].path_of(file))
+                for path in self._targets[bucket].paths_of(file):
+                    self._file_io.delete(path)
         self._files.clear()
 
     def _flush(self, *, everything: bool) -> None:

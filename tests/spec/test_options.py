@@ -176,7 +176,6 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"snapshot.time-retained": "2 h"}, "create write"),
     ({"partition.expiration-time": "7 d"}, "create write"),
     ({"tag.callbacks": "a.B"}, "create write"),
-    ({"file-index.bloom-filter.columns": "a"}, "create write"),
     ({"metadata.iceberg.storage": "table-location"}, "create write"),
     ({"batch-scan-mode": "compact-bucket-table"}, "create read"),
     ({"scan.primary-branch": "b"}, "create read write"),
