@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.commit.conflicts import Base
-from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.entries import fold
@@ -65,6 +65,45 @@ class BaseFiles:
                 return Base(self.table, latest_id, fold(changes), is_complete=False)
         return Base(self.table, latest_id, live_entries(latest, self.manifests, keep=keep))
 
+    def check_unchanged(self, read_id: int, latest: Snapshot | None, ours: pa.Table) -> None:
+        """Check that nobody changed the rows of buckets since they were read.
+
+        Parameters
+        ----------
+        read_id
+            The snapshot that was read; 0: the table was empty.
+        latest
+            What the commit follows.
+        ours
+            Entries of the commit (`ENTRY_SCHEMA`).
+
+        Raises
+        ------
+        FilesConflictError
+            If somebody did, or if it can no longer be told.
+        """
+        if latest is None or latest.id == read_id:
+            return
+        buckets = set(_buckets(ours))
+        try:
+            snapshots = [self._get(number, latest) for number in range(read_id + 1, latest.id + 1)]
+        except SnapshotNotFoundError as error:
+            problem = f"its rows were read at snapshot {read_id}; what came then has expired"
+            raise FilesConflictError(self.table, latest.id, (), problem) from error
+        for snapshot in snapshots:
+            if snapshot.commit_kind is CommitKind.COMPACT:
+                continue  # the same rows in other files
+            metas = delta_manifests_of(snapshot, self.manifests)
+            for entries in read_entries(snapshot, metas, self.manifests):
+                if not buckets.isdisjoint(_buckets(entries)):
+                    raise FilesConflictError(
+                        self.table,
+                        snapshot.id,
+                        (),
+                        f"its rows were read at snapshot {read_id}, and {snapshot.commit_user!r} "
+                        "wrote into the same bucket since. Run it again",
+                    )
+
     def indexes(self, snapshot: Snapshot | None) -> list[IndexManifestEntry]:
         """Return all index files of a snapshot."""
         if snapshot is None or snapshot.index_manifest is None:
@@ -117,3 +156,9 @@ class BaseFiles:
         if latest is not None and snapshot_id == latest.id:
             return latest
         return self.snapshots.get(snapshot_id)
+
+
+def _buckets(entries: pa.Table) -> list[tuple[bytes, int]]:
+    """Return the buckets of entries: partition and number, each once."""
+    found = entries.select(["partition", "bucket"]).group_by(["partition", "bucket"]).aggregate([])
+    return list(zip(*(found[name].to_pylist() for name in ("partition", "bucket")), strict=True))

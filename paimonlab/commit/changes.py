@@ -19,6 +19,7 @@ from paimonlab.commit.index_changes import (
     check_one_vector_each,
     check_vectors,
     combine,
+    vector_owners,
 )
 from paimonlab.commit.row_ranges import check_row_ranges, completing_files
 from paimonlab.commit.scope import OverwriteScope
@@ -98,6 +99,9 @@ class Increment:
     files of our partitions are looked at."""
     discards_duplicates: bool = False
     """Whether files to append that are alive already are left out."""
+    read_id: int | None = None
+    """The snapshot whose rows the commit was made of, so that nobody may have changed rows of its
+    buckets since; None: it does not matter."""
 
     @property
     def kind(self) -> CommitKind:
@@ -110,6 +114,8 @@ class Increment:
         """Return the changes as they were given, and all index files from now on."""
         self._check_alone(latest)
         entries = self.changes.entries
+        if self.read_id is not None:
+            self.base.check_unchanged(self.read_id, latest, entries)
         if entries.num_rows:
             base = self.base.of(latest, entries["partition"], self.checked_id)
             if self.discards_duplicates and self.kind is CommitKind.APPEND:
@@ -124,13 +130,15 @@ class Increment:
     def _indexes(self, latest: Snapshot | None) -> Sequence[IndexManifestEntry] | None:
         changes, deleted = self.changes.indexes, self._deleted_files()
         latest_id = latest.id if latest else 0
-        if changes.is_empty and (self.shape.has_buckets or not deleted):
+        has_keys = self.shape.key_types is not None
+        if changes.is_empty and (has_keys or not deleted):
             return None
         before = self.base.indexes(latest)
         if self.shape.has_buckets:
             self._check_buckets(changes, latest)
-        else:
+        if not has_keys:
             check_vectors(before, changes, deleted, table=self.base.table, snapshot_id=latest_id)
+            self._check_owners(latest)
         if changes.is_empty:
             return None
         after = combine(before, changes, has_buckets=self.shape.has_buckets)
@@ -167,6 +175,23 @@ class Increment:
                 "time may write to this table. Open a new writer and redo this write."
             )
             raise FilesConflictError(self.base.table, latest_id, (), problem)
+
+    def _check_owners(self, latest: Snapshot | None) -> None:
+        """Check that the files whose rows are deleted are there: others may have rewritten them."""
+        new = self.changes.indexes.new
+        owners = set(vector_owners(new))
+        if not owners or latest is None or latest.id == self.checked_id:
+            return
+        partitions = pa.array([file.partition for file in new], pa.large_binary())
+        base = self.base.of(latest, pa.chunked_array([partitions]), self.checked_id)
+        is_added = pc.equal(base.entries["kind"], int(FileKind.ADD))
+        added = set(base.entries.filter(is_added)["file_name"].to_pylist())
+        gone = set(base.entries["file_name"].to_pylist()) - added
+        ours = set(self.changes.entries["file_name"].to_pylist())
+        lost = sorted(owners & gone if not base.is_complete else owners - added - ours)
+        if lost:
+            problem = f"rows of {lost[0]} are deleted, which another commit has replaced"
+            raise FilesConflictError(self.base.table, latest.id, lost, problem)
 
     def _check_buckets(self, changes: IndexChanges, latest: Snapshot | None) -> None:
         if not changes.base_ids:

@@ -111,6 +111,7 @@ class Committer:
         properties: Mapping[str, str] | None = None,
         is_new_user: bool = False,
         checked_id: int | None = None,
+        read_id: int | None = None,
     ) -> Snapshot | None:
         """Make what messages say visible.
 
@@ -133,6 +134,9 @@ class Committer:
             Promises that there is no conflict with this snapshot (0: an empty table) and those
             before: new files were named after it, deleted ones were alive, and bucket counts
             are those of the partitions. None: all files of the partitions are looked at.
+        read_id
+            The snapshot whose rows the messages were made of: nobody may have written into their
+            buckets since. None: that does not matter.
 
         Returns
         -------
@@ -172,6 +176,7 @@ class Committer:
                     user,
                     checked_id=checked_id,
                     discards_duplicates=self._options.discard_duplicate_files,
+                    read_id=read_id,
                 )
                 landed = self._commit(change, request, shape, is_new_user=is_new_user)
             if second.is_empty:

@@ -79,12 +79,12 @@ def check_vectors(
     if gone:
         problem = f"the deletion vectors in {gone[0]} were replaced by another commit. {_REDO}"
         raise FilesConflictError(table, snapshot_id, gone, problem)
-    touched = set(deleted_files) | set(_vector_owners(changes.new))
+    touched = set(deleted_files) | set(vector_owners(changes.new))
     lost = {
         owner
         for file in before
         if file.file_name not in known
-        for owner in _vector_owners([file])
+        for owner in vector_owners([file])
         if owner in touched
     }
     if lost:
@@ -105,7 +105,7 @@ def check_one_vector_each(
     """
     seen: set[tuple[bytes, int, str]] = set()
     for file in files:
-        for owner in _vector_owners([file]):
+        for owner in vector_owners([file]):
             place = (file.partition, file.bucket, owner)
             if place in seen:
                 problem = f"{owner} would have two deletion vectors. {_REDO}"
@@ -162,7 +162,8 @@ def _names_by_slot(files: Iterable[IndexManifestEntry]) -> dict[Hashable, str]:
     return {_slot(file, has_buckets=True): file.file_name for file in files}
 
 
-def _vector_owners(files: Iterable[IndexManifestEntry]) -> list[str]:
+def vector_owners(files: Iterable[IndexManifestEntry]) -> list[str]:
+    """Return the names of the data files whose rows index files say are deleted."""
     return [vector.data_file_name for file in files for vector in file.deletion_vectors or ()]
 
 

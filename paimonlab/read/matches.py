@@ -1,0 +1,132 @@
+"""Which rows of the files of an append table satisfy a condition, by their positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.datafile.reader import Mask
+from paimonlab.formats.deletion_vectors import DeletionVector
+from paimonlab.read.deletions import surviving_rows
+from paimonlab.read.merging import open_data_file
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.streaming import in_threads
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.predicate import columns, evaluate
+from paimonlab.storage import FileIO
+
+
+@dataclass(frozen=True, slots=True)
+class FileMatch:
+    """The rows of one file that satisfy a condition."""
+
+    split: DataSplit
+    """With this file alone, and its deletion vector."""
+    matched: DeletionVector
+    """Positions of the rows; none of them is deleted."""
+    alive_count: int
+    """Rows of the file that are not deleted."""
+
+    @property
+    def file(self) -> DataFileMeta:
+        """The file."""
+        return self.split.files[0]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows that are not deleted satisfy the condition."""
+        return self.matched.cardinality == self.alive_count
+
+
+def find_matches(
+    splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO
+) -> Iterator[FileMatch | None]:
+    """Look for rows in the files of splits, several files at a time.
+
+    Parameters
+    ----------
+    splits
+        Of an append table.
+    plan
+        Its predicate is the condition; None: every row.
+    file_io
+        The table's store.
+
+    Yields
+    ------
+    FileMatch or None
+        One a file, in any order; None: no row of it satisfies the condition.
+    """
+    files = [split.with_files(file.__eq__) for split in splits for file in split.files]
+    return in_threads([partial(_match, one, plan, file_io) for one in files])
+
+
+def _match(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[FileMatch | None]:
+    (survivors,) = surviving_rows(split, plan, file_io)
+    row_count = split.files[0].row_count
+    if plan.predicate is None:
+        hits = np.ones(row_count, np.bool_) if survivors is None else survivors
+    else:
+        hits = _hits(split, plan, file_io, survivors)
+    matched = DeletionVector.of(np.flatnonzero(hits))
+    if not matched.cardinality:
+        yield None
+        return
+    alive_count = row_count if survivors is None else int(np.count_nonzero(survivors))
+    yield FileMatch(split, matched, alive_count)
+
+
+def _hits(split: DataSplit, plan: ReadPlan, file_io: FileIO, survivors: Mask | None) -> Mask:
+    predicate = plan.predicate
+    assert predicate is not None, "there is a condition to look for"
+    file = split.files[0]
+    fields = [plan.schema.field(name) for name in sorted(columns(predicate))]
+    hits = np.zeros(file.row_count, np.bool_)
+    with open_data_file(split, file, plan, file_io) as data:
+        for start, rows in data.positioned(
+            fields, predicate=predicate, keep=survivors, batch_rows=plan.bounds.batch_rows
+        ):
+            is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
+            found = is_true.to_numpy(zero_copy_only=False)
+            hits[start : start + rows.num_rows] = found
+    return hits if survivors is None else hits & survivors
+
+
+def divided_rows(
+    match: FileMatch, plan: ReadPlan, file_io: FileIO, *, only_matched: bool = False
+) -> Iterator[tuple[pa.RecordBatch, Mask]]:
+    """Read all columns of the rows of a file that are not deleted.
+
+    Parameters
+    ----------
+    match
+        The file.
+    plan, file_io
+        Of the read.
+    only_matched
+        Leave out the rows that do not satisfy the condition.
+
+    Yields
+    ------
+    rows : RecordBatch
+        n rows with the columns of the table; none is empty.
+    is_matched : (n,) bool
+        Whether each satisfies the condition.
+    """
+    (survivors,) = surviving_rows(match.split, plan, file_io)
+    hits = ~match.matched.survivors(match.file.row_count, path=match.file.file_name)
+    wanted = hits if only_matched else survivors
+    with open_data_file(match.split, match.file, plan, file_io) as data:
+        for start, rows in data.positioned(
+            plan.schema.fields, keep=wanted, batch_rows=plan.bounds.batch_rows
+        ):
+            part = slice(start, start + rows.num_rows)
+            if wanted is None:
+                yield rows, hits[part]
+            elif wanted[part].any():
+                yield rows.filter(pa.array(wanted[part])), hits[part][wanted[part]]
