@@ -85,10 +85,27 @@ class DeletionFiles:
         if file_name not in self.found:
             return None
         index, vector = self.found[file_name]
-        folder = bucket_path if self.beside_data else _INDEX_FOLDER
-        return DeletionFile(
-            index.external_path or f"{folder}/{index.file_name}",
-            vector.offset,
-            vector.length_bytes,
-            vector.cardinality,
-        )
+        return deletion_file(index, vector, bucket_path, beside_data=self.beside_data)
+
+
+def deletion_file(
+    index: IndexManifestEntry, vector: DeletionVectorRange, bucket_path: str, *, beside_data: bool
+) -> DeletionFile:
+    """Return where a vector is.
+
+    Parameters
+    ----------
+    index, vector
+        As the index manifest has them.
+    bucket_path
+        Folder of the bucket's data files, relative to the table.
+    beside_data
+        ``index-file-in-data-file-dir``
+    """
+    folder = bucket_path if beside_data else _INDEX_FOLDER
+    return DeletionFile(
+        index.external_path or f"{folder}/{index.file_name}",
+        vector.offset,
+        vector.length_bytes,
+        vector.cardinality,
+    )

@@ -28,6 +28,7 @@ from paimonlab.table import columns as column_files
 from paimonlab.table import overwriting, writing
 from paimonlab.table.branches import Branches
 from paimonlab.table.changes import Changes
+from paimonlab.table.changing import verbs
 from paimonlab.table.consumers import Consumers
 from paimonlab.table.incremental import (
     ChangeMode,
@@ -378,6 +379,77 @@ class Table:
             whole table; None: as the option ``dynamic-partition-overwrite`` says.
         """
         return overwriting.overwrite(self._writable(), data, partition=partition, dynamic=dynamic)
+
+    def delete(
+        self, where: str | Predicate, *, progress: Progress | None = None
+    ) -> Snapshot | None:
+        """Delete the rows for which a condition is true, in one commit.
+
+        Append tables with ``deletion-vectors.enabled`` mark the rows, others rewrite the files
+        that have such rows; a condition on partition columns drops partitions. Primary-key
+        tables get a ``-D`` row for each key.
+
+        Parameters
+        ----------
+        where
+            As in `scan`; a row for which it is unknown stays.
+        progress
+            Is called with what is done, of how much, and the unit: ``progress(3, 10, "files")``.
+
+        Returns
+        -------
+        Snapshot or None
+            None if the condition is true for no row.
+
+        Raises
+        ------
+        UnsupportedError
+            If the merge engine of the table knows no deletes.
+        FilesConflictError
+            If others changed the same files again and again.
+        """
+        return verbs.delete(self._writable(), where, progress=progress)
+
+    def update(
+        self,
+        assignments: Mapping[str, object],
+        *,
+        where: str | Predicate | None = None,
+        progress: Progress | None = None,
+    ) -> Snapshot | None:
+        """Give columns of rows new values, in one commit.
+
+        Parameters
+        ----------
+        assignments
+            By column: SQL text in Spark's dialect over the old values (``"amount * 1.1"``, a
+            text needs its quotes: ``"'new'"``), any other value as it is, ``col("other")``.
+        where
+            As in `scan`; None: every row.
+        progress
+            As in `delete`.
+
+        Returns
+        -------
+        Snapshot or None
+            None if the condition is true for no row.
+
+        Raises
+        ------
+        SchemaError
+            If a column of the primary key is given a value, or a text cannot be read.
+        DataError
+            If a row has no new value: a number overflows, a NOT NULL column would be null.
+        UnsupportedError
+            If an expression, or the merge engine, is not supported.
+        FilesConflictError
+            If others changed the same files again and again.
+        """
+        return verbs.update(self._writable(), assignments, where, progress=progress)
+
+    def truncate(self) -> Snapshot:
+        """Delete all rows in one commit, those too that others commit until it happens."""
+        return verbs.truncate(self._writable())
 
     def drop_partitions(self, partitions: Sequence[Mapping[str, Any]]) -> Snapshot:
         """Delete all rows of partitions in one commit.

@@ -1,0 +1,227 @@
+"""Changing rows of an append table: by deletion vector, or by rewriting files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.formats.deletion_vectors import DeletionVector
+from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.read.deletions import read_deletion_vectors
+from paimonlab.read.matches import FileMatch, divided_rows, find_matches
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.scan.deletion_files import deletion_file
+from paimonlab.scan.live_files import live_entries
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.index_manifest import (
+    DELETION_VECTORS,
+    DeletionVectorRange,
+    IndexManifestEntry,
+)
+from paimonlab.spec.options import option_field
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage import join
+from paimonlab.table.changing.statement import Changed, Statement
+from paimonlab.table.parts import TableParts
+from paimonlab.table.scan import Scan
+from paimonlab.table.writing import new_table_writer
+from paimonlab.write.folders import bucket_folder, delete_files
+from paimonlab.write.index_files import IndexFileOptions, write_deletion_vectors
+from paimonlab.write.vector_upkeep import changed_vectors
+from paimonlab.write.writer import TableWriter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeOptions:
+    """The table options that say how rows of append tables are changed."""
+
+    by_vector: bool = option_field("deletion-vectors.enabled", "boolean", default=False)
+    """``deletion-vectors.enabled``: files stay, their rows are marked; else they are rewritten."""
+    tracks_rows: bool = option_field("row-tracking.enabled", "boolean", default=False)
+    """``row-tracking.enabled``"""
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """What changes in one bucket."""
+
+    match: FileMatch
+    """Any of its files."""
+    deleted: list[DataFileMeta] = field(default_factory=list)
+    vectors: dict[str, DeletionVector | None] = field(default_factory=dict)
+
+
+def change_rows(parts: TableParts, statement: Statement, snapshot: Snapshot) -> Changed | None:
+    """Write what a statement makes of the rows of a snapshot.
+
+    Returns
+    -------
+    Changed or None
+        None if the condition is true for no row.
+    """
+    options = parts.options.slice(ChangeOptions)
+    if options.tracks_rows and (statement.assignments is not None or not options.by_vector):
+        raise UnsupportedError(
+            "row-tracking.enabled = 'true'",
+            f"{parts.name}: rows that are written again would lose their ids",
+        )
+    return _Work(parts, statement, snapshot, options).changed()
+
+
+class _Work:
+    """One run of a statement."""
+
+    def __init__(
+        self, parts: TableParts, statement: Statement, snapshot: Snapshot, options: ChangeOptions
+    ) -> None:
+        self._parts = parts
+        self._statement = statement
+        self._snapshot = snapshot
+        self._options = options
+        self._scan = Scan(
+            parts=parts,
+            snapshot=snapshot,
+            schema=parts.schema,
+            columns=parts.schema.field_names,
+            predicate=statement.predicate,
+            limit=None,
+        )
+        self._read: ReadPlan = self._scan.read_plan()
+        self._buckets: dict[tuple[bytes, int], _Bucket] = {}
+
+    def changed(self) -> Changed | None:
+        splits = self._scan.plan().splits
+        total = sum(len(split.files) for split in splits)
+        with new_table_writer(self._parts) as writer:
+            found = find_matches(splits, self._read, self._parts.file_io)
+            for done, match in enumerate(found, start=1):
+                if match is not None:
+                    self._change(match, writer)
+                self._statement.report(done, total, "files")
+            if not self._buckets:
+                return None
+            written = writer.prepare_commit()
+        deletions: list[CommitMessage] = []
+        try:
+            deletions.extend(map(self._message, self._buckets.values()))
+        except BaseException:
+            delete_files([*written, *deletions], self._parts.write_plan(), self._parts.file_io)
+            raise
+        return Changed([*written, *deletions], are_of_rows_read=False)
+
+    def _change(self, match: FileMatch, writer: TableWriter) -> None:
+        split, file = match.split, match.file
+        bucket = self._buckets.setdefault((split.partition, split.bucket), _Bucket(match))
+        assignments = self._statement.assignments
+        goes = match.is_whole or not self._options.by_vector
+        if goes:
+            bucket.deleted.append(file)
+            if split.has_deletions:
+                bucket.vectors[file.file_name] = None
+        else:
+            (before,) = read_deletion_vectors(
+                split.deletion_files or (None,), self._read, self._parts.file_io
+            )
+            both = match.matched if before is None else before | match.matched
+            bucket.vectors[file.file_name] = both
+        if assignments is None and (match.is_whole or not goes):
+            return
+        parts = divided_rows(
+            match, self._read, self._parts.file_io, only_matched=match.is_whole or not goes
+        )
+        for rows, is_matched in parts:
+            mask = pa.array(is_matched)
+            stays = rows.filter(pc.invert(mask))
+            if stays.num_rows:
+                writer.write(stays)
+            hit = rows.filter(mask)
+            if assignments is not None and hit.num_rows:
+                writer.write(assignments.applied(hit))
+
+    def _message(self, bucket: _Bucket) -> CommitMessage:
+        split = bucket.match.split
+        new, replaced = self._indexes(bucket) if bucket.vectors else ([], ())
+        return CommitMessage(
+            partition=split.partition,
+            bucket=split.bucket,
+            total_buckets=split.total_buckets,
+            deleted_files=tuple(self._with_statistics(bucket.deleted)),
+            new_indexes=tuple(new),
+            deleted_indexes=tuple(replaced),
+            checked_snapshot_id=self._snapshot.id,
+        )
+
+    def _indexes(
+        self, bucket: _Bucket
+    ) -> tuple[list[IndexManifestEntry], tuple[IndexManifestEntry, ...]]:
+        parts, split = self._parts, bucket.match.split
+        has_buckets = split.total_buckets > 0
+        options = parts.options.slice(IndexFileOptions)
+
+        def read(index: IndexManifestEntry, vector: DeletionVectorRange) -> DeletionVector:
+            place = deletion_file(
+                index, vector, split.bucket_path, beside_data=options.is_beside_data
+            )
+            (found,) = read_deletion_vectors([place], self._read, parts.file_io)
+            assert found is not None, "a place that is given is read"
+            return found
+
+        changes = changed_vectors(
+            self._index_files(split.partition, split.bucket),
+            bucket.vectors,
+            self._alive(split.partition, split.bucket),
+            read,
+            is_one_file=has_buckets,
+        )
+        if not changes.vectors:
+            return [], changes.replaced
+        folder = bucket_folder(parts.write_plan(), split.partition, split.bucket)
+        written = write_deletion_vectors(
+            parts.file_io,
+            options.folder(parts.layout, join(parts.layout.table_path, folder)),
+            changes.vectors,
+            options,
+            partition=split.partition,
+            bucket=split.bucket,
+            is_one_file=has_buckets,
+        )
+        return written, changes.replaced
+
+    def _index_files(self, partition: bytes, bucket: int) -> list[IndexManifestEntry]:
+        name = self._snapshot.index_manifest
+        if name is None:
+            return []
+        referrer = f"snapshot-{self._snapshot.id}"
+        return [
+            index
+            for index in self._parts.manifests.read_index(name, referrer=referrer)
+            if index.index_type == DELETION_VECTORS
+            and (index.partition, index.bucket) == (partition, bucket)
+        ]
+
+    def _alive(self, partition: bytes, bucket: int) -> set[str]:
+        """Names of the files of a bucket, whether or not the condition rules them out."""
+
+        def keep(entries: pa.Table) -> pa.Table:
+            wanted = pa.scalar(partition, entries.schema.field("partition").type)
+            is_ours = pc.and_(
+                pc.equal(entries["partition"], wanted), pc.equal(entries["bucket"], bucket)
+            )
+            return entries.filter(is_ours)
+
+        entries = live_entries(self._snapshot, self._parts.manifests, keep=keep)
+        return set(entries["file_name"].to_pylist())
+
+    def _with_statistics(self, files: Sequence[DataFileMeta]) -> list[DataFileMeta]:
+        """Describe files as their manifest does; a plan leaves statistics out."""
+        if not files:
+            return []
+        names = pa.array([file.file_name for file in files], pa.large_string())
+        entries = self._scan.plan().files
+        found = entries.filter(pc.is_in(entries["file_name"], names))
+        return [entry.file for entry in table_to_entries(found)]

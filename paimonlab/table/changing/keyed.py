@@ -1,0 +1,132 @@
+"""Changing rows of a primary-key table: by writing rows of the same keys.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.PrimaryKeyTableUtils``,
+``org.apache.paimon.spark.catalyst.analysis.RowLevelOp``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.read.splits import read_splits
+from paimonlab.spec.options import option_field
+from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.changing.statement import Changed, Statement
+from paimonlab.table.parts import TableParts
+from paimonlab.table.scan import Scan
+from paimonlab.table.writing import new_table_writer
+
+_KIND = "__paimonlab_row_kind"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedOptions:
+    """The table options that say what writing a row of a key does."""
+
+    merge_engine: str = option_field("merge-engine", "enum", "deduplicate")
+    """``merge-engine``"""
+    sequence_groups: dict[str, str] = option_field("fields.*.sequence-group", "string", {})
+    """``fields.*.sequence-group``"""
+
+
+def check_delete(parts: TableParts) -> None:
+    """Check that writing a delete removes the row.
+
+    Raises
+    ------
+    UnsupportedError
+        If the merge engine, or an option, makes something else of it.
+    """
+    engine = parts.options.slice(KeyedOptions).merge_engine
+    _check_not_ignored(parts)
+    removes = {
+        "deduplicate": True,
+        "partial-update": _is_on(parts, "partial-update.remove-record-on-delete")
+        or "partial-update.remove-record-on-sequence-group" in parts.options,
+        "aggregation": _is_on(parts, "aggregation.remove-record-on-delete"),
+    }
+    if not removes.get(engine):
+        raise UnsupportedError(
+            f"delete() with merge-engine = '{engine}'",
+            f"{parts.name}: a delete removes no row here"
+            + (
+                f"; set '{engine}.remove-record-on-delete' = 'true'"
+                if engine in ("partial-update", "aggregation")
+                else ""
+            ),
+        )
+
+
+def check_update(parts: TableParts, columns: tuple[str, ...]) -> None:
+    """Check that writing a row of a key replaces the row.
+
+    Raises
+    ------
+    SchemaError
+        If a column of the primary key or a partition column is assigned to.
+    UnsupportedError
+        If the merge engine makes something else of it.
+    """
+    engine = parts.options.slice(KeyedOptions).merge_engine
+    if engine not in ("deduplicate", "partial-update"):
+        raise UnsupportedError(
+            f"update() with merge-engine = '{engine}'",
+            f"{parts.name}: written rows do not replace rows here; 'deduplicate' or "
+            "'partial-update' would do",
+        )
+    for name in columns:
+        if name in parts.schema.primary_keys:
+            raise SchemaError(
+                f"{parts.name}: {name!r} is a column of the primary key, which cannot be updated; "
+                "delete the rows and write new ones"
+            )
+        if name in parts.schema.partition_keys:
+            raise SchemaError(
+                f"{parts.name}: {name!r} is a partition column; a row of a primary-key table "
+                "cannot be moved by an update"
+            )
+
+
+def change_rows(parts: TableParts, statement: Statement, snapshot: Snapshot) -> Changed | None:
+    """Write rows of the keys for which the condition is true.
+
+    Returns
+    -------
+    Changed or None
+        None if the condition is true for no row.
+    """
+    scan = Scan(
+        parts=parts,
+        snapshot=snapshot,
+        schema=parts.schema,
+        columns=parts.schema.field_names,
+        predicate=statement.predicate,
+        limit=None,
+    )
+    kind = RowKind.DELETE if statement.assignments is None else RowKind.UPDATE_AFTER
+    splits = scan.plan().splits
+    with new_table_writer(parts) as writer:
+        for done, split in enumerate(splits, start=1):
+            for rows in read_splits([split], scan.read_plan(), parts.file_io):
+                changed = rows
+                if statement.assignments is not None:
+                    changed = statement.assignments.applied(rows)
+                kinds = pa.array(np.full(rows.num_rows, int(kind), np.int8))
+                writer.write(changed.append_column(_KIND, kinds), row_kinds=_KIND)
+            statement.report(done, len(splits), "splits")
+        messages = writer.prepare_commit()
+    return Changed(messages, are_of_rows_read=True) if messages else None
+
+
+def _check_not_ignored(parts: TableParts) -> None:
+    if _is_on(parts, "ignore-delete"):
+        raise UnsupportedError("delete() with ignore-delete = 'true'", f"{parts.name} ignores it")
+
+
+def _is_on(parts: TableParts, key: str) -> bool:
+    return parts.options.get(key, "false").strip().lower() == "true"

@@ -1,0 +1,114 @@
+"""A statement that changes rows: its condition, its assignments, and running it until it lands.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.commands.DeleteFromPaimonTableCommand``,
+``UpdatePaimonTableCommand``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import pyarrow as pa
+
+from paimonlab.errors import FilesConflictError
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.parts import TableParts
+from paimonlab.table.writing import files_deleted_on_failure, new_user
+
+logger = logging.getLogger(__name__)
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Is told what is done, of how much, and the unit: ``progress(3, 10, "files")``."""
+
+_MOST_RUNS = 4
+"""Once, and three times more."""
+
+
+class Assignments(Protocol):
+    """What an update makes of rows."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that get new values."""
+        ...
+
+    def applied(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows with new values."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What is done to which rows."""
+
+    predicate: Predicate | None
+    """Bound to the schema of the table; None: every row."""
+    assignments: Assignments | None = None
+    """None: the rows are deleted."""
+    progress: Progress | None = None
+
+    def report(self, done: int, total: int, unit: str) -> None:
+        """Tell how far the work is."""
+        if self.progress is not None:
+            self.progress(done, total, unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a statement changed, before it is committed."""
+
+    messages: Sequence[CommitMessage]
+    are_of_rows_read: bool
+    """Whether new rows may only be committed if nobody wrote into their buckets since."""
+
+
+def run(
+    parts: TableParts, statement: Statement, change: Callable[[Snapshot], Changed | None]
+) -> Snapshot | None:
+    """Run a statement against the latest snapshot, and again if others changed what it touches.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    statement
+        For the log.
+    change
+        Writes the files of the statement as of a snapshot; None: no row is touched.
+
+    Returns
+    -------
+    Snapshot or None
+        None if no row is touched.
+
+    Raises
+    ------
+    FilesConflictError
+        If others were faster four times.
+    """
+    for number in range(1, _MOST_RUNS + 1):
+        snapshot = parts.snapshots.latest()
+        changed = None if snapshot is None else change(snapshot)
+        if snapshot is None or changed is None:
+            return None
+        try:
+            with files_deleted_on_failure(parts, changed.messages):
+                return parts.committer.append(
+                    changed.messages,
+                    user=new_user(parts),
+                    identifier=BATCH_COMMIT_IDENTIFIER,
+                    is_new_user=True,
+                    checked_id=snapshot.id,
+                    read_id=snapshot.id if changed.are_of_rows_read else None,
+                )
+        except FilesConflictError as error:
+            if number == _MOST_RUNS:
+                raise
+            verb = "delete" if statement.assignments is None else "update"
+            logger.info("%s: the %s runs again: %s", parts.name, verb, error)
+    raise AssertionError("the last run returns or raises")

@@ -1,0 +1,48 @@
+"""An expression that is bound to columns: its type, and how it is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from paimonlab.errors import ColumnNotFoundError
+
+Evaluate: TypeAlias = Callable[[pa.RecordBatch], pa.Array]
+"""Makes one value a row; raises `DataError` where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A bound expression."""
+
+    type: pa.DataType
+    """Of its values; null: it is NULL whatever the row."""
+    evaluate: Evaluate
+    text: str
+    """As SQL, for messages."""
+    constant: bool | int | float | Decimal | str | None = None
+    """The value of a literal; None: it is none, or NULL."""
+
+
+def column(name: str, schema: pa.Schema, table: str) -> Expression:
+    """Make an expression of a column.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If there is none of that name; ``table`` is for the message.
+    """
+    if name not in schema.names:
+        raise ColumnNotFoundError(name, table, schema.names)
+    return Expression(schema.field(name).type, lambda rows: rows.column(name), name)
+
+
+def literal(value: object, arrow_type: pa.DataType, text: str) -> Expression:
+    """Make an expression of a constant."""
+    scalar = pa.scalar(value, arrow_type)
+    known = value if isinstance(value, bool | int | float | Decimal | str) else None
+    return Expression(arrow_type, lambda rows: pa.repeat(scalar, rows.num_rows), text, known)
