@@ -28,7 +28,7 @@ class FileMatch:
     split: DataSplit
     """With this file alone, and its deletion vector."""
     matched: DeletionVector
-    """Positions of the rows; none of them is deleted."""
+    """Positions of the rows, maybe none; none of them is deleted."""
     alive_count: int
     """Rows of the file that are not deleted."""
 
@@ -45,7 +45,7 @@ class FileMatch:
 
 def find_matches(
     splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO
-) -> Iterator[FileMatch | None]:
+) -> Iterator[FileMatch]:
     """Look for rows in the files of splits, several files at a time.
 
     Parameters
@@ -59,14 +59,14 @@ def find_matches(
 
     Yields
     ------
-    FileMatch or None
-        One a file, in any order; None: no row of it satisfies the condition.
+    FileMatch
+        One a file, in any order.
     """
     files = [split.with_files(file.__eq__) for split in splits for file in split.files]
     return in_threads([partial(_match, one, plan, file_io) for one in files])
 
 
-def _match(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[FileMatch | None]:
+def _match(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[FileMatch]:
     (survivors,) = surviving_rows(split, plan, file_io)
     row_count = split.files[0].row_count
     if plan.predicate is None:
@@ -74,9 +74,6 @@ def _match(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[FileMa
     else:
         hits = _hits(split, plan, file_io, survivors)
     matched = DeletionVector.of(np.flatnonzero(hits))
-    if not matched.cardinality:
-        yield None
-        return
     alive_count = row_count if survivors is None else int(np.count_nonzero(survivors))
     yield FileMatch(split, matched, alive_count)
 

@@ -100,7 +100,7 @@ class _Work:
         with new_table_writer(self._parts) as writer:
             found = find_matches(splits, self._read, self._parts.file_io)
             for done, match in enumerate(found, start=1):
-                if match is not None:
+                if match.matched.cardinality:
                     self._change(match, writer)
                 self._statement.report(done, total, "files")
             if not self._buckets:

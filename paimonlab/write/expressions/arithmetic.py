@@ -21,6 +21,7 @@ from paimonlab.write.expressions.coercion import (
     converted,
     is_numeric,
     rescaled,
+    zero,
 )
 from paimonlab.write.expressions.expression import Expression
 
@@ -154,7 +155,7 @@ def _quotients(a: pa.Array, b: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def _refuse_zero(divisors: pa.Array, numbers: pa.Array) -> None:
-    is_zero = pc.equal(divisors, pa.scalar(0).cast(divisors.type))
+    is_zero = pc.equal(divisors, zero(divisors.type))
     if pc.any(pc.and_(is_zero, numbers.is_valid())).as_py():
         raise ValueError("division by zero")
 

@@ -34,6 +34,11 @@ def is_numeric(data_type: pa.DataType) -> bool:
     return types.is_signed_integer(data_type) or is_float or types.is_decimal(data_type)
 
 
+def zero(data_type: pa.DataType) -> pa.Scalar:
+    """Return nought as a number of a type."""
+    return pa.scalar(Decimal(0) if pa.types.is_decimal(data_type) else 0, data_type)
+
+
 def bounded_decimal(precision: int, scale: int) -> pa.DataType:
     """Return a decimal type, with fewer digits behind the point where it would be too wide."""
     if precision > MOST_DIGITS:
@@ -73,7 +78,7 @@ def _common(found: pa.DataType, value: Expression, what: str) -> pa.DataType:
     if pa.types.is_null(found):
         return other
     if is_numeric(found) and is_numeric(other):
-        return _common_number(found, value)
+        return _common_number(found, other)
     if pa.types.is_timestamp(found) and pa.types.is_timestamp(other) and found.tz == other.tz:
         units = ("s", "ms", "us", "ns")
         finer = max(found.unit, other.unit, key=units.index)
@@ -83,13 +88,12 @@ def _common(found: pa.DataType, value: Expression, what: str) -> pa.DataType:
     )
 
 
-def _common_number(found: pa.DataType, value: Expression) -> pa.DataType:
-    other = value.type
+def _common_number(found: pa.DataType, other: pa.DataType) -> pa.DataType:
     if pa.types.is_floating(found) or pa.types.is_floating(other):
         return pa.float64()
     if pa.types.is_decimal(found) or pa.types.is_decimal(other):
         one = found if pa.types.is_decimal(found) else pa.decimal128(_DIGITS[found], 0)
-        two = as_decimal_type(value)
+        two = other if pa.types.is_decimal(other) else pa.decimal128(_DIGITS[other], 0)
         scale = max(one.scale, two.scale)
         digits = max(one.precision - one.scale, two.precision - two.scale)
         return bounded_decimal(digits + scale, scale)
@@ -171,7 +175,7 @@ def _of_truth(source: pa.DataType, target: pa.DataType) -> _Convert | None:
     if pa.types.is_boolean(source) and is_numeric(target):
         return lambda array: _number(array.cast(pa.int8()), target)
     if is_numeric(source) and pa.types.is_boolean(target):
-        return lambda array: pc.not_equal(array, pa.scalar(0).cast(array.type))
+        return lambda array: pc.not_equal(array, zero(array.type))
     return None
 
 

@@ -6,6 +6,7 @@ double.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -41,6 +42,7 @@ _COMPARISONS: Mapping[type[Any], str] = {
     exp.GTE: ">=",
 }
 _INT, _LONG = 2**31, 2**63
+_TRY_CAST = re.compile(r"\btry_cast\s*\(", re.IGNORECASE)
 
 
 def parse_expression(text: str, schema: pa.Schema, table: str) -> Expression:
@@ -70,6 +72,8 @@ def parse_expression(text: str, schema: pa.Schema, table: str) -> Expression:
     >>> parse_expression("a * 2 + 1", rows.schema, "db.t").evaluate(rows).to_pylist()
     [3, 5]
     """
+    if _TRY_CAST.search(text):  # in sqlglot's tree it is a CAST
+        raise UnsupportedError("the function try_cast", f"in {text!r}")
     try:
         node = sqlglot.parse_one(text, read="spark", into=exp.Condition)
     except (sqlglot.ParseError, sqlglot.errors.TokenError):
@@ -225,8 +229,6 @@ class _Reader:
         return texts.lower(self.expression(node.this))
 
     def cast(self, node: Node) -> Expression:
-        if isinstance(node, exp.TryCast):
-            raise UnsupportedError("the function try_cast", node.sql("spark"))
         text = node.args["to"].sql("spark")
         try:
             target = to_arrow(parse_type(text))
