@@ -50,6 +50,8 @@ public final class PaimonOracle {
         COMMANDS.put("schema", request -> MAPPER.readTree(request.storeTable().schema().toString()));
         COMMANDS.put("write", Writing::write);
         COMMANDS.put("compact", Writing::compact);
+        COMMANDS.put("append_delete", Deletions::delete);
+        COMMANDS.put("deletion_vector", Deletions::vector);
         COMMANDS.put("drop_partition", Writing::dropPartition);
         COMMANDS.put("tag", PaimonOracle::tag);
         COMMANDS.put("read", PaimonOracle::read);
