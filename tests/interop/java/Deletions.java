@@ -44,7 +44,7 @@ final class Deletions {
     /** {@code filter}: marks rows of an append table, as Spark's DELETE does; how many. */
     static Long delete(Request request) throws Exception {
         FileStoreTable table = request.storeTable();
-        var filter = Predicates.of(request.get("filter"), table.rowType());
+        var filter = Predicates.parse(request.get("filter"), table.rowType());
         Snapshot latest = table.snapshotManager().latestSnapshot();
         Map<Pair<BinaryRow, Integer>, BaseAppendDeleteFileMaintainer> buckets =
                 new LinkedHashMap<>();
