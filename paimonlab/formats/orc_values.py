@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.formats.local_zone import from_local_clock
 from paimonlab.spec.arrow_types import to_arrow
@@ -20,7 +21,9 @@ from paimonlab.spec.types import (
 _COUNT = AtomicType(TypeRoot.INT, nullable=False)
 
 
-def converted(array: pa.Array, data_type: DataType, *, legacy_ltz: bool) -> pa.Array:
+def converted(  # noqa: PLR0911 - one a type
+    array: pa.Array, data_type: DataType, *, legacy_ltz: bool
+) -> pa.Array:
     """Return a column as ``to_arrow(data_type)``.
 
     Parameters
@@ -53,6 +56,8 @@ def converted(array: pa.Array, data_type: DataType, *, legacy_ltz: bool) -> pa.A
         case AtomicType(root=TypeRoot.TIMESTAMP_LTZ):
             instants = array.cast(pa.timestamp(array.type.unit, tz="UTC"))
             return (from_local_clock(instants) if legacy_ltz else instants).cast(target)
+        case AtomicType(root=TypeRoot.CHAR):
+            return pc.utf8_rtrim(array.cast(target), " ")  # Java pads what it writes
         case AtomicType():
             return array if array.type == target else array.cast(target)
 

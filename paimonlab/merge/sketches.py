@@ -1,5 +1,8 @@
 """Aggregate functions whose values are serialised bitmaps and sketches.
 
+What comes out has the bytes that Java writes, but for the HIP accumulator of a united HLL sketch,
+which nothing reads there.
+
 Source: apache/paimon@1.3.1 ``FieldRoaringBitmap32Agg``, ``FieldHllSketchAgg``,
 ``FieldThetaSketchAgg`` of ``org.apache.paimon.mergetree.compact.aggregate``, and their helpers in
 ``org.apache.paimon.utils``.
@@ -7,11 +10,16 @@ Source: apache/paimon@1.3.1 ``FieldRoaringBitmap32Agg``, ``FieldHllSketchAgg``,
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
 from paimonlab.merge.fold import Fold, skipping_nulls
+
+_PREAMBLE_LONGS = 0x3F
+_PROBABILITY = slice(12, 16)
+_ONE = struct.pack("<f", 1.0)
 
 
 def sketch_fold(column: pa.Array, function: str) -> Fold:
@@ -50,8 +58,10 @@ def _unite_theta(old: bytes, new: bytes) -> bytes:
     union = theta_union(12)  # 4096 entries, Java's default
     for sketch in (old, new):
         union.update(compact_theta_sketch.deserialize(sketch))
-    serialized: bytes = union.get_result().serialize()
-    return serialized
+    serialized = bytearray(union.get_result().serialize())
+    if serialized[0] & _PREAMBLE_LONGS >= 2:
+        serialized[_PROBABILITY] = _ONE  # Java tells the sampling probability, C++ nothing
+    return bytes(serialized)
 
 
 SKETCHES: Mapping[str, Callable[[bytes, bytes], bytes]] = {

@@ -160,7 +160,9 @@ class SnapshotScan:
         shapes = {id(shape): shape for shape in map(self._shape, split.files)}.values()
         names = {column.file_name.lower() for shape in shapes for column in shape or ()}
         merges_columns = self.scan.parts.options.slice(ReadOptions).data_evolution
-        return self.abilities.masks and not merges_columns and not names & _NAMES_OF_SPARK
+        if merges_columns or not (split.raw_convertible or self.mask_plan.engine.selects_rows):
+            return False
+        return self.abilities.masks and not names & _NAMES_OF_SPARK
 
     def _is_native(self, file: DataFileMeta) -> bool:
         return (
