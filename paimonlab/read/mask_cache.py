@@ -69,6 +69,7 @@ def _key(split: DataSplit, plan: ReadPlan) -> Hashable:
         split.deletion_files,
         plan.schema.trimmed_primary_keys,
         plan.options,
+        plan.keeps_deletes,
         tuple(sorted(plan.schema.options.items())),
     )
 

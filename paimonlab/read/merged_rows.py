@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 
 from paimonlab.datafile.reader import Mask
@@ -23,6 +24,7 @@ from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.fields import VALUE_KIND
 from paimonlab.spec.predicate import evaluate
 from paimonlab.storage import FileIO
 
@@ -64,7 +66,7 @@ def merged_rows(
 
 def _merged(merger: SplitMerger, section: Section) -> Iterator[pa.RecordBatch]:
     plan = merger.plan
-    names = [field.name for field in plan.fields_to_read]
+    names = [field.name for field in plan.fields_to_read if field.name != VALUE_KIND]
     # Without a column there would be no number of rows.
     values = names or [plan.schema.trimmed_primary_keys[0]]
     columns = replace(
@@ -92,6 +94,9 @@ def _row_bytes(split: DataSplit) -> int:
 def _visible(merged: Merged, plan: ReadPlan) -> pa.RecordBatch:
     """Leave out the keys that are gone and those for which the condition is not true."""
     rows = pa.RecordBatch.from_arrays(list(merged.columns.values()), names=list(merged.columns))
+    if VALUE_KIND in plan.columns:
+        kinds = np.zeros(len(rows), np.int8) if merged.kinds is None else merged.kinds
+        rows = rows.append_column(VALUE_KIND, pa.array(kinds, pa.int8()))
     if merged.kinds is not None and not plan.keeps_deletes:
         rows = rows.filter(pa.array(is_add(merged.kinds)))
     if plan.predicate is not None and rows.num_rows:

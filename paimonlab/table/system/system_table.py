@@ -20,6 +20,7 @@ from paimonlab.table.conditions import bound
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system import (
     aggregation,
+    audit_log,
     files,
     history,
     indexes,
@@ -96,6 +97,12 @@ SYSTEM_TABLES: Mapping[str, SystemTableKind] = MappingProxyType(
             aggregation.AGGREGATION_FIELDS,
             aggregation.aggregation_fields,
             "the function that merges each column",
+        ),
+        "audit_log": SystemTableKind(
+            audit_log.audit_columns, audit_log.audit_log, "the rows with their kinds"
+        ),
+        "binlog": SystemTableKind(
+            audit_log.binlog_columns, audit_log.binlog, "the rows before and after updates"
         ),
         "ro": SystemTableKind(
             read_optimized.columns, read_optimized.scan, "the rows that need no merging"
