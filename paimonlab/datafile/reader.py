@@ -113,7 +113,7 @@ class DataFile:
         """
         _require_supported(path, meta, table)
         _require_size(file_io, path, meta, table)
-        with _referred_to_by(table):
+        with referred_to_by(table):
             content = open_input(file_io, path, expected_rows=meta.row_count, legacy_ltz=legacy_ltz)
         return cls(table, meta, _fields_of(content, schema, meta), content)
 
@@ -261,7 +261,7 @@ class DataFile:
             of_group = None
             if keep is not None:
                 of_group = keep[group.first_row : group.first_row + group.row_count]
-            with _referred_to_by(self.table):
+            with referred_to_by(self.table):
                 ranges = self.content.wanted_rows(group, in_file, self.fields, of_group)
             if count_rows(ranges) == group.row_count:
                 whole_groups.append(group)
@@ -277,7 +277,7 @@ class DataFile:
         """Read row groups from the first row to the last, but no further than ``end``."""
         for following in _contiguous(groups):
             start = following[0].first_row
-            with _referred_to_by(self.table):
+            with referred_to_by(self.table):
                 for batch in self.content.batches(
                     evolution.file_fields,
                     row_groups=[group.index for group in following],
@@ -295,7 +295,7 @@ class DataFile:
         fields = evolution.file_fields
         at_a_time = self._batch_rows(batch_rows, [group], fields)
         for piece in cut_ranges(ranges, at_a_time):
-            with _referred_to_by(self.table):
+            with referred_to_by(self.table):
                 rows = self.content.read_ranges(fields, group, piece)
             before = 0
             for first, last in piece.tolist():
@@ -323,7 +323,7 @@ class DataFile:
             By name in ``wanted``, one value a block; what is unknown is left out.
         """
         evolution = Evolution.between(self.fields, wanted, table=self.table)
-        with _referred_to_by(self.table):
+        with referred_to_by(self.table):
             starts, ends, stats = self.content.blocks(evolution.file_fields)
         names = {
             field.name: source.field.name
@@ -352,7 +352,7 @@ class DataFile:
         """
         evolution = Evolution.between(self.fields, wanted, table=self.table)
         found = []
-        with _referred_to_by(self.table):
+        with referred_to_by(self.table):
             for group in self.content.row_groups:
                 local = positions - group.first_row
                 local = local[(local >= 0) & (local < group.row_count)]
@@ -388,7 +388,7 @@ class DataFile:
         if predicate is None or not groups:
             return list(groups)
         in_file = evolution.in_file(predicate)
-        with _referred_to_by(self.table):
+        with referred_to_by(self.table):
             found = self.content.matching_row_groups(in_file, self.fields)
         matching = {group.index for group in found}
         return [group for group in groups if group.index in matching]
@@ -473,7 +473,7 @@ def _require_size(file_io: FileIO, path: str, meta: DataFileMeta, table: str) ->
 
 
 @contextmanager
-def _referred_to_by(table: str) -> Iterator[None]:
+def referred_to_by(table: str) -> Iterator[None]:
     """Name the table in errors that know only the file."""
     try:
         yield

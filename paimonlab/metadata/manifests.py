@@ -111,6 +111,7 @@ class ManifestStore:
         ]
         decoded = manifest_avro.read_many_entries(missing)
         for (path, _), entries in zip(missing, decoded, strict=True):
+            _check_count(path, entries, paths[path], referrer)
             self._cache.put(path, entries)
             found[path] = entries
         return [entries for entries in found.values() if entries is not None]
@@ -240,6 +241,13 @@ class ManifestStore:
             min_level=levels["min"].as_py(),
             max_level=levels["max"].as_py(),
         )
+
+
+def _check_count(path: str, entries: pa.Table, meta: ManifestFileMeta, referrer: str) -> None:
+    expected = meta.num_added_files + meta.num_deleted_files
+    if entries.num_rows != expected:
+        problem = f"it has {entries.num_rows:,} entries, expected were {expected:,}"
+        raise CorruptMetadataError(path, problem, referrer)
 
 
 def _rolled(entries: pa.Table, options: ManifestOptions) -> Iterator[tuple[pa.Table, bytes]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paimonlab.datafile.reader import Mask
+from paimonlab.datafile.reader import Mask, referred_to_by
 from paimonlab.errors import CorruptDataError
 from paimonlab.formats.deletion_vectors import (
     DeletionVector,
@@ -81,8 +81,9 @@ def _read(path: str, end: int, plan: ReadPlan, file_io: FileIO) -> bytes:
 
 def _vector(place: DeletionFile, content: bytes, plan: ReadPlan) -> DeletionVector:
     path = plan.layout.index_file(place.path)
-    data = cut_deletion_vector(content, place.offset, place.length_bytes, path=path)
-    vector = decode_deletion_vector(data, path=path)
+    with referred_to_by(plan.table_name):
+        data = cut_deletion_vector(content, place.offset, place.length_bytes, path=path)
+        vector = decode_deletion_vector(data, path=path)
     if place.cardinality is not None and vector.cardinality != place.cardinality:
         raise CorruptDataError(
             path,

@@ -58,7 +58,7 @@ def read_branch(file_io: FileIO, layout: TableLayout, notes: Notes) -> Branch:
     roots = [*snapshots, *reader.tags(), *reader.changelogs()]
     for root in roots:
         schema_id = root.snapshot.schema_id
-        if schemas and schema_id not in schemas:
+        if schema_id not in schemas:
             notes.add(layout.schema(schema_id), "the file is missing", referrer=root.name)
     notes.counts["branches"] += 1
     return Branch(layout, schemas, roots)

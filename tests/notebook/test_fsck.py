@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+import paimonlab as pl
+from paimonlab.notebook import commands
+from paimonlab.notebook.accessor import register
+
+
+def test_findings_are_shown_as_rows(tmp_path: Path) -> None:
+    register()
+    catalog = pl.connect(str(tmp_path))
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"id": "INT"})
+    table.write(pa.table({"id": pa.array([1], pa.int32())}))
+
+    clean = commands.fsck(table, deep=True)
+    file = next(Path(table.path, "bucket-0").iterdir())
+    file.unlink()
+    found = table.show.fsck()
+
+    assert clean.to_arrow().num_rows == 0
+    assert "db.t: nothing found" in clean.to_html()
+    assert found.to_arrow()["file"].to_pylist() == [f"bucket-0/{file.name}"]
+    assert "the file is missing" in found.to_markdown()
