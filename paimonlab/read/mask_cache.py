@@ -69,8 +69,8 @@ def _key(split: DataSplit, plan: ReadPlan) -> Hashable:
         split.deletion_files,
         plan.schema.trimmed_primary_keys,
         plan.options,
+        repr(plan.engine),
         plan.keeps_deletes,
-        tuple(sorted(plan.schema.options.items())),
     )
 
 

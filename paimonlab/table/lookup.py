@@ -10,9 +10,11 @@ import pyarrow.compute as pc
 
 from paimonlab.errors import DataError, SchemaError
 from paimonlab.read.lookups import newest_rows
+from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.conditions import Conditions
 from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.predicate import Predicate, bind, col
 from paimonlab.table.planned_files import PlannedFiles
 from paimonlab.table.scan import Scan
@@ -56,7 +58,7 @@ def lookup(scan: Scan, keys: Any) -> pa.Table:
     columns = (*scan.columns, *(name for name in names if name not in scan.columns))
     predicate = bind(within, scan.schema.fields, scan.parts.name)
     asked = scan.narrowed(columns, predicate)
-    is_few = wanted.num_rows <= _FEW and asked.is_one_snapshot
+    is_few = wanted.num_rows <= _FEW and asked.is_one_snapshot and asked.level is None
     found = _few(asked, predicate) if is_few else asked.to_arrow()
     if len(names) > 1:
         # Each column alone matched; the combinations have to match, too.
@@ -96,7 +98,7 @@ def _few(scan: Scan, predicate: Predicate) -> pa.Table:
         return scan.arrow_schema.empty_table()
     files = _files(scan, conditions)
     plan = replace(files.plan, columns=scan.columns, predicate=predicate)
-    is_simple = _keeps_newest(scan)
+    is_simple = _keeps_newest(scan, plan)
     batches: list[pa.RecordBatch] = []
     for split, positions in files.matching(conditions, scan.schema):
         found = None
@@ -109,15 +111,13 @@ def _few(scan: Scan, predicate: Predicate) -> pa.Table:
     return pa.Table.from_batches(batches, schema=plan.arrow_schema)
 
 
-def _keeps_newest(scan: Scan) -> bool:
+def _keeps_newest(scan: Scan, plan: ReadPlan) -> bool:
     """Whether a key's newest row, by sequence number, is the row of the key."""
-    options, schema = scan.parts.options, scan.schema
+    schema = scan.schema
     key_types = [to_arrow(schema.field(name).type) for name in schema.trimmed_primary_keys]
     return (
-        options.get("merge-engine", "deduplicate").lower() == "deduplicate"
-        and "sequence.field" not in options
-        and options.get("ignore-delete", "false").lower() == "false"
-        and options.get("deletion-vectors.enabled", "false").lower() == "false"
+        plan.engine == MergeEngine()
+        and not plan.options.sequence_fields
         and not any(pa.types.is_floating(key_type) for key_type in key_types)
         and bool(key_types)
     )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import paimonlab
 from paimonlab.formats import parquet_writer
 from paimonlab.read.key_blocks import shared_blocks
+from paimonlab.read.splits import read_splits
 
 KEYS: dict[str, tuple[str, Any]] = {
     "bigint": ("BIGINT", lambda number: number * 10**12 - 5),
@@ -112,3 +114,51 @@ def test_a_renamed_key_is_found_in_old_files(catalog: paimonlab.Catalog) -> None
     renamed = catalog.table("db.t")
     assert isinstance(renamed, paimonlab.Table)
     assert renamed.lookup({"key": [2]}).to_pylist() == [{"key": 2, "v": 2}]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"merge-engine": "partial-update"},
+        {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"},
+        {"merge-engine": "first-row"},
+        {"ignore-delete": "true"},
+        {"deletion-vectors.enabled": "true", "write-only": "true"},
+    ],
+    ids=str,
+)
+def test_lookups_go_through_the_merge_of_every_engine(
+    options: dict[str, str], catalog: paimonlab.Catalog, rng: np.random.Generator
+) -> None:
+    types = {"k": "INT", "v": "BIGINT", "s": "STRING"}
+    table = catalog.create_table(
+        "db.t", types, primary_keys=["k"], options={"bucket": "1", **options}
+    )
+    for _ in range(3):
+        keys = rng.permutation(60)[:40]
+        values = pa.array(rng.integers(0, 9, 40), mask=rng.random(40) < 0.3)
+        rows = pa.table({"k": keys, "v": values, "s": [f"{one}" for one in keys]})
+        if "ignore-delete" in options:
+            kinds = rng.choice(["+I", "-D"], 40)
+            rows = rows.append_column("kind", pa.array(kinds))
+            table.write(rows, row_kinds="kind")
+        else:
+            table.write(rows)
+    expected = {row["k"]: row for row in table.scan().to_arrow().to_pylist()}
+    for key in range(-1, 60, 7):
+        found = table.lookup({"k": [key]}).to_pylist()
+        assert found == ([expected[key]] if key in expected else [])
+
+
+def test_reads_that_keep_deletes_share_no_masks_with_others(catalog: paimonlab.Catalog) -> None:
+    table = catalog.create_table(
+        "db.t", {"k": "INT", "v": "INT"}, primary_keys=["k"], options={"bucket": "1"}
+    )
+    table.write(pa.table({"k": [1, 2], "v": [1, 1]}))
+    table.write(pa.table({"k": [1], "v": [2], "kind": ["-D"]}), row_kinds="kind")
+    scan = table.scan()
+    splits = scan.plan().splits
+    for keeps, expected in ((False, {2}), (True, {1, 2}), (False, {2})):
+        plan = replace(scan.read_plan(), keeps_deletes=keeps)
+        rows = read_splits(splits, plan, table.parts.file_io).read_all()
+        assert set(rows["k"].to_pylist()) == expected
