@@ -28,11 +28,16 @@ class Branches:
     """
 
     def __init__(
-        self, branches: BranchManager, snapshots: SnapshotManager, tags: TagManager
+        self,
+        branches: BranchManager,
+        snapshots: SnapshotManager,
+        tags: TagManager,
+        options: BranchOptions,
     ) -> None:
         self._branches = branches
         self._snapshots = snapshots
         self._tags = tags
+        self._options = options
 
     def list(self) -> list[str]:
         """Names of all branches but the main one, sorted."""
@@ -78,7 +83,13 @@ class Branches:
         ------
         BranchNotFoundError
             If there is none of that name.
+        ValueError
+            If missing partitions are read from it.
         """
+        if name == self._options.fallback:
+            raise ValueError(
+                f"branch {name!r} is the scan.fallback-branch; take the option away first"
+            )
         self._branches.delete(name)
 
     def rename(self, name: str, target: str) -> None:

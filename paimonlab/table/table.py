@@ -26,7 +26,7 @@ from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.statistics import Statistics
 from paimonlab.table import columns as column_files
 from paimonlab.table import overwriting, writing
-from paimonlab.table.branches import Branches
+from paimonlab.table.branches import Branches, BranchOptions
 from paimonlab.table.changes import Changes
 from paimonlab.table.changing import verbs
 from paimonlab.table.consumers import Consumers
@@ -144,7 +144,8 @@ class Table:
     def branches(self) -> Branches:
         """Branches: ``.list()``, ``.create(name)``, ``.fast_forward(name)``."""
         parts = self._parts
-        return Branches(parts.branches, parts.snapshots, parts.tags)
+        options = parts.options.slice(BranchOptions)
+        return Branches(parts.branches, parts.snapshots, parts.tags, options)
 
     @property
     def consumers(self) -> Consumers:

@@ -92,6 +92,7 @@ class Tags:
             If there is no such snapshot.
         """
         found = self._snapshot(snapshot, timestamp)
+        self._check_alone(name, found)
         tag = self._parts.tags.create(name, found, time_retained=self._retained(time_retained))
         self._tell(name)
         return tag
@@ -234,6 +235,23 @@ class Tags:
                 if tag.id == snapshot_id:
                     return tag.to_snapshot()
             raise
+
+    def _check_alone(self, name: str, snapshot: Snapshot) -> None:
+        """Check that no snapshot gets two tags that look as if they were made by themselves."""
+        options = self._parts.options.slice(AutoTagOptions)
+        if options.mode not in {"process-time", "watermark"}:
+            return
+        periods = options.periods
+        others = [
+            other
+            for other, tag in self.list().items()
+            if tag.id == snapshot.id and periods.time(other) is not None
+        ]
+        if others and periods.time(name) is not None:
+            raise ValueError(
+                f"snapshot {snapshot.id} has the tag {others[0]!r} of a period already; choose a "
+                f"name other than {name!r} that is not the name of a period"
+            )
 
     def _retained(self, given: timedelta | None) -> timedelta | None:
         millis = self._options.retained_millis

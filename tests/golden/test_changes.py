@@ -104,3 +104,15 @@ def test_a_range_that_is_not_there_is_an_error(start: int | str, end: int | str)
 
     with pytest.raises((PaimonError, ValueError)):
         table.changes(start, end)
+
+
+def test_changes_of_expired_snapshots_are_read_from_long_lived_changelogs() -> None:
+    answers, table = open_table(Case("java-1.3.1", "cl_decoupled"))
+    kept = [one["id"] for one in answers.document["changelogs"]]
+
+    assert table.changelogs.ids() == kept
+    assert kept[0] == 1
+    assert table.snapshots.ids()[0] > kept[-1]
+    found = with_kinds(table.changes(0, table.snapshots.ids()[-1]))
+    wanted = [[kind, *row] for kind, row in kinds_and_values(answers.document["stream"]["rows"])]
+    assert unordered(found) == unordered(wanted)

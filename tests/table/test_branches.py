@@ -184,6 +184,11 @@ def test_a_fallback_fills_missing_partitions(days: pl.Table) -> None:
     assert found(snapshot=1)[0] == ("d1", "m")
 
 
+def test_the_fallback_is_not_deleted(days: pl.Table) -> None:
+    with pytest.raises(ValueError, match="fallback"):
+        days.branches.delete("old")
+
+
 def test_a_fallback_has_no_common_plan_and_no_changes(days: pl.Table) -> None:
     with pytest.raises(UnsupportedError, match="two branches"):
         days.scan().plan()

@@ -229,6 +229,16 @@ def test_commits_make_tags_of_ended_periods(catalog: pl.Catalog) -> None:
     assert table.tags.create_due() == []
 
 
+def test_a_snapshot_has_one_tag_of_a_period(catalog: pl.Catalog) -> None:
+    table = new_table(catalog, {"tag.automatic-creation": "process-time"})
+    write(table, 1, "a")
+
+    assert len(table.tags.list()) == 1
+    table.tags.create("mine")
+    with pytest.raises(ValueError, match="of a period already"):
+        table.tags.create("2001-01-01")
+
+
 def test_a_commit_is_done_when_its_tag_fails(catalog: pl.Catalog) -> None:
     table = new_table(catalog, {"tag.automatic-creation": "batch"})
     (Path(table.path) / "tag").mkdir()

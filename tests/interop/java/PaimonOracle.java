@@ -53,7 +53,19 @@ public final class PaimonOracle {
         COMMANDS.put("append_delete", Deletions::delete);
         COMMANDS.put("deletion_vector", Deletions::vector);
         COMMANDS.put("drop_partition", Writing::dropPartition);
-        COMMANDS.put("tag", PaimonOracle::tag);
+        COMMANDS.put("tag", History::tag);
+        COMMANDS.put("tags", History::tags);
+        COMMANDS.put("tag_lifetimes", History::tagLifetimes);
+        COMMANDS.put("delete_tag", History::deleteTag);
+        COMMANDS.put("create_branch", History::createBranch);
+        COMMANDS.put("branches", History::branches);
+        COMMANDS.put("delete_branch", History::deleteBranch);
+        COMMANDS.put("fast_forward", History::fastForward);
+        COMMANDS.put("rollback", History::rollback);
+        COMMANDS.put("expire", History::expire);
+        COMMANDS.put("consumers", History::consumers);
+        COMMANDS.put("reset_consumer", History::resetConsumer);
+        COMMANDS.put("statistics", History::statistics);
         COMMANDS.put("read", PaimonOracle::read);
         COMMANDS.put("count", PaimonOracle::count);
         COMMANDS.put("snapshots", PaimonOracle::snapshots);
@@ -108,12 +120,6 @@ public final class PaimonOracle {
 
     private static Object dropTable(Request request) throws Exception {
         request.catalog().dropTable(request.identifier(), true);
-        return null;
-    }
-
-    /** {@code name, snapshot}. */
-    private static Object tag(Request request) throws Exception {
-        request.table().createTag(request.text("name"), request.get("snapshot").asLong());
         return null;
     }
 
