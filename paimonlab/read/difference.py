@@ -15,21 +15,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.datafile.layout import KIND_FIELD
+from paimonlab.datafile.reader import Mask
 from paimonlab.errors import UnsupportedError
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.order import sort_keys
+from paimonlab.read.merged_rows import merged_rows
 from paimonlab.read.merging import masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.binary_row import encode
+from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.predicate import evaluate
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
-
-_MASKED_ENGINES = ("deduplicate", "first-row")
-"""Merge engines that choose among stored rows and make up none."""
 
 
 def read_difference(
@@ -55,24 +55,19 @@ def read_difference(
     Raises
     ------
     UnsupportedError
-        If the merge engine makes up rows, or if files of an append table are gone: rows that
-        were rewritten cannot be told from new ones.
+        If files of an append table are gone: rows that were rewritten cannot be told from new
+        ones.
 
     Notes
     -----
-    Both sides are held in memory.
+    Both sides are held in memory. As in Java, files that both states have are not looked at: with
+    a merge engine that makes rows of several, a row is what the other files alone make of it.
     """
     if not plan.schema.primary_keys:
         raise UnsupportedError(
             "incremental-between-scan-mode = 'diff'",
             f"{plan.table_name} has no primary key, and files of it were rewritten or deleted "
             "between the two snapshots; read both and compare them",
-        )
-    engine = plan.schema.options.get("merge-engine", _MASKED_ENGINES[0])
-    if engine not in _MASKED_ENGINES:
-        raise UnsupportedError(
-            "incremental-between-scan-mode = 'diff'",
-            f"{plan.table_name} has merge-engine = '{engine}'; read both snapshots and compare",
         )
     old = _merged(before, plan, file_io)
     new = _merged(after, plan, file_io)
@@ -151,9 +146,16 @@ def _merged(split: DataSplit | None, plan: ReadPlan, file_io: FileIO) -> pa.Tabl
     schema = arrow_schema(fields)
     if split is None:
         return schema.empty_table()
-    kept = replace(plan, keeps_deletes=True)
-    batches: list[pa.RecordBatch] = []
-    for file, mask in zip(split.files, masks_of(split, kept, file_io), strict=True):
+    kept = replace(plan, columns=plan.schema.field_names, predicate=None, keeps_deletes=True)
+
+    def read_file(file: DataFileMeta, mask: Mask | None) -> Iterator[pa.RecordBatch]:
         with open_data_file(split, file, plan, file_io) as data:
-            batches += data.batches(fields, keep=mask, batch_rows=plan.bounds.batch_rows)
-    return pa.Table.from_batches(batches, schema=schema)
+            yield from data.batches(fields, keep=mask, batch_rows=plan.bounds.batch_rows)
+
+    batches: list[pa.RecordBatch] = []
+    if plan.engine.selects_rows:
+        for file, mask in zip(split.files, masks_of(split, kept, file_io), strict=True):
+            batches += read_file(file, mask)
+    else:
+        batches += merged_rows(split, kept, file_io, read_file, with_kinds=True)
+    return pa.Table.from_batches([batch.cast(schema) for batch in batches], schema=schema)

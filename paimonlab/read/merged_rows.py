@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.datafile.layout import KIND_FIELD
 from paimonlab.datafile.reader import Mask
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.key_rows import Merged
@@ -37,6 +38,8 @@ def merged_rows(
     plan: ReadPlan,
     file_io: FileIO,
     read_file: Callable[[DataFileMeta, Mask | None], Iterable[pa.RecordBatch]],
+    *,
+    with_kinds: bool = False,
 ) -> Iterator[pa.RecordBatch]:
     """Read a split.
 
@@ -48,6 +51,8 @@ def merged_rows(
         Of the read.
     read_file
         Reads the rows of one file that a mask lets through.
+    with_kinds
+        Whether the column ``_VALUE_KIND`` comes behind the others; ``read_file`` reads it, too.
 
     Yields
     ------
@@ -61,10 +66,10 @@ def merged_rows(
             position = section.positions[0]
             yield from read_file(split.files[position], merger.alone(position))
         else:
-            yield from _merged(merger, section)
+            yield from _merged(merger, section, with_kinds=with_kinds)
 
 
-def _merged(merger: SplitMerger, section: Section) -> Iterator[pa.RecordBatch]:
+def _merged(merger: SplitMerger, section: Section, *, with_kinds: bool) -> Iterator[pa.RecordBatch]:
     plan = merger.plan
     names = [field.name for field in plan.fields_to_read if field.name != VALUE_KIND]
     # Without a column there would be no number of rows.
@@ -82,13 +87,21 @@ def _merged(merger: SplitMerger, section: Section) -> Iterator[pa.RecordBatch]:
     for merged in merged_runs(
         [run.batches() for run in runs], columns, piece_rows=batch_rows * len(runs)
     ):
-        rows = _visible(merged, plan)
+        rows = _with_kinds(merged, plan) if with_kinds else _visible(merged, plan)
         if rows.num_rows:
             yield rows
 
 
 def _row_bytes(split: DataSplit) -> int:
     return _COMPRESSION * split.size_bytes // max(1, split.row_count)
+
+
+def _with_kinds(merged: Merged, plan: ReadPlan) -> pa.RecordBatch:
+    """Return merged rows and their kinds, deletes among them."""
+    rows = pa.RecordBatch.from_arrays(list(merged.columns.values()), names=list(merged.columns))
+    rows = rows.select(list(plan.columns)).cast(arrow_schema(plan.fields))
+    kinds = np.zeros(rows.num_rows, np.int8) if merged.kinds is None else merged.kinds
+    return rows.append_column(KIND_FIELD.name, pa.array(kinds, pa.int8()))
 
 
 def _visible(merged: Merged, plan: ReadPlan) -> pa.RecordBatch:

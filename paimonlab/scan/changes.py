@@ -20,6 +20,7 @@ from paimonlab.errors import CorruptMetadataError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.conditions import Conditions
+from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.entries import codes, concat, group_codes, identities, live
 from paimonlab.scan.live_files import (
     changelog_manifests_of,
@@ -160,19 +161,26 @@ def diff_changes(
     Returns
     -------
     list of ChangeSplit
-        One a bucket with a difference: the files that only one of the states has.
+        One a bucket with a difference: the files that only one of the states has, or of which
+        other rows are deleted.
     """
     conditions = Conditions.of(request.predicate, request.schema)
     if conditions.is_impossible:
         return []
     old = _live(before, conditions, request, schemas, manifests)
     new = _live(after, conditions, request, schemas, manifests)
+    vectors = [_vectors(one, request, manifests) for one in (before, after)]
     identity = identities(concat([old, new]))
     of_old, of_new = identity[: old.num_rows], identity[old.num_rows :]
-    gone = _by_age(old.filter(pa.array(~np.isin(of_old, of_new))))
-    added = _by_age(new.filter(pa.array(~np.isin(of_new, of_old))))
-    befores = {(one.partition, one.bucket): one for one in _splits(gone, request, before.id)}
-    afters = {(one.partition, one.bucket): one for one in _splits(added, request, after.id)}
+    same = np.intersect1d(
+        of_old[_has_same_vector(old, *vectors)], of_new[_has_same_vector(new, *vectors)]
+    )
+    gone = _by_age(old.filter(pa.array(~np.isin(of_old, same))))
+    added = _by_age(new.filter(pa.array(~np.isin(of_new, same))))
+    befores, afters = (
+        {(one.partition, one.bucket): one for one in _splits(files, request, id, vectors=deleted)}
+        for files, id, deleted in ((gone, before.id, vectors[0]), (added, after.id, vectors[1]))
+    )
     return [
         ChangeSplit(after=afters.get(place), before=befores.get(place), is_diff=True)
         for place in {**befores, **afters}
@@ -227,6 +235,19 @@ def _live(
     return alive.filter(pa.array(mask))
 
 
+def _vectors(snapshot: Snapshot, request: ChangeRequest, manifests: ManifestStore) -> DeletionFiles:
+    beside_data = request.options.has_indexes_beside_data
+    return DeletionFiles.of(snapshot, manifests, beside_data=beside_data)
+
+
+def _has_same_vector(
+    files: pa.Table, old: DeletionFiles, new: DeletionFiles
+) -> npt.NDArray[np.bool_]:
+    """Mark the files of which the same rows are deleted in both states, as far as is told."""
+    names = files["file_name"].to_pylist()
+    return np.array([old.found.get(name) == new.found.get(name) for name in names], np.bool_)
+
+
 def _by_age(entries: pa.Table) -> pa.Table:
     """Order files as a merge wants them: deeper levels, then smaller sequence numbers, first."""
     low, high = (entries[f"{end}_sequence_number"].to_numpy() for end in ("min", "max"))
@@ -239,6 +260,7 @@ def _splits(
     snapshot_id: int,
     *,
     target_bytes: int | None = None,
+    vectors: DeletionFiles | None = None,
 ) -> Iterator[DataSplit]:
     """Put the files of each bucket into one split, or into several of about a size."""
     if not entries.num_rows:
@@ -255,14 +277,16 @@ def _splits(
     )
     bounds = [*starts.tolist(), len(files)]
     for number, partition in enumerate(heads["partition"].to_pylist()):
+        own = files[bounds[number] : bounds[number + 1]]
         yield DataSplit(
             snapshot_id=snapshot_id,
             partition=partition,
             bucket=buckets[number],
             total_buckets=heads["total_buckets"][number].as_py(),
             bucket_path=paths[number],
-            files=tuple(files[bounds[number] : bounds[number + 1]]),
+            files=tuple(own),
             raw_convertible=False,
+            deletion_files=() if vectors is None else vectors.vectors_of(own, paths[number]),
         )
 
 

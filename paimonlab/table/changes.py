@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from paimonlab.errors import UnsupportedError
 from paimonlab.read.changes import change_schema, read_changes, read_inserts
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.changes import (
@@ -68,11 +67,6 @@ class Changes:
             skips_level_0=bool(self.schema.primary_keys) and options.skips_level_0,
         )
         if self.range.kind is ChangeKind.DIFF:
-            if options.has_deletion_vectors:
-                raise UnsupportedError(
-                    "incremental-between-scan-mode = 'diff'",
-                    f"{parts.name} has deletion vectors; read both snapshots and compare them",
-                )
             assert self.range.before is not None, "a difference has two states"
             after = self.range.snapshots[-1]
             return diff_changes(self.range.before, after, request, parts.schemas, parts.manifests)
