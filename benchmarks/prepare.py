@@ -25,19 +25,33 @@ _COLUMNS = {
     "m": "DECIMAL(12, 2)",
 }
 _OPTIONS = {"bucket": "4", "write-only": "true", "write-buffer-size": "1 gb"}
+_MERGED = {
+    "merge": {},
+    "sums": {
+        "merge-engine": "aggregation",
+        "fields.a.aggregate-function": "sum",
+        "fields.d.aggregate-function": "max",
+    },
+    "parts": {"merge-engine": "partial-update", "fields.t.sequence-group": "s,m"},
+}
+"""Tables of the same 8 runs, by merge engine."""
 
 
 def main(folder: Path, rows_folder: Path, *, large: bool) -> None:
-    """Make the tables ``append``, ``merge``, ``files`` and ``large`` that are not there yet."""
+    """Make ``append``, ``merge`` and its like, ``files`` and ``large``, if they are not there."""
     catalog = pl.connect(folder)
     catalog.create_database("db", exist_ok=True)
     if not catalog.has_table("db.append"):
         table = catalog.create_table("db.append", _COLUMNS)
         table.write(pq.read_table(rows_folder / "all.parquet"))
-    if not catalog.has_table("db.merge"):
-        table = catalog.create_table("db.merge", _COLUMNS, primary_keys=["k"], options=_OPTIONS)
-        for run in range(RUNS):
-            table.write(pq.read_table(rows_folder / f"run-{run}.parquet"))
+    for name, engine in _MERGED.items():
+        if not catalog.has_table(f"db.{name}"):
+            options = {**_OPTIONS, **engine}
+            table = catalog.create_table(
+                f"db.{name}", _COLUMNS, primary_keys=["k"], options=options
+            )
+            for run in range(RUNS):
+                table.write(pq.read_table(rows_folder / f"run-{run}.parquet"))
     if not catalog.has_table("db.files"):
         _many_files(catalog)
     if large and not catalog.has_table("db.large"):

@@ -24,6 +24,8 @@ WORKS = (
     Work("upsert", "8 upserts of 250 k rows, half of the keys again", PURE),
     Work("merge_scan", "merge-on-read scan of those 8 runs", PURE),
     Work("merge_filter", "the same, 2 columns and a filter on a value", PURE),
+    Work("sum_scan", "the same runs, merge engine aggregation: sum, max, last value", PURE),
+    Work("partial_scan", "the same runs, merge engine partial-update, a sequence group"),
     Work("lookup", "100 lookups of one key each", PURE),
     Work("plan", "plan of 5,000 files in 500 partitions, nothing cached"),
     Work("plan_warm", "the same, manifests cached"),

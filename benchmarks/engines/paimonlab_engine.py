@@ -72,6 +72,16 @@ def merge_filter(task: Task) -> tuple[list[float], object]:
     return timed(task, lambda _: table.scan(["k", "a"], where).to_arrow().num_rows, warm=1)
 
 
+def sum_scan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "sums")
+    return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
+
+
+def partial_scan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "parts")
+    return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
+
+
 def lookup(task: Task) -> tuple[list[float], object]:
     table = _open(task, "merge")
     keys = np.random.default_rng(1).integers(0, 1_000_000, 100).tolist()
@@ -124,6 +134,8 @@ if __name__ == "__main__":
                 upsert,
                 merge_scan,
                 merge_filter,
+                sum_scan,
+                partial_scan,
                 lookup,
                 plan,
                 plan_warm,

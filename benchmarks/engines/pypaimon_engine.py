@@ -95,6 +95,16 @@ def merge_filter(task: Task) -> tuple[list[float], object]:
     return timed(task, lambda _: _read(table, ["k", "a"], predicate), warm=1)
 
 
+def sum_scan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "sums")
+    return timed(task, lambda _: _read(table), warm=1)
+
+
+def partial_scan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "parts")
+    return timed(task, lambda _: _read(table), warm=1)
+
+
 def lookup(task: Task) -> tuple[list[float], object]:
     table = _open(task, "merge")
     keys = np.random.default_rng(1).integers(0, 1_000_000, 100).tolist()
@@ -145,6 +155,8 @@ if __name__ == "__main__":
                 upsert,
                 merge_scan,
                 merge_filter,
+                sum_scan,
+                *((partial_scan,) if IS_NATIVE else ()),  # pypaimon refuses sequence groups
                 lookup,
                 plan,
                 plan_partition,

@@ -70,6 +70,12 @@ public final class PaimonBench {
             case "merge_filter":
                 timed(2, n -> read(open("merge"), greater(open("merge"), "a", 900_000L), new int[] {0, 1}));
                 break;
+            case "sum_scan":
+                timed(2, n -> read(open("sums"), null, null));
+                break;
+            case "partial_scan":
+                timed(2, n -> read(open("parts"), null, null));
+                break;
             case "lookup":
                 timed(1, n -> lookup(open("merge")));
                 break;
