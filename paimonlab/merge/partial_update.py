@@ -31,7 +31,7 @@ from paimonlab.spec.row_kind import RowKind
 _IN_ANY_ORDER = frozenset(
     {
         *("sum", "max", "min", "bool_and", "bool_or"),
-        *("rbm32", "hll_sketch", "theta_sketch", "primary-key"),
+        *("rbm32", "rbm64", "hll_sketch", "theta_sketch", "primary-key"),
     }
 )
 """Functions for which it does not matter which row is the older one."""

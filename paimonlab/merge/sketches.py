@@ -1,11 +1,11 @@
 """Aggregate functions whose values are serialised bitmaps and sketches.
 
 What comes out has the bytes that Java writes, but for the HIP accumulator of a united HLL sketch,
-which nothing reads there.
+which nothing reads there, and for the order of a 64-bit bitmap's containers.
 
-Source: apache/paimon@1.3.1 ``FieldRoaringBitmap32Agg``, ``FieldHllSketchAgg``,
-``FieldThetaSketchAgg`` of ``org.apache.paimon.mergetree.compact.aggregate``, and their helpers in
-``org.apache.paimon.utils``.
+Source: apache/paimon@1.3.1 ``FieldRoaringBitmap32Agg``, ``FieldRoaringBitmap64Agg``,
+``FieldHllSketchAgg``, ``FieldThetaSketchAgg`` of
+``org.apache.paimon.mergetree.compact.aggregate``, and their helpers in ``org.apache.paimon.utils``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
+from paimonlab.merge import bitmap64
 from paimonlab.merge.fold import Fold, skipping_nulls
 
 _PREAMBLE_LONGS = 0x3F
@@ -66,6 +67,7 @@ def _unite_theta(old: bytes, new: bytes) -> bytes:
 
 SKETCHES: Mapping[str, Callable[[bytes, bytes], bytes]] = {
     "rbm32": _unite_bitmaps,
+    "rbm64": bitmap64.unite,
     "hll_sketch": _unite_hll,
     "theta_sketch": _unite_theta,
 }

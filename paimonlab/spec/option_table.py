@@ -47,7 +47,7 @@ dynamic-bucket.initial-buckets  int  -
 dynamic-bucket.max-buckets  int  -1
 dynamic-bucket.target-row-num  long  2000000
 dynamic-partition-overwrite  boolean  true
-fields.*.aggregate-function  enum  -  collect*|bool_and*|bool_or*|first_non_null_value*|first_not_null_value*|first_value*|hll_sketch*|last_non_null_value*|last_value*|listagg*|max*|merge_map*|merge_map_with_keytime|min*|nested_partial_update|nested_update*|product*|rbm32*|rbm64|sum*|theta_sketch*
+fields.*.aggregate-function  enum  -  collect*|bool_and*|bool_or*|first_non_null_value*|first_not_null_value*|first_value*|hll_sketch*|last_non_null_value*|last_value*|listagg*|max*|merge_map*|merge_map_with_keytime|min*|nested_partial_update|nested_update*|product*|rbm32*|rbm64*|sum*|theta_sketch*
 fields.*.count-limit  int  -
 fields.*.distinct  boolean  false
 fields.*.ignore-retract  boolean  false
@@ -55,7 +55,7 @@ fields.*.list-agg-delimiter  string  ,
 fields.*.nested-key  string  -
 fields.*.sequence-group  string  -
 fields.*.stats-mode  string  -
-fields.default-aggregate-function  enum  -  collect*|bool_and*|bool_or*|first_non_null_value*|first_not_null_value*|first_value*|hll_sketch*|last_non_null_value*|last_value*|listagg*|max*|merge_map*|merge_map_with_keytime|min*|nested_partial_update|nested_update*|product*|rbm32*|rbm64|sum*|theta_sketch*
+fields.default-aggregate-function  enum  -  collect*|bool_and*|bool_or*|first_non_null_value*|first_not_null_value*|first_value*|hll_sketch*|last_non_null_value*|last_value*|listagg*|max*|merge_map*|merge_map_with_keytime|min*|nested_partial_update|nested_update*|product*|rbm32*|rbm64*|sum*|theta_sketch*
 file-index.*  string  -
 file-index.in-manifest-threshold  memory  500 bytes
 file-index.read.enabled  boolean  true

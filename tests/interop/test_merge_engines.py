@@ -15,6 +15,7 @@ import pytest
 from datasketches import hll_sketch, tgt_hll_type, update_theta_sketch
 from pyroaring import BitMap
 
+from paimonlab.merge.bitmap64 import decode, encode
 from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.type_text import parse_type
 from tests.interop.pair import KIND, SIDES, Pair, difference, with_kinds
@@ -31,6 +32,15 @@ Make = Callable[[np.random.Generator], Any]
 def bitmap(rng: np.random.Generator) -> bytes:
     made = BitMap(rng.integers(0, 1 << int(rng.integers(4, 32)), 9).tolist())
     return bytes(made.serialize())
+
+
+def bitmap_64(rng: np.random.Generator) -> bytes:
+    numbers = rng.integers(0, 1 << int(rng.choice([5, 20, 63])), int(rng.choice([3, 100])))
+    keys = {
+        key.to_bytes(6, "big"): numbers[numbers >> 16 == key]
+        for key in set((numbers >> 16).tolist())
+    }
+    return encode({key: np.unique(low).astype(np.uint16) for key, low in keys.items()})
 
 
 def hll(rng: np.random.Generator) -> bytes:
@@ -100,6 +110,7 @@ FUNCTIONS: list[tuple[str, str, Make, Mapping[str, str], str]] = [
     ("nested_update", "ARRAY<ROW<id INT, q INT>>", nested, {"nested-key": "id"}, "retracts"),
     ("nested_update", "ARRAY<ROW<id INT, q INT>>", nested, {}, "retracts"),
     ("rbm32", "BYTES", bitmap, {}, ""),
+    ("rbm64", "BYTES", bitmap_64, {}, ""),
     ("hll_sketch", "BYTES", hll, {}, ""),
     ("theta_sketch", "BYTES", theta, {}, ""),
 ]
@@ -232,19 +243,23 @@ def walk(
         if compacts:
             for name in (TABLE, TWIN):
                 pair.java("compact", table=name)
-        ours, javas = (shown(read(TABLE)) for read in (pair.our_rows, pair.java_rows))
-        twins = shown(pair.java_rows(TWIN))
+        is_64 = options.get("fields.v.aggregate-function") == "rbm64"
+        ours, javas = (shown(read(TABLE), is_64) for read in (pair.our_rows, pair.java_rows))
+        twins = shown(pair.java_rows(TWIN), is_64)
         assert ours == javas, difference(ours, javas)
         assert ours == twins, difference(ours, twins)
         assert pair.open(TABLE).scan().count() == len(ours)
 
 
-def shown(rows: Sequence[Sequence[Any]]) -> list[str]:
+def shown(rows: Sequence[Sequence[Any]], is_64: bool) -> list[str]:
     """Forget the order of rows, and that of elements, which Java leaves to a hash table."""
-    return unordered([_unhashed(value) for value in row] for row in rows)
+    return unordered([_unhashed(value, is_64) for value in row] for row in rows)
 
 
-def _unhashed(value: Any) -> Any:
+def _unhashed(value: Any, is_64: bool) -> Any:
+    if is_64 and isinstance(value, str):
+        containers = decode(bytes.fromhex(value))
+        return sorted((key.hex(), low.tolist()) for key, low in containers.items())
     if isinstance(value, list):
         return sorted(value, key=str)
     is_united_hll = isinstance(value, str) and value.startswith("0a01070c00180002")

@@ -163,7 +163,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"deletion-vectors.enabled": "true"}, "write"),
     ({"type": "format-table"}, "create read write"),
     ({"manifest.format": "orc"}, "create write"),
-    ({"fields.a.aggregate-function": "rbm64"}, "create read write"),
+    ({"fields.a.aggregate-function": "nested_partial_update"}, "create read write"),
     ({"fields.a.nested-sequence-field": "b"}, "create read write"),
     ({"bucket": "-2"}, "create write"),
     ({"changelog-producer": "lookup"}, "create write"),

@@ -202,7 +202,11 @@ def test_what_contradicts_itself_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("function", "kind"), [("rbm64", "BYTES"), ("merge_map_with_keytime", "MAP<STRING, INT>")]
+    ("function", "kind"),
+    [
+        ("nested_partial_update", "ARRAY<ROW<a INT>>"),
+        ("merge_map_with_keytime", "MAP<STRING, INT>"),
+    ],
 )
 def test_functions_that_are_not_built_are_refused(
     catalog: pl.Catalog, function: str, kind: str
