@@ -38,7 +38,7 @@ _MERGED = {
 
 
 def main(folder: Path, rows_folder: Path, *, large: bool) -> None:
-    """Make ``append``, ``merge`` and its like, ``files`` and ``large``, if they are not there."""
+    """Make ``append``, ``merge`` and its like, ``vectors``, ``files`` and ``large``, where missing."""
     catalog = pl.connect(folder)
     catalog.create_database("db", exist_ok=True)
     if not catalog.has_table("db.append"):
@@ -52,6 +52,11 @@ def main(folder: Path, rows_folder: Path, *, large: bool) -> None:
             )
             for run in range(RUNS):
                 table.write(pq.read_table(rows_folder / f"run-{run}.parquet"))
+    if not catalog.has_table("db.vectors"):
+        vectors = {"deletion-vectors.enabled": "true"}
+        table = catalog.create_table("db.vectors", _COLUMNS, options=vectors)
+        table.write(pq.read_table(rows_folder / "all.parquet"))
+        table.delete("a < 100000")
     if not catalog.has_table("db.files"):
         _many_files(catalog)
     if large and not catalog.has_table("db.large"):

@@ -26,6 +26,7 @@ WORKS = (
     Work("merge_filter", "the same, 2 columns and a filter on a value", PURE),
     Work("sum_scan", "the same runs, merge engine aggregation: sum, max, last value", PURE),
     Work("partial_scan", "the same runs, merge engine partial-update, a sequence group"),
+    Work("vector_scan", "append scan, a tenth of the rows deleted by deletion vectors"),
     Work("lookup", "100 lookups of one key each", PURE),
     Work("plan", "plan of 5,000 files in 500 partitions, nothing cached"),
     Work("plan_warm", "the same, manifests cached"),

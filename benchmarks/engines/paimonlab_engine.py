@@ -82,6 +82,11 @@ def partial_scan(task: Task) -> tuple[list[float], object]:
     return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
 
 
+def vector_scan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "vectors")
+    return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
+
+
 def lookup(task: Task) -> tuple[list[float], object]:
     table = _open(task, "merge")
     keys = np.random.default_rng(1).integers(0, 1_000_000, 100).tolist()
@@ -136,6 +141,7 @@ if __name__ == "__main__":
                 merge_filter,
                 sum_scan,
                 partial_scan,
+                vector_scan,
                 lookup,
                 plan,
                 plan_warm,

@@ -105,6 +105,11 @@ def partial_scan(task: Task) -> tuple[list[float], object]:
     return timed(task, lambda _: _read(table), warm=1)
 
 
+def vector_scan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "vectors")
+    return timed(task, lambda _: _read(table), warm=1)
+
+
 def lookup(task: Task) -> tuple[list[float], object]:
     table = _open(task, "merge")
     keys = np.random.default_rng(1).integers(0, 1_000_000, 100).tolist()
@@ -157,6 +162,7 @@ if __name__ == "__main__":
                 merge_filter,
                 sum_scan,
                 *((partial_scan,) if IS_NATIVE else ()),  # pypaimon refuses sequence groups
+                vector_scan,
                 lookup,
                 plan,
                 plan_partition,

@@ -67,6 +67,9 @@ public final class PaimonBench {
             case "merge_scan":
                 timed(2, n -> read(open("merge"), null, null));
                 break;
+            case "vector_scan":
+                timed(2, n -> read(open("vectors"), null, null));
+                break;
             case "merge_filter":
                 timed(2, n -> read(open("merge"), greater(open("merge"), "a", 900_000L), new int[] {0, 1}));
                 break;
