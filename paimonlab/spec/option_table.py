@@ -41,6 +41,7 @@ deletion-vector.index-file.target-size  memory  2 mb
 deletion-vectors.bitmap64  boolean  false
 deletion-vectors.enabled  boolean  false
 deletion-vectors.merge-on-read  boolean  false
+deletion-vectors.modifiable  boolean  false
 disable-explicit-type-casting  boolean  false
 dynamic-bucket.assigner-parallelism  int  -
 dynamic-bucket.initial-buckets  int  -
@@ -343,7 +344,6 @@ data-evolution.row-id-conflict-rewrite.max-size  memory  256 mb
 data-evolution.row-sidecar.enabled  boolean  false
 data-evolution.row-sidecar.max-selected-rows  long  4096
 data-evolution.row-sidecar.max-selection-ratio  float  0.05
-deletion-vectors.modifiable  boolean  false
 end-input.watermark  long  -
 file-operation.thread-num  int  -
 file-reader-async-threshold  memory  10 mb

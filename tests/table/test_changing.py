@@ -594,3 +594,76 @@ def test_rows_with_ids_are_not_written_again(tmp_path: Path) -> None:
 
     with pytest.raises(UnsupportedError, match="row-tracking"):
         new_table_with(table, {"row-tracking.enabled": "true"}).delete("k = 1")
+
+
+# What went wrong elsewhere.
+
+
+def test_appends_and_overwrites_of_others_hand_the_vectors_on(partitioned: Table) -> None:
+    """A snapshot without the index manifest would bring deleted rows back."""
+    partitioned.delete("k = 1")
+    schema = partitioned.arrow_schema
+
+    partitioned.write(pa.table([["x"], [10], ["a"]], schema=schema))
+    partitioned.overwrite(pa.table([["y"], [11], ["b"]], schema=schema))
+    writer = partitioned.new_writer()
+    writer.write(pa.table([["x"], [12], ["c"]], schema=schema))
+    partitioned.commit(writer.prepare_commit())
+    partitioned.tags.create("kept")
+
+    assert keys(partitioned) == [2, 4, 10, 11, 12]
+    assert keys(partitioned, tag="kept") == [2, 4, 10, 11, 12]
+
+
+@pytest.mark.parametrize("buckets", [{}, BUCKETS], ids=str)
+def test_rewriting_a_file_obeys_its_vector_and_takes_it_along(
+    buckets: Mapping[str, str], tmp_path: Path
+) -> None:
+    table = new_table(tmp_path, {**VECTORS, **buckets})
+    write(table, 1, 2, 3, 4)
+    table.delete("k = 1")
+
+    rewriting = new_table_with(table, {"deletion-vectors.enabled": "false"})
+    rewriting.update({"v": "'x'"}, where="k >= 2")
+
+    assert values(rewriting) == {2: "x", 3: "x", 4: "x"}
+    assert not any(index.deletion_vectors for index in indexes(table))
+
+
+def test_vectors_are_obeyed_whatever_the_option_says(tmp_path: Path) -> None:
+    table = new_table(tmp_path, VECTORS)
+    write(table, 1, 2)
+    table.delete("k = 1")
+
+    assert keys(new_table_with(table, {"deletion-vectors.enabled": "false"})) == [2]
+
+
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_vectors_are_not_switched_over_rows_of_keys(value: str, tmp_path: Path) -> None:
+    """Rows that were merged without vectors would show beside those that replaced them."""
+    switched = {"deletion-vectors.enabled": str(value == "false").lower()}
+    options = {"bucket": "1", "write-only": "true"} | switched
+    table = new_table(tmp_path, options, primary_keys=["k"])
+    catalog = paimonlab.connect(tmp_path)
+    write(table, 1)
+    change = paimonlab.SetOption("deletion-vectors.enabled", value)
+
+    with pytest.raises(SchemaError, match=r"deletion-vectors\.modifiable"):
+        catalog.alter_table("db.t", change)
+
+    catalog.alter_table("db.t", paimonlab.SetOption("deletion-vectors.modifiable", "true"))
+    catalog.alter_table("db.t", change)
+
+
+@pytest.mark.parametrize("options", [VECTORS, {}], ids=str)
+def test_a_null_and_a_nan_are_not_deleted_by_a_comparison(
+    options: Mapping[str, str], tmp_path: Path
+) -> None:
+    table = new_table(tmp_path, options, {"d": "DOUBLE"})
+    numbers = [1.0, None, float("nan"), 5.0]
+    table.write(pa.table([numbers], schema=table.arrow_schema))
+
+    table.delete("d < 3")
+    table.delete("d != 5 AND d < 10")
+
+    assert str(table.scan().to_arrow().column("d").to_pylist()) == "[None, nan, 5.0]"
