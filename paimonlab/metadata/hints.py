@@ -32,5 +32,5 @@ def write_hint(file_io: FileIO, path: str, snapshot_id: int) -> None:
 
 def numbered(names: Sequence[str], prefix: str) -> list[int]:
     """Return the ascending ids of the files called ``<prefix><id>``."""
-    numbers = (name.removeprefix(prefix) for name in names if name.startswith(prefix))
-    return sorted(int(number) for number in numbers if number.isdecimal() and number.isascii())
+    numbers = [name[len(prefix) :] for name in names if name.startswith(prefix)]
+    return sorted([int(number) for number in numbers if number.isdecimal() and number.isascii()])

@@ -5,14 +5,17 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.AbstractFileStoreWrite
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.manifest import ENTRY_SCHEMA
+from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind
 from paimonlab.spec.snapshot import Snapshot
 
 _KEYS = ["partition", "bucket", "total_buckets"]
@@ -37,7 +40,26 @@ def restore_sequence_numbers(snapshot: Snapshot | None, manifests: ManifestStore
     if snapshot is None:
         names = [*_KEYS, "max_sequence_number"]
         return pa.schema([ENTRY_SCHEMA.field(name) for name in names]).empty_table()
-    entries = live_entries(snapshot, manifests)
+    return _greatest(live_entries(snapshot, manifests))
+
+
+def with_changes(known: pa.Table, changes: Sequence[pa.Table]) -> pa.Table:
+    """Return what `restore_sequence_numbers` says after commits that only add or compact.
+
+    Parameters
+    ----------
+    known
+        What it said before them.
+    changes
+        Their entries (`ENTRY_SCHEMA`).
+    """
+    columns = [*_KEYS, "max_sequence_number"]
+    added = [table.filter(pc.equal(table["kind"], int(FileKind.ADD))) for table in changes]
+    together = pa.concat_tables([known, *(table.select(columns) for table in added)])
+    return _greatest(together.combine_chunks())
+
+
+def _greatest(entries: pa.Table) -> pa.Table:
     order, starts = _buckets(entries)
     if not order.size:
         return entries.select([*_KEYS, "max_sequence_number"])

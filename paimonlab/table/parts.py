@@ -37,6 +37,7 @@ from paimonlab.storage import FileIO
 from paimonlab.storage.recent import Recent
 from paimonlab.table.after_commit import after_commit
 from paimonlab.table.planned_files import PlanCache
+from paimonlab.table.sequence_memory import SequenceMemory
 from paimonlab.write.key_hashes import DynamicBucketOptions
 from paimonlab.write.write_plan import WriteOptions, WritePlan
 
@@ -141,6 +142,11 @@ class TableParts:
     def lookup_plans(self) -> PlanCache:
         """Plans of the point reads of late."""
         return Recent(_LOOKUP_PLAN_BYTES)
+
+    @cached_property
+    def sequence_memory(self) -> SequenceMemory:
+        """Where the sequence numbers of the buckets stand."""
+        return SequenceMemory(self.snapshots, self.manifests)
 
     @cached_property
     def committer(self) -> Committer:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.errors import CommitError, CommitOutcomeUnknownError, UnsupportedError
-from paimonlab.scan.sequences import restore_sequence_numbers
 from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options import option_field
@@ -122,7 +122,7 @@ def key_router(
 
 def sequence_numbers(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
     """Highest sequence number of every bucket; see `Table.sequence_numbers`."""
-    return restore_sequence_numbers(snapshot, parts.manifests)
+    return parts.sequence_memory.at(snapshot)
 
 
 def write(
@@ -133,9 +133,9 @@ def write(
     properties: Mapping[str, str] | None,
 ) -> Snapshot | None:
     """Write rows and commit them; see `Table.write`."""
-    is_unaware = parts.write_plan().bucket_mode is BucketMode.BUCKET_UNAWARE
-    seen_id = parts.snapshots.latest_id() or 0 if is_unaware else None
+    seen = parts.snapshots.latest()
     messages = write_files(parts, data, row_kinds=row_kinds)
+    is_checked = has_same_buckets(parts, seen, messages)
     with files_deleted_on_failure(parts, messages):
         return parts.committer.append(
             messages,
@@ -143,8 +143,22 @@ def write(
             identifier=BATCH_COMMIT_IDENTIFIER,
             properties=dict(properties) if properties else None,
             is_new_user=True,
-            checked_id=seen_id,  # names of new files are new, and without buckets no more matters
+            # Names of new files are new, and apart from bucket counts no more matters.
+            checked_id=(seen.id if seen else 0) if is_checked else None,
         )
+
+
+def has_same_buckets(
+    parts: TableParts, snapshot: Snapshot | None, messages: Sequence[CommitMessage]
+) -> bool:
+    """Whether files were written for as many buckets as their partitions have in a snapshot."""
+    if parts.write_plan().bucket_mode is not BucketMode.HASH_FIXED:
+        return True
+    there = sequence_numbers(parts, snapshot)
+    partitions = pa.array({message.partition for message in messages}, pa.large_binary())
+    ours = there.filter(pc.is_in(there["partition"], partitions))
+    counts = {*ours["total_buckets"].unique().to_pylist()}
+    return counts <= {message.total_buckets for message in messages}
 
 
 def write_files(

@@ -430,16 +430,16 @@ def test_rows_get_ids_when_they_are_committed(append_table: SmallTable) -> None:
     user = User(append_table)
 
     first = user.commit(new_files=(data_file("a"), data_file("b", row_count=5)))
-    second = user.commit(new_files=(data_file("c"), data_file("d", first_row_id=3)))
+    second = user.commit(new_files=(data_file("c"), data_file("d", first_row_id=0)))
     third = user.commit(
-        compact_before=(data_file("a"),), compact_after=(data_file("e", file_source=1),)
+        compact_before=(data_file("b"),), compact_after=(data_file("e", file_source=1),)
     )
 
     assert [one.next_row_id for one in (first, second, third)] == [15, 25, 25]
     columns = ["file_name", "first_row_id", "min_sequence_number", "max_sequence_number"]
     live = live_entries(third, append_table.manifests).select(columns)
     rows = sorted(tuple(row.values()) for row in live.to_pylist())
-    assert rows == [("b", 10, 1, 1), ("c", 15, 2, 2), ("d", 3, 2, 2), ("e", None, 3, 3)]
+    assert rows == [("a", 0, 1, 1), ("c", 15, 2, 2), ("d", 0, 2, 2), ("e", None, 3, 3)]
 
 
 def test_files_that_do_not_say_where_they_come_from_get_no_ids(append_table: SmallTable) -> None:

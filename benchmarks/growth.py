@@ -1,0 +1,130 @@
+"""What must not grow: the price of a commit, and of planning one partition of many files.
+
+``python -m benchmarks.growth`` measures paimonlab alone: the thousandth commit beside the first
+ones, and a plan of one of 100 partitions with 100,000 files. The manifests are real, the data files
+of the plan are only named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import paimonlab as pl
+from paimonlab.spec.binary_row import encode_one
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.data_file import DataFileMeta, SimpleStats
+
+CYCLE = 30
+"""Commits between two merges of small manifests: each half of a comparison is a whole cycle."""
+PARTITIONS = 100
+
+
+def main() -> None:
+    """Parse the command line, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--commits", type=int, default=1000)
+    parser.add_argument("--files", type=int, default=100_000)
+    parser.add_argument("--plan", metavar="WAREHOUSE", help="plan a table that is there")
+    options = parser.parse_args()
+    if options.plan:
+        _plan(options.plan)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for name, definition in _DEFINITIONS.items():
+            seconds = list(_commits(Path(folder), name, definition, options.commits))
+            first, last = (
+                statistics.median(part) for part in (seconds[CYCLE : 2 * CYCLE], seconds[-CYCLE:])
+            )
+            print(
+                f"{name}: commit {1000 * first:.1f} ms, after {options.commits} of them "
+                f"{1000 * last:.1f} ms: {last / first:.2f} times as much",
+                flush=True,
+            )
+        _name_files(Path(folder) / "files", options.files)
+        command = [sys.executable, "-m", "benchmarks.growth", "--plan", f"{folder}/files"]
+        subprocess.run(command, check=True)  # nothing cached, and memory of its own
+
+
+_DEFINITIONS: Mapping[str, dict[str, Any]] = {
+    "append": {},
+    "primary key": {"primary_keys": ["id"], "options": {"bucket": "1", "write-only": "true"}},
+}
+
+
+def _commits(folder: Path, name: str, definition: Mapping[str, Any], count: int) -> Iterator[float]:
+    """Write one row a commit; yield the processor time of each, seconds."""
+    catalog = pl.connect(str(folder / name.replace(" ", "-")))
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"id": "BIGINT NOT NULL", "v": "STRING"}, **definition)
+    for number in range(count):
+        row = pa.table({"id": [number], "v": ["x"]})
+        start = time.process_time()
+        table.write(row)
+        yield time.process_time() - start
+
+
+def _name_files(folder: Path, count: int) -> None:
+    catalog = pl.connect(str(folder))
+    catalog.create_database("db")
+    columns = {"dt": "STRING", "id": "BIGINT", "v": "STRING"}
+    table = catalog.create_table("db.files", columns, partition_keys=["dt"])
+    types = [field.type for field in table.schema.fields]
+    for _ in range(10):
+        messages = []
+        for day in range(PARTITIONS):
+            name = f"d{day:03}"
+            low, high = (
+                encode_one([pa.scalar(name), pa.scalar(number), pa.scalar(text)], types)
+                for number, text in ((1, "a" * 16), (9, "z" * 16))
+            )
+            files = [
+                _file(SimpleStats(low, high, (0, 0, 0))) for _ in range(count // PARTITIONS // 10)
+            ]
+            partition = encode_one([pa.scalar(name)], types[:1])
+            messages.append(
+                CommitMessage(
+                    partition=partition, bucket=0, total_buckets=-1, new_files=tuple(files)
+                )
+            )
+        table.commit(messages)
+
+
+def _file(stats: SimpleStats) -> DataFileMeta:
+    return DataFileMeta(
+        file_name=f"data-{uuid.uuid4()}-0.parquet",
+        file_size_bytes=1000,
+        row_count=10,
+        value_stats=stats,
+        min_sequence_number=0,
+        max_sequence_number=9,
+        schema_id=0,
+        file_source=0,
+    )
+
+
+def _plan(warehouse: str) -> None:
+    table = pl.connect(warehouse).table("db.files")
+    assert isinstance(table, pl.Table)
+    for what, day in (("nothing cached", 50), ("manifests cached", 51)):
+        start = time.perf_counter()
+        files = table.scan(where=f"dt = 'd{day:03}'").plan().files.num_rows
+        seconds = time.perf_counter() - start
+        print(f"plan of one partition of {PARTITIONS}, {files:,} files, {what}: {seconds:.2f} s")
+    status = Path("/proc/self/status").read_text()
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    print(f"most memory: {int(peak.split()[1]) // 1024} MB")
+
+
+if __name__ == "__main__":
+    main()
