@@ -32,6 +32,8 @@ from paimonlab.spec.schema_change import (
     UpdateComment,
 )
 from paimonlab.spec.snapshot import CommitKind, Snapshot
+from paimonlab.spec.variant_decode import to_json
+from paimonlab.spec.variant_encode import parse_json
 from paimonlab.table.scan import Scan
 from paimonlab.table.table import Table
 
@@ -69,7 +71,9 @@ __all__ = [
     "connect",
     "errors",
     "load_ipython_extension",
+    "parse_json",
     "sql",
+    "to_json",
 ]
 
 _UPPER = {"sql": "paimonlab.notebook"}

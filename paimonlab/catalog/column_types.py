@@ -17,7 +17,7 @@ from paimonlab.spec.types import (
     TypeRoot,
 )
 
-_NOT_WRITTEN = (TypeRoot.VARIANT, TypeRoot.BLOB)
+_NOT_WRITTEN = (TypeRoot.BLOB,)
 
 
 def check_types(fields: Iterable[DataField]) -> None:

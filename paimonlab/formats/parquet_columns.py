@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from paimonlab.errors import CorruptDataError, UnsupportedError
-from paimonlab.formats.parquet_fields import has_nanos
-from paimonlab.spec.types import AtomicType, DataField
+from paimonlab.formats.parquet_fields import has_nanos, has_variant
+from paimonlab.spec.types import AtomicType, DataField, TypeRoot
 
 _MAX_NANOS = 2**63 - 1
 _UNSIGNED_NANOS_MICROS = 2**64 // 1000
@@ -58,6 +58,7 @@ def readings(
     for field in fields:
         if field.name not in known:
             raise CorruptDataError(path, f"column {field.name!r} is not in the file")
+    _refuse_shredded(metadata, fields, path)
     int96 = [field for field in fields if field.name in int96_columns]
     if not int96:
         return (Reading(tuple(fields)),)
@@ -71,6 +72,17 @@ def readings(
     if micros or checked:
         parts.append(Reading(micros, checked, "us"))
     return tuple(parts)
+
+
+def _refuse_shredded(metadata: pq.FileMetaData, fields: Sequence[DataField], path: str) -> None:
+    """Refuse variants of which parts are in columns of their own."""
+    variants = {field.name for field in fields if has_variant(field.type)}
+    for number in range(metadata.num_columns if variants else 0):
+        column, *inside = metadata.schema.column(number).path.split(".")
+        if column in variants and "typed_value" in inside:
+            raise UnsupportedError(
+                "a shredded VARIANT (variant.shreddingSchema)", f"{path} has one in {column!r}"
+            )
 
 
 def _top_level_int96(metadata: pq.FileMetaData) -> frozenset[str]:
@@ -114,11 +126,23 @@ def _conformed(
     if column.type == target:
         return column
     try:
+        if isinstance(field.type, AtomicType) and field.type.root is TypeRoot.VARIANT:
+            return _variants(column, target)
         if pa.types.is_timestamp(target) and pa.types.is_int64(column.type):
             column = column.cast(_unit_without_annotation(field))
         return column.cast(target)
     except (pa.ArrowException, OverflowError) as error:
         raise CorruptDataError(path, f"column {field.name!r}: {error}") from error
+
+
+def _variants(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
+    """Put both parts in order; writers differ in it."""
+    chunks = []
+    for chunk in column.chunks:
+        parts = [chunk.field(part.name).cast(part.type) for part in target]
+        mask = chunk.is_null() if chunk.null_count else None
+        chunks.append(pa.StructArray.from_arrays(parts, fields=list(target), mask=mask))
+    return pa.chunked_array(chunks, target)
 
 
 def _unit_without_annotation(field: DataField) -> pa.DataType:

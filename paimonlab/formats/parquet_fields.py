@@ -90,3 +90,16 @@ def has_nanos(type_: DataType) -> bool:
             return any(has_nanos(field.type) for field in fields)
         case _:
             return False
+
+
+def has_variant(type_: DataType) -> bool:
+    """Whether values of the type are variants, or hold some."""
+    match type_:
+        case AtomicType(root=root):
+            return root is TypeRoot.VARIANT
+        case ArrayType(element) | MultisetType(element):
+            return has_variant(element)
+        case MapType(key, value):
+            return has_variant(key) or has_variant(value)
+        case RowType(fields):
+            return any(has_variant(field.type) for field in fields)

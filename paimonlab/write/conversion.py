@@ -74,6 +74,8 @@ def convert(array: pa.Array, target: DataType, column: str) -> pa.Array:
 def _convert_atomic(
     array: pa.Array, target: AtomicType, arrow_type: pa.DataType, column: str
 ) -> pa.Array:
+    if target.root is TypeRoot.VARIANT:
+        return _convert_variant(array, target, arrow_type, column)
     if not _may_hold(array.type, target):
         raise _wrong_type(array.type, target, column)
     if array.type != arrow_type:
@@ -81,6 +83,28 @@ def _convert_atomic(
     _check_length(array, target, column)
     _check_precision(array, target, column)
     return array
+
+
+def _convert_variant(
+    array: pa.Array, target: AtomicType, arrow_type: pa.DataType, column: str
+) -> pa.Array:
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    names = [field.name for field in array.type] if pa.types.is_struct(array.type) else []
+    if set(names) != {"value", "metadata"}:
+        advice = "make variants of JSON texts with paimonlab.parse_json"
+        raise DataError(f"{_wrong_type(array.type, target, column)}; {advice}")
+    parts = dict(zip(names, array.flatten(), strict=True))
+    children = []
+    for name in ("value", "metadata"):
+        if not _is_bytes(parts[name].type):
+            raise _wrong_type(array.type, target, column)
+        child = parts[name].cast(pa.binary())
+        if child.null_count != array.null_count or pc.min(pc.binary_length(child)).as_py() == 0:
+            raise DataError(f"column {column!r}: a VARIANT without {name}")
+        children.append(child.fill_null(b""))
+    mask = array.is_null() if array.null_count else None
+    return pa.StructArray.from_arrays(children, fields=list(arrow_type), mask=mask)
 
 
 def _may_hold(source: pa.DataType, target: AtomicType) -> bool:  # noqa: PLR0911

@@ -9,10 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import paimonlab as pl
 from tests.formats.test_data_formats import in_orc
 from tests.interop.pair import SIDES, Pair, Side, random_rows
 from tests.interop.test_evolution import CHANGES, COLUMNS, write_some
 from tests.interop.test_types import DECIMALS, NESTED, PRIMITIVES
+from tests.java_values import unordered
 
 pytestmark = pytest.mark.interop
 
@@ -140,3 +142,21 @@ def test_old_files_are_read_through_new_schemas(
         write_some(pair, SIDES[turn % 2], rng)
     pair.java("compact", table="db.t")
     pair.assert_same("db.t")
+
+
+@pytest.mark.parametrize("writer", SIDES)
+@pytest.mark.parametrize("pk", [[], ["k"]], ids=["append", "keyed"])
+def test_variants_keep_their_bytes(pair: Pair, pk: list[str], writer: Side) -> None:
+    columns = {"k": "INT NOT NULL", "v": "VARIANT", "a": "ARRAY<VARIANT>"}
+    pair.create("us", "db.t", columns, pk=pk, options={"bucket": "1"} if pk else {})
+    texts = ['{"a": [1, 2.5, "x"], "b": {"c": null}}', "null", None, "[]", '"text"', "1e300"]
+    variants = pl.parse_json(texts)
+    arrays = pa.ListArray.from_arrays(pa.array([0, 2, 3, 3, 4, 5, 6], pa.int32()), variants)
+    rows = pa.table({"k": pa.array(range(6), pa.int32()), "v": variants, "a": arrays})
+
+    pair.write(writer, "db.t", rows)
+
+    pair.assert_same("db.t", rows)
+    javas = [row[1] and row[1]["json"] for row in pair.java.rows("db.t")]
+    ours = pl.to_json(pair.open("db.t").scan(["v"]).to_arrow()["v"]).to_pylist()
+    assert unordered(ours) == unordered(javas)

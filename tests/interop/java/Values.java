@@ -15,6 +15,8 @@ import org.apache.paimon.data.InternalArray;
 import org.apache.paimon.data.InternalMap;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.data.Timestamp;
+import org.apache.paimon.data.variant.GenericVariant;
+import org.apache.paimon.data.variant.Variant;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -67,6 +69,9 @@ final class Values {
             case ARRAY -> array(value, ((ArrayType) type).getElementType());
             case MAP, MULTISET -> map(value, keyType(type), valueType(type));
             case ROW -> row(value, (RowType) type, RowKind.INSERT);
+            case VARIANT -> new GenericVariant(
+                HexFormat.of().parseHex(value.get("value").asText()),
+                HexFormat.of().parseHex(value.get("metadata").asText()));
             default -> throw new UnsupportedOperationException("no values of type " + type);
         };
     }
@@ -128,6 +133,10 @@ final class Values {
             case ARRAY -> arrayToJson((InternalArray) value, ((ArrayType) type).getElementType());
             case MAP, MULTISET -> mapToJson((InternalMap) value, keyType(type), valueType(type));
             case ROW -> rowToJson((InternalRow) value, (RowType) type);
+            case VARIANT -> JSON.objectNode()
+                .put("json", ((Variant) value).toJson())
+                .put("metadata", hex(((Variant) value).metadata()))
+                .put("value", hex(((Variant) value).value()));
             default -> JSON.textNode(value.toString());
         };
     }
