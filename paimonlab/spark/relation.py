@@ -47,7 +47,8 @@ _lock = threading.Lock()
 class _Key:
     """What makes two reads the same."""
 
-    table_path: str
+    path: str
+    """Of the branch."""
     snapshot: tuple[int, str] | None
     """Id and delta manifest list: a table made anew at the same place has other ones."""
     schema: tuple[int, int]
@@ -78,7 +79,17 @@ def view_for(bridge: Bridge, table: Table, *, name: Sequence[str]) -> Any:
     UnsupportedError
         If Spark has no type for a column, or the table cannot be read.
     """
-    return _view(bridge, table.scan(options=session_options(bridge, name)), name)
+    scan = table.scan(options=session_options(bridge, name))
+    if scan.fallback is not None:
+        raise UnsupportedError(
+            f"scan.fallback-branch = {scan.parts.options['scan.fallback-branch']!r}",
+            f"of {table.name} in Spark: read it with Table.scan, or one branch by its name",
+        )
+    if scan.changes is not None:
+        raise UnsupportedError(
+            "incremental-between", f"of {table.name} in Spark: read it with Table.changes"
+        )
+    return _view(bridge, scan, name)
 
 
 def pinned_table_for(
@@ -168,7 +179,7 @@ def _temporary_view(bridge: Bridge, scan: Scan) -> str:
 def _key(bridge: Bridge, scan: Scan) -> _Key:
     snapshot = scan.snapshot
     return _Key(
-        scan.parts.layout.table_path,
+        scan.parts.layout.branch_path,
         None if snapshot is None else (snapshot.id, snapshot.delta_manifest_list),
         (scan.schema.id, scan.schema.time_millis),
         abilities(bridge, scan.schema),

@@ -190,7 +190,6 @@ vector.target-file-size  memory  -
 
 UNSUPPORTED_FOR_READING = """
 batch-scan-mode  enum  none  none|compact-bucket-table
-consumer-id  string  -
 consumer.changelog-only  boolean  false
 lookup.blob-as-descriptor  boolean  false
 read.allow.fullScan  boolean  true
@@ -333,6 +332,7 @@ changelog.precommit-compact.thread-num  int  -
 commit.custom-listeners  string  -
 compaction.bucket-distribution-strategy  enum  linear  linear|size-aware-batch
 connector  string  -
+consumer-id  string  -
 consumer.ignore-progress  boolean  false
 consumer.mode  enum  exactly-once  exactly-once|at-least-once
 continuous.discovery-interval  duration  10 s

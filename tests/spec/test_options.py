@@ -179,7 +179,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"metadata.iceberg.storage": "table-location"}, "create write"),
     ({"batch-scan-mode": "compact-bucket-table"}, "create read"),
     ({"scan.primary-branch": "b"}, "create read write"),
-    ({"consumer-id": "c"}, "create read"),
+    ({"consumer.changelog-only": "true"}, "create read"),
 ]
 ACCEPTED: list[dict[str, str]] = [
     {"bucket": "4", "merge-engine": "deduplicate", "file.format": "PARQUET"},
