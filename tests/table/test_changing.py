@@ -486,6 +486,42 @@ def test_where_rows_do_not_replace_rows_updates_are_refused(engine: str, keyed: 
         new_table_with(keyed, {"merge-engine": engine}).update({"v": "'x'"})
 
 
+@pytest.fixture
+def partial(tmp_path: Path) -> Table:
+    options = {"bucket": "1", "merge-engine": "partial-update"}
+    made = new_table(tmp_path, options, primary_keys=["k"])
+    write(made, 1, 2)
+    return made
+
+
+def test_a_partial_update_is_updated_but_to_null(partial: Table) -> None:
+    partial.update({"v": "'x'"}, where="k = 1")
+    with pytest.raises(UnsupportedError, match="'v' would keep its old value"):
+        partial.update({"v": None})
+
+    assert values(partial) == {1: "x", 2: "v2"}
+
+
+def test_rows_that_would_be_added_up_are_not_updated(partial: Table) -> None:
+    table = new_table_with(partial, {"fields.v.aggregate-function": "listagg"})
+
+    with pytest.raises(UnsupportedError, match=r"fields\.v\.aggregate-function"):
+        table.update({"v": "'x'"})
+
+
+def test_rows_that_wait_for_compaction_are_changed_too(tmp_path: Path) -> None:
+    options = VECTORS | {"bucket": "1", "write-only": "true"}
+    table = new_table(tmp_path, options, primary_keys=["k"])
+    write(table, 1, 2, 3)
+
+    table.update({"v": "v || '!'"}, where="k > 1")
+    table.delete("v = 'v2!'")
+
+    assert keys(table) == []
+    merged = table.scan(options={"deletion-vectors.merge-on-read": "true"}).to_arrow()
+    assert sorted(merged.column("v").to_pylist()) == ["v1", "v3!"]
+
+
 # Values.
 
 

@@ -6,10 +6,11 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.PrimaryKeyTableUtils``,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.read.splits import read_splits
@@ -30,8 +31,8 @@ class KeyedOptions:
 
     merge_engine: str = option_field("merge-engine", "enum", "deduplicate")
     """``merge-engine``"""
-    sequence_groups: dict[str, str] = option_field("fields.*.sequence-group", "string", {})
-    """``fields.*.sequence-group``"""
+    aggregates: dict[str, str] = option_field("fields.*.aggregate-function", "string", {})
+    """``fields.*.aggregate-function``"""
 
 
 def check_delete(parts: TableParts) -> None:
@@ -72,12 +73,19 @@ def check_update(parts: TableParts, columns: tuple[str, ...]) -> None:
     UnsupportedError
         If the merge engine makes something else of it.
     """
-    engine = parts.options.slice(KeyedOptions).merge_engine
+    options = parts.options.slice(KeyedOptions)
+    engine = options.merge_engine
     if engine not in ("deduplicate", "partial-update"):
         raise UnsupportedError(
             f"update() with merge-engine = '{engine}'",
             f"{parts.name}: written rows do not replace rows here; 'deduplicate' or "
             "'partial-update' would do",
+        )
+    if engine == "partial-update" and options.aggregates:
+        name = next(iter(options.aggregates))
+        raise UnsupportedError(
+            f"update() with fields.{name}.aggregate-function",
+            f"{parts.name}: a row that is written again would be added to the one that is there",
         )
     for name in columns:
         if name in parts.schema.primary_keys:
@@ -101,7 +109,7 @@ def change_rows(parts: TableParts, statement: Statement, snapshot: Snapshot) -> 
         None if the condition is true for no row.
     """
     scan = Scan(
-        parts=parts,
+        parts=replace(parts, options=parts.options.with_options(_ALL_ROWS)),
         snapshot=snapshot,
         schema=parts.schema,
         columns=parts.schema.field_names,
@@ -116,11 +124,29 @@ def change_rows(parts: TableParts, statement: Statement, snapshot: Snapshot) -> 
                 changed = rows
                 if statement.assignments is not None:
                     changed = statement.assignments.applied(rows)
+                    _check_nulls(parts, rows, changed)
                 kinds = pa.array(np.full(rows.num_rows, int(kind), np.int8))
                 writer.write(changed.append_column(_KIND, kinds), row_kinds=_KIND)
             statement.report(done, len(splits), "splits")
         messages = writer.prepare_commit()
     return Changed(messages, are_of_rows_read=True) if messages else None
+
+
+_ALL_ROWS = {"deletion-vectors.merge-on-read": "true"}
+"""A statement changes rows that wait for compaction, too, or it would lose changes."""
+
+
+def _check_nulls(parts: TableParts, rows: pa.RecordBatch, changed: pa.RecordBatch) -> None:
+    """Refuse nulls that the merge engine would take for "no change"."""
+    if parts.options.slice(KeyedOptions).merge_engine != "partial-update":
+        return
+    for name in rows.schema.names:
+        is_lost = pc.and_(changed.column(name).is_null(), rows.column(name).is_valid())
+        if pc.any(is_lost).as_py():
+            raise UnsupportedError(
+                "an update to NULL with merge-engine = 'partial-update'",
+                f"{parts.name}: column {name!r} would keep its old value",
+            )
 
 
 def _check_not_ignored(parts: TableParts) -> None:
