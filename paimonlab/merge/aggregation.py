@@ -58,16 +58,19 @@ def aggregate(rows: KeyRows, engine: MergeEngine) -> Merged:
 
 
 def _after_deletes(rows: KeyRows, engine: MergeEngine) -> Merged:
-    """Let the rows of each key begin anew behind its last ``-D``."""
+    """Let the rows of each key begin anew behind its last ``-D``.
+
+    As in Java a first value stays what it was: once there was one, none is taken any more.
+    """
     members = replace(rows.members, is_retract=rows.is_retract)
     resets = (rows.ordered_kinds == RowKind.DELETE) & ~rows.alone_rows
     last = members.place_of_last(resets)
     begin = np.repeat(last, members.lengths)
     places = np.arange(len(members.positions))
-    behind = members.keep(places > begin)
+    behind, came_before = members.keep(places > begin), members.keep(places < begin)
     # A column that is never null begins with the value of the deleted row.
     retract = None if members.is_retract is None else members.is_retract & ~resets
-    with_deleted = replace(members, is_retract=retract).keep((places >= begin) & (places >= 0))
+    with_deleted = replace(members, is_retract=retract).keep(places >= begin)
     deleted = np.where(last == NONE, NONE, members.positions[last])
     is_deleted = last == members.ends - 1
     columns = {}
@@ -76,22 +79,14 @@ def _after_deletes(rows: KeyRows, engine: MergeEngine) -> Merged:
         if retract is not None and retract.any() and not how.retracts:
             raise retraction_refused(how, name)
         if how.function in _FIRST:
-            came_before = members.keep(places < begin)
-            picked = _first(column, behind, how.function)
-            is_set = _first(column, came_before, how.function) != NONE
             start = deleted if name in rows.required else np.full_like(deleted, NONE)
-            columns[name] = pick(
-                column, np.where(is_set | (picked == NONE), _or(start, picked, is_set), picked)
-            )
+            picked = _first(column, behind, how.function)
+            is_stuck = _first(column, came_before, how.function) != NONE
+            columns[name] = pick(column, np.where(is_stuck | (picked == NONE), start, picked))
             continue
         taking = with_deleted if name in rows.required else behind
         columns[name] = aggregate_column(column, taking, how, name, rows.is_alone | is_deleted)
     return Merged(columns, rows.kinds_of_merged(is_deleted))
-
-
-def _or(start: Positions, picked: Positions, is_set: Mask) -> Positions:
-    """Return where a key begins; without one, where rows would if none came before."""
-    return np.where(is_set, start, np.where(picked == NONE, start, picked))
 
 
 def _first(column: pa.Array, members: Members, function: str) -> Positions:

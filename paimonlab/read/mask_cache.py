@@ -71,6 +71,7 @@ def _key(split: DataSplit, plan: ReadPlan) -> Hashable:
         plan.options,
         repr(plan.engine),
         plan.keeps_deletes,
+        (plan.engine.kind, plan.engine.ignore_delete),
     )
 
 

@@ -87,6 +87,8 @@ def _merged(merger: SplitMerger, section: Section, *, with_kinds: bool) -> Itera
     for merged in merged_runs(
         [run.batches() for run in runs], columns, piece_rows=batch_rows * len(runs)
     ):
+        for run in runs:
+            run.forget()
         rows = _with_kinds(merged, plan) if with_kinds else _visible(merged, plan)
         if rows.num_rows:
             yield rows

@@ -237,6 +237,10 @@ class RunOfKeys:
         nothing = pa.RecordBatch.from_pylist([], schema=arrow_schema(self._fields))
         yield KeyBatch(nothing, is_last=True)
 
+    def forget(self) -> None:
+        """Forget where the keys read so far were; for callers that set no masks."""
+        self._open_parts.clear()
+
     def set_next(self, decided: Mask, masks: list[Mask | None]) -> None:
         """Set what was decided for the next rows of the run in the masks of its files."""
         while len(decided):
