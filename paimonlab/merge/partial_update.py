@@ -106,7 +106,7 @@ def _with_groups(rows: KeyRows, engine: MergeEngine) -> Merged:
         else:
             members_of, is_hard = groups[id(group)].members_for(how)
             one_by_one |= is_hard
-            easy = members_of.keep(~np.repeat(is_hard, members_of.lengths))
+            easy = members_of.keep(~np.repeat(one_by_one, members_of.lengths))
             columns[name] = aggregate_column(column, easy, how, name, rows.is_alone)
     is_deleted = (
         members.counts(np.ones(len(members.positions), np.bool_) if retract is None else ~retract)

@@ -143,7 +143,9 @@ class MergeEngine:
         if self.kind is EngineKind.AGGREGATION and self.removes_on_delete:
             return None if kind is RowKind.DELETE else self._lacking_retraction()
         if self.kind is EngineKind.AGGREGATION or self.groups:
-            return self._lacking_retraction()
+            may_remove = any(group.removes_record for group in self.groups)
+            is_removal = may_remove and kind is RowKind.DELETE
+            return None if is_removal else self._lacking_retraction()
         return None if self.removes_on_delete else _PARTIAL_REFUSAL
 
     def _lacking_retraction(self) -> str | None:
