@@ -200,10 +200,13 @@ class DataFormats:
         if with_changelog:
             self.of_changelog(0).check(fields)
         names = {field.name for field in fields}
-        for name in self.orc.bloom_filter_columns:
+        named = [("orc.bloom.filter.columns", name) for name in self.orc.bloom_filter_columns]
+        named += [
+            (f"parquet.enable.dictionary#{name}", name) for name in self.parquet.dictionary_of
+        ]
+        for key, name in named:
             if name not in names:
-                problem = f"there is no column {name!r}"
-                raise SchemaError(f"option 'orc.bloom.filter.columns': {problem}")
+                raise SchemaError(f"option {key!r}: there is no column {name!r}")
 
     def _format(self, key: str, name: str, compression: str) -> DataFormat:
         if name not in WRITABLE:

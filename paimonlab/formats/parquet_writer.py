@@ -120,19 +120,25 @@ class ParquetWriter:
             return
         table = pa.concat_tables(self._pending)
         if self._writer is None:
-            allowed = self._options.enable_dictionary is not False
-            self._writer = self._open(_repetitive_columns(table) if allowed else [])
+            self._writer = self._open(self._dictionary_columns(table))
         self._writer.write_table(table, row_group_size=table.num_rows)
         self._written_memory_bytes += self._pending_bytes
         self._pending.clear()
         self._pending_rows = self._pending_bytes = 0
+
+    def _dictionary_columns(self, table: pa.Table) -> list[str]:
+        options = self._options
+        if options.enable_dictionary is False and not options.dictionary_of:
+            return []
+        names = [field.name for field in table.schema if _may_have_dictionary(field.type)]
+        return options.dictionary_columns(names, _repetitive_columns(table))
 
     def _open(self, dictionary_columns: list[str]) -> pq.ParquetWriter:
         return pq.ParquetWriter(
             self._file,
             self._schema,
             compression=self._codec,
-            compression_level=self._options.zstd_level if self._codec == "zstd" else None,
+            compression_level=self._options.codec_level,
             use_dictionary=dictionary_columns,
             use_deprecated_int96_timestamps=self._has_nanos,
             store_decimal_as_integer=True,
@@ -141,6 +147,8 @@ class ParquetWriter:
             write_page_index=True,
             max_rows_per_page=PAGE_ROWS,
             store_schema=False,
+            data_page_size=self._options.page_bytes,
+            dictionary_pagesize_limit=self._options.dictionary_bytes,
         )
 
 
@@ -154,6 +162,10 @@ def _repetitive_columns(table: pa.Table) -> list[str]:
     return [
         name
         for name, column in zip(sample.column_names, sample.columns, strict=True)
-        if not (pa.types.is_nested(column.type) or pa.types.is_boolean(column.type))
+        if _may_have_dictionary(column.type)
         and 2 * pc.count_distinct(column, mode="all").as_py() <= sample.num_rows
     ]
+
+
+def _may_have_dictionary(type_: pa.DataType) -> bool:
+    return not (pa.types.is_nested(type_) or pa.types.is_boolean(type_))

@@ -35,6 +35,7 @@ IMMUTABLE_KEYS = frozenset(
         *("merge-engine", "sequence.snapshot-ordering", "aggregation.remove-record-on-delete"),
         *("partial-update.remove-record-on-delete", "rowkind.field", "primary-key"),
         *("partial-update.remove-record-on-sequence-group", "primary-key.nullable", "partition"),
+        *("ignore-delete", "ignore-update-before"),
         *("dynamic-bucket.initial-buckets", "force-lookup", "row-tracking.enabled"),
         *("data-evolution.enabled", "index-file-in-data-file-dir", "blob-field"),
         *("blob-descriptor-field", "blob-view-field", "pk-clustering-override"),

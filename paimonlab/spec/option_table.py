@@ -93,7 +93,13 @@ orc.dictionary.key.threshold  float  -
 orc.row.index.stride  int  -
 orc.stripe.size  int  -
 orc.timestamp-ltz.legacy.type  boolean  true
+parquet.block.size  long  134217728
+parquet.compression  string  -
+parquet.compression.codec.zstd.level  int  -
+parquet.dictionary.page.size  int  1048576
 parquet.enable.dictionary  boolean  -
+parquet.enable.dictionary#*  boolean  -
+parquet.page.size  int  1048576
 partial-update.remove-record-on-delete  boolean  false
 partial-update.remove-record-on-sequence-group  string  -
 partition  string  -

@@ -22,6 +22,7 @@ from paimonlab.formats.parquet import (
 )
 from paimonlab.formats.parquet_stats import row_group_stats
 from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.options import Options
 from paimonlab.spec.predicate import bind, col
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.type_text import parse_type
@@ -437,3 +438,32 @@ def test_a_flipped_bit_in_the_header_of_a_page_never_changes_rows(
         with contextlib.suppress(CorruptDataError):
             batches = read_batches(FILE_IO, str(damaged), fields, batch_rows=100)
             assert pa.Table.from_batches(batches, table.schema).equals(table)
+
+
+def test_options_of_java_steer_pages_dictionaries_and_compression(tmp_path: Path) -> None:
+    fields = fields_of("INT", "INT", "STRING")
+    count = 100_000
+    columns = [pa.array([1] * count, pa.int32()), pa.array(range(count), pa.int32())]
+    table = pa.table([*columns, ["x"] * count], schema=arrow_schema(fields))
+    options = Options(
+        {
+            "parquet.enable.dictionary": "false",
+            "parquet.enable.dictionary#c1": "true",
+            "parquet.dictionary.page.size": "2000000",
+            "parquet.compression": "gzip",
+            "parquet.block.size": "400000",
+            "parquet.page.size": "10000",
+        }
+    ).slice(ParquetOptions)
+    path = str(tmp_path / "f.parquet")
+    writer = ParquetWriter(FILE_IO, path, fields, options)
+    writer.write(table)
+    writer.close()
+
+    metadata = pq.read_metadata(path)
+    chunks = [metadata.row_group(0).column(number) for number in range(3)]
+
+    assert [chunk.has_dictionary_page for chunk in chunks] == [False, True, False]
+    assert {chunk.compression for chunk in chunks} == {"GZIP"}
+    assert metadata.num_row_groups > 2
+    assert read_table(FILE_IO, path, fields).equals(table)
