@@ -301,7 +301,7 @@ class DataFile:
             for first, last in piece.tolist():
                 start = group.first_row + first
                 for batch in rows.slice(before, last - first).to_batches():
-                    yield Positioned(start, evolution.apply(batch))
+                    yield Positioned(start, tracked(evolution.apply(batch), self.meta, start))
                     start += batch.num_rows
                 before += last - first
 

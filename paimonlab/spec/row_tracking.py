@@ -36,6 +36,12 @@ def with_tracking(schema: TableSchema) -> TableSchema:
     return replace(schema, fields=(*schema.fields, *TRACKING_FIELDS))
 
 
+def with_stored_tracking(schema: TableSchema) -> TableSchema:
+    """Return the schema of files that hold ids and sequence numbers of rows: null asks for new."""
+    stored = (ROW_ID_FIELD, replace(TRACKED_SEQUENCE_FIELD, type=AtomicType(TypeRoot.BIGINT)))
+    return replace(schema, fields=(*schema.fields, *stored))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowTrackingOptions:
     """The table options that rows with ids go by."""

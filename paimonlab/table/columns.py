@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import FilesConflictError, UnsupportedError
 from paimonlab.read.row_groups import group_splits, read_row_group
 from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.row_tracking import RowTrackingOptions
+from paimonlab.spec.fields import ROW_ID
+from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.row_tracking import RowTrackingOptions, with_tracking
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table import writing
 from paimonlab.table.parts import TableParts
+from paimonlab.table.scan import Scan
 from paimonlab.write.columns import (
     NewValues,
     completing,
@@ -28,8 +32,12 @@ from paimonlab.write.columns import (
 from paimonlab.write.folders import delete_files
 from paimonlab.write.writer import TableWriter
 
+logger = logging.getLogger(__name__)
+
 _ONE_FILE = {"target-file-size": str(2**62)}
 """A file completes one other, however large."""
+_MOST_RUNS = 4
+"""Of an update: once, and three times more."""
 
 
 def write_columns(
@@ -43,7 +51,72 @@ def write_columns(
             "'row-tracking.enabled' and 'data-evolution.enabled'",
         )
     new = new_values(data, parts.schema, table=parts.name)
-    snapshot = parts.snapshots.latest()
+    return _commit(parts, new, parts.snapshots.latest(), properties)
+
+
+def update_columns(
+    parts: TableParts,
+    predicate: Predicate | None,
+    names: Sequence[str],
+    applied: Callable[[pa.RecordBatch], pa.RecordBatch],
+) -> Snapshot | None:
+    """Give columns of the rows of a condition new values, computed from the old ones.
+
+    Parameters
+    ----------
+    parts
+        Of a table with data evolution.
+    predicate
+        Bound to its schema; None: every row.
+    names
+        The columns that get new values.
+    applied
+        Makes rows with new values of rows with all columns.
+
+    Returns
+    -------
+    Snapshot or None
+        None if the condition is true for no row.
+
+    Raises
+    ------
+    FilesConflictError
+        If others changed the same rows again and again.
+
+    Notes
+    -----
+    The new values of all rows are held in memory.
+    """
+    schema = with_tracking(parts.schema)
+    for number in range(1, _MOST_RUNS + 1):
+        scan = Scan(
+            parts=parts,
+            snapshot=parts.snapshots.latest(),
+            schema=schema,
+            columns=(*parts.schema.field_names, ROW_ID),
+            predicate=predicate,
+            limit=None,
+        )
+        found = [applied(rows).select([ROW_ID, *names]) for rows in scan.to_batches()]
+        if not found:
+            return None
+        new = new_values(pa.Table.from_batches(found), parts.schema, table=parts.name)
+        try:
+            return _commit(parts, new, scan.snapshot, None)
+        except FilesConflictError as error:
+            if number == _MOST_RUNS:
+                raise
+            logger.info("%s: the update runs again: %s", parts.name, error)
+    raise AssertionError("the last run returns or raises")
+
+
+def _commit(
+    parts: TableParts,
+    new: NewValues,
+    snapshot: Snapshot | None,
+    properties: Mapping[str, str] | None,
+) -> Snapshot | None:
+    """Write new values of the rows of a snapshot and commit them."""
     if not len(new.row_ids):
         return None
     messages: list[CommitMessage] = []

@@ -73,3 +73,19 @@ def test_java_reads_the_columns_we_write(pair: Pair) -> None:
     assert len(found) == 10
     pair.write("java", "db.t", rows_of(2, first=30))
     assert len(assert_same_ids(pair)) == 12
+
+
+def test_java_finds_the_ids_of_rows_we_changed(pair: Pair) -> None:
+    pair.create("us", "db.t", COLUMNS, options=TRACKED)
+    pair.write("us", "db.t", rows_of(6))
+    pair.write("java", "db.t", rows_of(4, first=6))
+    table = pair.open("db.t")
+
+    table.update({"b": "'new'"}, where="a IN (2, 8)")
+    table.delete("a IN (3, 9)")
+
+    assert len(assert_same_ids(pair)) == 8
+    pair.write("java", "db.t", rows_of(2, first=30))
+    assert len(assert_same_ids(pair)) == 10
+    kept = table.scan(["a"], "_ROW_ID IN (2, 8)").to_arrow()["a"].to_pylist()
+    assert sorted(kept) == [2, 8]

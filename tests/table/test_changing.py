@@ -624,14 +624,6 @@ def test_progress_is_told(table: Table) -> None:
     assert {unit for _, _, unit in told} == {"files"}
 
 
-def test_rows_with_ids_are_not_written_again(tmp_path: Path) -> None:
-    table = new_table(tmp_path, {})
-    write(table, 1, 2)
-
-    with pytest.raises(UnsupportedError, match="row-tracking"):
-        new_table_with(table, {"row-tracking.enabled": "true"}).delete("k = 1")
-
-
 # What went wrong elsewhere.
 
 

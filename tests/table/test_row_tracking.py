@@ -289,3 +289,91 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
         return message
 
     monkeypatch.setattr(columns, "_complete", complete_after)
+
+
+@pytest.mark.parametrize(
+    "columns", [["_ROW_ID"], ["_ROW_ID", "a"], ["a", "_SEQUENCE_NUMBER", "_ROW_ID"]]
+)
+@pytest.mark.parametrize(
+    ("where", "wanted"),
+    [
+        ("a = 250000", [250_000]),
+        ("a IN (7, 299999)", [7, 299_999]),
+        ("_ROW_ID = 131073", [131_073]),
+        ("_ROW_ID >= 299998 AND a > 5", [299_998, 299_999]),
+        ("b = 'b250001' AND _SEQUENCE_NUMBER = 1", [250_001]),
+    ],
+)
+def test_pages_that_are_skipped_count(
+    large: Table, columns: list[str], where: str, wanted: list[int]
+) -> None:
+    found = large.scan(columns, where).to_arrow()
+
+    assert sorted(found["_ROW_ID"].to_pylist()) == wanted
+    if "a" in columns:
+        assert found["a"].to_pylist() == found["_ROW_ID"].to_pylist()
+    assert large.scan(where=where).count() == len(wanted)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    opened = paimonlab.connect(tmp_path_factory.mktemp("large"))
+    opened.create_database("db")
+    table = make(opened, TRACKED)
+    table.write(rows_of(300_000))
+    return table
+
+
+@pytest.mark.parametrize("by_vector", ["false", "true"])
+def test_updated_rows_keep_their_ids(catalog: paimonlab.Catalog, by_vector: str) -> None:
+    table = make(catalog, {**TRACKED, "deletion-vectors.enabled": by_vector})
+    table.write(rows_of(4))
+    table.write(rows_of(1, first=4))
+
+    table.update({"b": "upper(b)"}, where="a IN (1, 2)")
+    table.delete("a = 3")
+    table.update({"b": "'q'"}, where="a = 2")
+    last = table.write(rows_of(1, first=9))
+
+    assert last is not None
+    assert last.next_row_id is not None
+    found = rows_by_id(table, ["_SEQUENCE_NUMBER", "a", "b"])
+    assert found.pop(last.next_row_id - 1) == (6, 9, "b9")
+    assert found == {0: (1, 0, "b0"), 1: (3, 1, "B1"), 2: (5, 2, "q"), 4: (2, 4, "b4")}
+    assert table.scan(["a"], "_ROW_ID = 1").to_arrow()["a"].to_pylist() == [1]
+    assert table.scan(where="b = 'q' AND a = 2").count() == 1
+
+
+def test_an_update_writes_only_the_columns_it_changes(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, EVOLVING)
+    table.write(rows_of(3))
+    table.write(rows_of(2, first=3))
+
+    table.update({"a": "a + 100", "b": "concat(b, '!')"}, where="a = 1")
+
+    assert rows_by_id(table, ["a", "b"]) == {
+        0: (0, "b0"),
+        1: (101, "b1!"),
+        2: (2, "b2"),
+        3: (3, "b3"),
+        4: (4, "b4"),
+    }
+    files = catalog.table("db.t$files").scan(["first_row_id", "write_cols"]).to_arrow()
+    assert files.to_pylist()[-1] == {"first_row_id": 0, "write_cols": ["a", "b"]}
+    assert table.update({"a": 0}, where="a = 77") is None
+    with pytest.raises(UnsupportedError, match=r"data-evolution\.enabled"):
+        table.delete("a = 1")
+
+
+def test_an_update_that_another_disturbs_runs_again(
+    catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = make(catalog, EVOLVING)
+    table.write(rows_of(3))
+    other = catalog.table("db.t")
+    assert isinstance(other, Table)
+    meanwhile(monkeypatch, lambda: other.update({"a": "a + 10"}))
+
+    table.update({"a": "a * 2"})
+
+    assert rows_by_id(table, ["a"]) == {0: (20,), 1: (22,), 2: (24,)}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.errors import UnsupportedError
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.formats.entry_rows import table_to_entries
 from paimonlab.read.deletions import read_deletion_vectors
@@ -18,12 +17,14 @@ from paimonlab.scan.deletion_files import deletion_file
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.fields import SEQUENCE_NUMBER
 from paimonlab.spec.index_manifest import (
     DELETION_VECTORS,
     DeletionVectorRange,
     IndexManifestEntry,
 )
 from paimonlab.spec.options import option_field
+from paimonlab.spec.row_tracking import with_stored_tracking, with_tracking
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import join
 from paimonlab.table.changing.statement import Changed, Statement
@@ -65,11 +66,6 @@ def change_rows(parts: TableParts, statement: Statement, snapshot: Snapshot) -> 
         None if the condition is true for no row.
     """
     options = parts.options.slice(ChangeOptions)
-    if options.tracks_rows and (statement.assignments is not None or not options.by_vector):
-        raise UnsupportedError(
-            "row-tracking.enabled = 'true'",
-            f"{parts.name}: rows that are written again would lose their ids",
-        )
     return _Work(parts, statement, snapshot, options).changed()
 
 
@@ -83,11 +79,13 @@ class _Work:
         self._statement = statement
         self._snapshot = snapshot
         self._options = options
+        # Rows that are written again keep their ids: the file has them.
+        schema = with_tracking(parts.schema) if options.tracks_rows else parts.schema
         self._scan = Scan(
             parts=parts,
             snapshot=snapshot,
-            schema=parts.schema,
-            columns=parts.schema.field_names,
+            schema=schema,
+            columns=schema.field_names,
             predicate=statement.predicate,
             limit=None,
         )
@@ -97,7 +95,7 @@ class _Work:
     def changed(self) -> Changed | None:
         splits = self._scan.plan().splits
         total = sum(len(split.files) for split in splits)
-        with new_table_writer(self._parts) as writer:
+        with self._new_writer() as writer:
             found = find_matches(splits, self._read, self._parts.file_io)
             for done, match in enumerate(found, start=1):
                 if match.matched.cardinality:
@@ -113,6 +111,12 @@ class _Work:
             delete_files([*written, *deletions], self._parts.write_plan(), self._parts.file_io)
             raise
         return Changed([*written, *deletions], are_of_rows_read=False)
+
+    def _new_writer(self) -> TableWriter:
+        if not self._options.tracks_rows:
+            return new_table_writer(self._parts)
+        written = with_stored_tracking(self._parts.schema)
+        return new_table_writer(replace(self._parts, schema=written))
 
     def _change(self, match: FileMatch, writer: TableWriter) -> None:
         split, file = match.split, match.file
@@ -141,7 +145,14 @@ class _Work:
                 writer.write(stays)
             hit = rows.filter(mask)
             if assignments is not None and hit.num_rows:
-                writer.write(assignments.applied(hit))
+                writer.write(self._updated(assignments.applied(hit)))
+
+    def _updated(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Forget when rows were written last: that is the snapshot that comes now."""
+        place = rows.schema.get_field_index(SEQUENCE_NUMBER)
+        if not self._options.tracks_rows or place < 0:
+            return rows
+        return rows.set_column(place, SEQUENCE_NUMBER, pa.nulls(len(rows), pa.int64()))
 
     def _message(self, bucket: _Bucket) -> CommitMessage:
         split = bucket.match.split

@@ -13,9 +13,11 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.predicate import AlwaysTrue, Predicate, columns, evaluate
+from paimonlab.spec.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Progress, Statement, run
+from paimonlab.table.columns import update_columns
 from paimonlab.table.conditions import bound
 from paimonlab.table.parts import TableParts
 from paimonlab.table.writing import new_user
@@ -27,12 +29,16 @@ def delete(
     """Delete the rows for which a condition is true; see `Table.delete`."""
     predicate = bound(where, parts.schema.fields, parts.name)
     assert predicate is not None, "a condition was given"
-    _refuse_evolution(parts)
     named = columns(predicate)
     if not named and not isinstance(predicate, AlwaysTrue):
         return None
     if named <= {*parts.schema.partition_keys}:
         return _drop(parts, predicate)
+    if parts.options.slice(RowTrackingOptions).data_evolution:
+        raise UnsupportedError(
+            "data-evolution.enabled = 'true'",
+            f"{parts.name}: single rows cannot be deleted, only partitions",
+        )
     if parts.schema.primary_keys:
         keyed.check_delete(parts)
     return _run(parts, Statement(predicate=predicate, progress=progress))
@@ -51,7 +57,9 @@ def update(
 
     bound_assignments = BoundAssignments.of(assignments, parts.schema, parts.name)
     predicate = bound(where, parts.schema.fields, parts.name)
-    _refuse_evolution(parts)
+    if parts.options.slice(RowTrackingOptions).data_evolution:
+        names = bound_assignments.columns
+        return update_columns(parts, predicate, names, bound_assignments.applied)
     if parts.schema.primary_keys:
         keyed.check_update(parts, bound_assignments.columns)
     statement = Statement(predicate=predicate, assignments=bound_assignments, progress=progress)
@@ -96,10 +104,3 @@ def _replace_by_nothing(parts: TableParts, scope: OverwriteScope) -> Snapshot:
         identifier=BATCH_COMMIT_IDENTIFIER,
         is_new_user=True,
     )
-
-
-def _refuse_evolution(parts: TableParts) -> None:
-    if parts.options.get("data-evolution.enabled", "false").strip().lower() == "true":
-        raise UnsupportedError(
-            "data-evolution.enabled = 'true'", f"{parts.name}: its rows cannot be changed yet"
-        )
