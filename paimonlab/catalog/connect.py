@@ -70,6 +70,7 @@ def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
         local_path(options["warehouse"]),
         LocalFileIO(),
         external_roots=tuple(map(root_folder, roots)),
+        options=options,
     )
 
 

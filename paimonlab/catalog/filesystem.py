@@ -15,7 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from paimonlab.catalog.column_types import check_types
-from paimonlab.catalog.names import DATABASE_SUFFIX, check_name, parse
+from paimonlab.catalog.global_tables import global_table, global_table_names
+from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
 from paimonlab.commit.publisher import RenamelessPublisher
 from paimonlab.errors import (
     AlreadyExistsError,
@@ -44,13 +45,22 @@ _ALTER_ATTEMPTS = 100
 class Catalog:
     """Databases and tables below one warehouse folder; `paimonlab.connect` opens it."""
 
-    def __init__(self, path: str, file_io: FileIO, *, external_roots: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        path: str,
+        file_io: FileIO,
+        *,
+        external_roots: tuple[str, ...] = (),
+        options: Mapping[str, str] | None = None,
+    ) -> None:
         self.path = path
         """The warehouse folder."""
         self.file_io = file_io
         """Its store."""
         self.external_roots = external_roots
         """Folders outside of it that data files of any table may be in."""
+        self.options = dict(options or {"warehouse": path})
+        """The catalog options, by Paimon's keys."""
 
     def __repr__(self) -> str:
         return f"<paimonlab.Catalog {self.path}>"
@@ -111,6 +121,8 @@ class Catalog:
 
     def tables(self, database: str) -> list[str]:
         """Names of the tables of a database, sorted."""
+        if database == SYSTEM_DATABASE:
+            return global_table_names()
         if not self.has_database(database):
             raise DatabaseNotFoundError(database, self.databases())
         folder = self._database_path(database)
@@ -124,7 +136,8 @@ class Catalog:
     def table(self, name: str) -> Table | SystemTable:
         """Open a table, or with ``$snapshots`` and the like behind it a system table.
 
-        ``$branch_x`` opens the branch x, ``$branch_x$snapshots`` a system table of it.
+        ``$branch_x`` opens the branch x, ``$branch_x$snapshots`` a system table of it. The
+        database ``sys`` has tables about all others: ``sys.all_table_options``.
 
         Raises
         ------
@@ -133,6 +146,8 @@ class Catalog:
         BranchNotFoundError
             If the table is there and the branch is not.
         """
+        if Identifier.parse(name).database == SYSTEM_DATABASE:
+            return global_table(self, Identifier.parse(name))
         identifier = parse(name)
         schema = self._schemas(Identifier(identifier.database, identifier.table)).latest()
         if schema is None:

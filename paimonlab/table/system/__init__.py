@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from paimonlab.table.system.system_table import (
     SYSTEM_TABLES,
+    CatalogTable,
     SystemScan,
     SystemTable,
     system_table,
 )
 
-__all__ = ["SYSTEM_TABLES", "SystemScan", "SystemTable", "system_table"]
+__all__ = ["SYSTEM_TABLES", "CatalogTable", "SystemScan", "SystemTable", "system_table"]

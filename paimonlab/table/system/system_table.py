@@ -179,7 +179,39 @@ class SystemTable:
             version=version,
             options=dict(options or {}),
         )
+        return self._answer(asked)
+
+    def _answer(self, asked: ScanArguments) -> SystemRows:
         return self._kind.scan(self, asked)
+
+
+class CatalogTable(SystemTable):
+    """A read-only table about all tables of a catalog: ``catalog.table("sys.tables")``."""
+
+    def __init__(
+        self, identifier: Identifier, schema: pa.Schema, rows: Callable[[], pa.Table]
+    ) -> None:
+        self._identifier = identifier
+        self._arrow_schema = schema
+        self._rows = rows
+
+    def _answer(self, asked: ScanArguments) -> SystemRows:
+        if not asked.point.is_now or asked.options:
+            raise ValueError(f"{self.name} is read as it is now")
+        return SystemScan(
+            name=self.name,
+            rows=self._rows,
+            columns=asked.columns,
+            predicate=bound(asked.where, _fields(self.arrow_schema), self.name),
+            limit=asked.limit,
+        )
+
+
+def _fields(schema: pa.Schema) -> list[DataField]:
+    return [
+        DataField(number, column.name, from_arrow(column.type))
+        for number, column in enumerate(schema)
+    ]
 
 
 def _metadata_scan(table: SystemTable, asked: ScanArguments, rows: Rows) -> SystemScan:
@@ -188,17 +220,12 @@ def _metadata_scan(table: SystemTable, asked: ScanArguments, rows: Rows) -> Syst
     point = asked.point
     if point.is_now:
         point = TravelPoint.of_options(parts.options)
-    fields = [
-        DataField(number, column.name, from_arrow(column.type))
-        for number, column in enumerate(table.arrow_schema)
-    ]
+    snapshot = travel(point, parts.snapshots, parts.tags, table.name)
     return SystemScan(
         name=table.name,
-        rows=rows,
-        parts=parts,
-        snapshot=travel(point, parts.snapshots, parts.tags, table.name),
+        rows=lambda: rows(parts, snapshot),
         columns=asked.columns,
-        predicate=bound(asked.where, fields, table.name),
+        predicate=bound(asked.where, _fields(table.arrow_schema), table.name),
         limit=asked.limit,
     )
 
@@ -208,16 +235,15 @@ class SystemScan:
     """Rows of a system table."""
 
     name: str
-    rows: Rows = field(repr=False)
-    parts: TableParts = field(repr=False)
-    snapshot: Snapshot | None
+    rows: Callable[[], pa.Table] = field(repr=False)
+    """Computes all of them."""
     columns: tuple[str, ...]
     predicate: Predicate | None
     limit: int | None
 
     def to_arrow(self) -> pa.Table:
         """Compute all rows."""
-        table = self.rows(self.parts, self.snapshot)
+        table = self.rows()
         if self.predicate is not None:
             table = table.filter(evaluate(self.predicate, table))
         if self.limit is not None:
