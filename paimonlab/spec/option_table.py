@@ -21,6 +21,7 @@ changelog-file.compression  string  -
 changelog-file.format  enum  -  parquet*|orc*|avro*|csv|json|text|lance|vortex|mosaic|row|blob
 changelog-file.prefix  string  changelog-
 changelog-file.stats-mode  string  -
+changelog-producer  enum  none  none*|input*|full-compaction|lookup
 commit.discard-duplicate-files  boolean  false
 commit.force-create-snapshot  boolean  false
 commit.max-retries  int  10
@@ -108,6 +109,7 @@ partition.legacy-name  boolean  true
 partition.mark-done-action  string  success-file
 primary-key  string  -
 row-tracking.enabled  boolean  false
+rowkind.field  string  -
 scan.creation-time-millis  long  -
 scan.fallback-branch  string  -
 scan.file-creation-time-millis  long  -
@@ -213,7 +215,6 @@ streaming-read-overwrite  boolean  false
 
 UNSUPPORTED_FOR_WRITING = """
 avro.*  string  -
-changelog-producer  enum  none  none|input|full-compaction|lookup
 changelog-producer.row-deduplicate  boolean  false
 changelog-producer.row-deduplicate-ignore-fields  string  -
 changelog.num-retained.max  int  -
@@ -303,7 +304,6 @@ postpone.default-bucket-num  int  -
 postpone.merge-on-read  boolean  false
 postpone.target-row-num-per-bucket  long  -
 postpone.target-size-per-bucket  memory  1 gb
-rowkind.field  string  -
 snapshot.clean-empty-directories  boolean  false
 snapshot.expire.execution-mode  enum  sync  sync|async
 snapshot.expire.limit  int  50

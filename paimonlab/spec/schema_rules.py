@@ -31,6 +31,7 @@ from paimonlab.spec.types import (
 )
 
 _NO_KEY = (TypeRoot.VARIANT, TypeRoot.BLOB)
+_TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _TIMES = (TypeRoot.INT, TypeRoot.BIGINT, TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
 
 
@@ -55,6 +56,7 @@ def check_schema(schema: TableSchema) -> None:
     _check_bucket_function(schema, types)
     _check_sequence_fields(schema, types)
     _check_folders(schema)
+    _check_kinds(schema, types)
     check_row_tracking(schema)
     check_merge_engine(schema.fields, schema.primary_keys, schema.options)
     _check_expiring_field(schema, types)
@@ -179,3 +181,23 @@ def _check_expiring_field(schema: TableSchema, types: Mapping[str, DataType]) ->
             f"record-level.time-field {name!r} must be INT, BIGINT or TIMESTAMP, not "
             f"{format_type(data_type)}"
         )
+
+
+def _check_kinds(schema: TableSchema, types: Mapping[str, DataType]) -> None:
+    producer = schema.options.get("changelog-producer", "none").lower()
+    if producer != "none" and not schema.primary_keys:
+        raise SchemaError(f"option 'changelog-producer' = {producer!r} needs a primary key")
+    engine = schema.options.get("merge-engine", "deduplicate").lower()
+    if producer in ("input", "full-compaction") and engine == "first-row":
+        raise SchemaError(
+            f"option 'changelog-producer' = {producer!r} does not go with 'merge-engine' = "
+            "'first-row'; 'lookup' would"
+        )
+    name = schema.options.get("rowkind.field")
+    if name is None:
+        return
+    if name not in types:
+        raise SchemaError(f"rowkind.field {name!r} is not a column.{close_matches(name, types)}")
+    data_type = types[name]
+    if not isinstance(data_type, AtomicType) or data_type.root not in _TEXTS:
+        raise SchemaError(f"rowkind.field {name!r} holds texts, not {format_type(data_type)}")

@@ -55,7 +55,12 @@ def batches_of(data: Any) -> pa.RecordBatchReader:
 
 
 def align(
-    batch: pa.RecordBatch, schema: TableSchema, *, table: str, row_kinds: str | None = None
+    batch: pa.RecordBatch,
+    schema: TableSchema,
+    *,
+    table: str,
+    row_kinds: str | None = None,
+    kind_field: str | None = None,
 ) -> pa.RecordBatch:
     """Make a batch of the table's rows out of a batch of a user's.
 
@@ -70,6 +75,9 @@ def align(
     row_kinds
         The column of ``batch`` with ``+I -U +U -D`` (text) or 0..3 (integers), which is not
         stored; None: all rows are ``+I``.
+    kind_field
+        The column of the table with the kinds as text, which is stored; then ``row_kinds`` has
+        to be None.
 
     Returns
     -------
@@ -87,7 +95,16 @@ def align(
     names = [name for name in batch.schema.names if name != row_kinds]
     _check_names(names, schema, table)
     arrays = [_column(batch, field, schema, table) for field in schema.fields]
-    kinds = _kinds(batch, row_kinds, schema, table)
+    if kind_field is None:
+        kinds = _kinds(batch, row_kinds, schema, table)
+    elif row_kinds is None:
+        aligned = pa.RecordBatch.from_arrays(arrays, schema=schema.arrow_schema)
+        kinds = _kinds(aligned, kind_field, schema, table)
+    else:
+        raise DataError(
+            f"{table}: row kinds are taken from the column {kind_field!r} ('rowkind.field'), "
+            f"not from {row_kinds!r}"
+        )
     fields = [*schema.arrow_schema, KIND_FIELD]
     return pa.RecordBatch.from_arrays([*arrays, kinds], schema=pa.schema(fields))
 

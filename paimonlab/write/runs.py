@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from paimonlab.merge.deduplicate import newest, oldest
 from paimonlab.merge.engines import merge
-from paimonlab.merge.groups import Members
-from paimonlab.merge.order import as_numpy, sort_keys
+from paimonlab.merge.groups import Members, by_age
+from paimonlab.merge.order import Keys, as_numpy, sort_keys
 from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
 from paimonlab.spec.merge_engine import EngineKind
 from paimonlab.spec.row_kind import RowKind
@@ -45,10 +45,7 @@ def sorted_run(
     """
     schema = plan.schema
     keys = sort_keys([_pick(rows, name, positions) for name in schema.trimmed_primary_keys])
-    fields = [_pick(rows, name, positions) for name in plan.options.sequence_fields]
-    sequences = (
-        [sort_keys(fields, is_descending=plan.options.sequence_descending)] if fields else []
-    )
+    sequences = _sequences(rows, positions, plan)
     if not plan.engine.selects_rows:
         return _merged(rows, positions, Members.of(keys, sequences), first_sequence, plan)
     is_first = plan.engine.kind is EngineKind.FIRST_ROW
@@ -57,6 +54,31 @@ def sorted_run(
     picked = rows.take(pa.array(source))
     numbers = pa.array(order + np.int64(first_sequence), pa.int64())
     return _physical(picked, numbers, schema.trimmed_primary_keys, schema.field_names)
+
+
+def sorted_changes(
+    rows: pa.Table, positions: npt.NDArray[np.int64] | None, first_sequence: int, plan: WritePlan
+) -> pa.Table:
+    """Make the physical rows of a changelog: all that came, by key and in order of age.
+
+    Parameters and columns are those of `sorted_run`.
+    """
+    schema = plan.schema
+    keys = sort_keys([_pick(rows, name, positions) for name in schema.trimmed_primary_keys])
+    order = by_age(keys, _sequences(rows, positions, plan))[0]
+    source = order if positions is None else positions[order]
+    numbers = pa.array(order + np.int64(first_sequence), pa.int64())
+    picked = rows.take(pa.array(source))
+    return _physical(picked, numbers, schema.trimmed_primary_keys, schema.field_names)
+
+
+def _sequences(
+    rows: pa.Table, positions: npt.NDArray[np.int64] | None, plan: WritePlan
+) -> list[Keys]:
+    fields = [_pick(rows, name, positions) for name in plan.options.sequence_fields]
+    if not fields:
+        return []
+    return [sort_keys(fields, is_descending=plan.options.sequence_descending)]
 
 
 def _merged(

@@ -32,6 +32,10 @@ class WriteOptions:
     """``data-file.prefix``"""
     changelog_prefix: str = option_field("changelog-file.prefix", "string", "changelog-")
     """``changelog-file.prefix``"""
+    changelog_producer: str = option_field("changelog-producer", "enum", "none")
+    """``changelog-producer``: with ``input`` rows are kept as they came, too."""
+    kind_field: str | None = option_field("rowkind.field", "string", None)
+    """``rowkind.field``: the column that holds the row kinds."""
     is_thin: bool = option_field("data-file.thin-mode", "boolean", default=False)
     """``data-file.thin-mode``: whether files go without key copies."""
     merge_engine: str = option_field("merge-engine", "enum", "deduplicate")

@@ -23,12 +23,12 @@ from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import VALUE_KIND
 from paimonlab.storage import FileIO
 from paimonlab.write.buckets import Group
-from paimonlab.write.file_targets import data_target
+from paimonlab.write.file_targets import changelog_target, data_target
 from paimonlab.write.folders import bucket_folder
 from paimonlab.write.kinds import admitted
 from paimonlab.write.routing import FixedRouter, Router
 from paimonlab.write.rows import align, batches_of
-from paimonlab.write.runs import sorted_run
+from paimonlab.write.runs import sorted_changes, sorted_run
 from paimonlab.write.sequences import SequenceNumbers
 from paimonlab.write.write_plan import WritePlan
 
@@ -75,6 +75,8 @@ class TableWriter:
         self._targets: dict[_Bucket, FileTarget] = {}
         self._open: dict[_Bucket, DataFileWriter] = {}
         self._files: defaultdict[_Bucket, list[DataFileMeta]] = defaultdict(list)
+        self._changelogs: defaultdict[_Bucket, list[DataFileMeta]] = defaultdict(list)
+        self._changelog_targets: dict[_Bucket, FileTarget] = {}
         self._handed_over = False
 
     def __enter__(self) -> Self:
@@ -107,7 +109,13 @@ class TableWriter:
         for batch in batches_of(data):
             if batch.num_rows:
                 plan = self._plan
-                rows = align(batch, plan.schema, table=plan.table_name, row_kinds=row_kinds)
+                rows = align(
+                    batch,
+                    plan.schema,
+                    table=plan.table_name,
+                    row_kinds=row_kinds,
+                    kind_field=plan.options.kind_field,
+                )
                 rows = admitted(rows, plan)
                 self._buffer.append(rows)
                 self._buffered_bytes += rows.nbytes
@@ -134,6 +142,7 @@ class TableWriter:
                 bucket=bucket,
                 total_buckets=self._plan.buckets,
                 new_files=tuple(files),
+                changelog_files=tuple(self._changelogs.pop((partition, bucket), ())),
                 new_indexes=indexes.get((partition, bucket), ()),
                 checked_snapshot_id=self._router.checked_snapshot_id
                 if (partition, bucket) in indexes or self._router.must_be_alone
@@ -157,6 +166,10 @@ class TableWriter:
                 for path in self._targets[bucket].paths_of(file):
                     self._file_io.delete(path)
         self._files.clear()
+        for bucket, files in self._changelogs.items():
+            for file in files:
+                self._file_io.delete(self._changelog_targets[bucket].path_of(file))
+        self._changelogs.clear()
 
     def _flush(self, *, everything: bool) -> None:
         if not self._buffer:
@@ -178,20 +191,29 @@ class TableWriter:
         for group in found:
             count = rows.num_rows if group.rows is None else len(group.rows)
             first = self._sequences.take(group.partition, group.bucket, count)
-            jobs.append((group, first, self._target(group)))
+            jobs.append((group, first))
+            self._target(group)
 
-        def run(job: tuple[Group, int, FileTarget]) -> list[DataFileMeta]:
-            group, first, target = job
-            writer = DataFileWriter(self._file_io, target)
-            try:
-                writer.write(sorted_run(rows, group.rows, first, self._plan))
-                return writer.close()
-            except BaseException:
-                writer.abort()
-                raise
+        def run(job: tuple[Group, int]) -> None:
+            group, first = job
+            bucket = (group.partition, group.bucket)
+            run_ = sorted_run(rows, group.rows, first, self._plan)
+            self._files[bucket] += self._written(self._targets[bucket], run_)
+            if bucket in self._changelog_targets:
+                changes = sorted_changes(rows, group.rows, first, self._plan)
+                target = self._changelog_targets[bucket]
+                self._changelogs[bucket] += self._written(target, changes)
 
-        for (group, _, _), files in zip(jobs, _in_threads(run, jobs), strict=True):
-            self._files[group.partition, group.bucket] += files
+        list(_in_threads(run, jobs))
+
+    def _written(self, target: FileTarget, rows: pa.Table) -> list[DataFileMeta]:
+        writer = DataFileWriter(self._file_io, target)
+        try:
+            writer.write(rows)
+            return writer.close()
+        except BaseException:
+            writer.abort()
+            raise
 
     def _keep(self, rows: pa.Table, found: list[Group]) -> None:
         """Put rows of buckets that are too small to write now back into the buffer."""
@@ -224,6 +246,8 @@ class TableWriter:
         if bucket not in self._targets:
             folder = bucket_folder(self._plan, group.partition, group.bucket)
             self._targets[bucket] = data_target(self._plan, folder)
+            if self._plan.options.changelog_producer == "input":
+                self._changelog_targets[bucket] = changelog_target(self._plan, folder)
         return self._targets[bucket]
 
 

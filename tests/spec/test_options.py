@@ -167,7 +167,6 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"fields.a.nested-sequence-field": "b"}, "create read write"),
     ({"bucket": "-2"}, "create write"),
     ({"changelog-producer": "lookup"}, "create write"),
-    ({"rowkind.field": "k"}, "create write"),
     ({"file.compression": "brotli"}, "create write"),
     ({"manifest.compression": "deflate"}, "create write"),
     ({"num-sorted-run.compaction-trigger": "4"}, "create write"),
