@@ -236,7 +236,7 @@ def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: O
         spec = find_option(key)
         if spec is not None:
             _check_value(key, text, spec, operation)
-    _check_bucket(Options(options), operation)
+    _check_bucket(Options(options))
     _check_visible(Options(options), schema, operation)
 
 
@@ -282,7 +282,7 @@ def _is_on(key: str, options: Options) -> bool:
     return key in options and bool(KNOWN_OPTIONS[key].parse(options[key]))
 
 
-def _check_bucket(options: Options, operation: Operation) -> None:
+def _check_bucket(options: Options) -> None:
     text = options.get("bucket")
     try:
         bucket = -1 if text is None else KNOWN_OPTIONS["bucket"].parse(text)
@@ -290,5 +290,3 @@ def _check_bucket(options: Options, operation: Operation) -> None:
         raise SchemaError(f"option 'bucket' = {text!r}: {error}") from None
     if bucket == 0 or bucket < -2:
         raise SchemaError(f"option 'bucket' = {text!r}: must be at least 1, or -1 or -2")
-    if bucket == -2 and operation != "read":
-        raise UnsupportedError("bucket = '-2'", "writing postponed buckets is not built")

@@ -110,6 +110,8 @@ def _check_keys(what: str, keys: Sequence[str], types: Mapping[str, DataType]) -
 
 def _check_bucket_keys(schema: TableSchema, types: Mapping[str, DataType]) -> None:
     bucket = schema.options.get("bucket", "-1")
+    if bucket == "-2" and not schema.primary_keys:
+        raise SchemaError("bucket = '-2': only rows with a primary key can wait for their bucket")
     if not schema.options.get("bucket-key"):
         if not schema.primary_keys and bucket not in ("-1", "-2"):
             raise SchemaError(

@@ -11,17 +11,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.errors import CommitError, CommitOutcomeUnknownError, UnsupportedError
+from paimonlab.errors import CommitError, CommitOutcomeUnknownError
 from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options import option_field
+from paimonlab.spec.partition import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.key_index import KeyIndex, known_keys
 from paimonlab.table.parts import TableParts
 from paimonlab.write.folders import delete_files
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_router import KeyRouter
-from paimonlab.write.routing import DynamicRouter
+from paimonlab.write.routing import DynamicRouter, FixedRouter
 from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
 
@@ -44,7 +45,7 @@ class Writer:
         self.user = user
         """The commit user; with a rising identifier it makes commits idempotent."""
         self._parts = parts
-        self._writer = new_table_writer(parts)
+        self._writer = new_table_writer(parts, user=user)
 
     def write(self, data: Any, *, row_kinds: str | None = None) -> None:
         """Take rows, as `Table.write` does; nothing is visible before a commit."""
@@ -65,7 +66,7 @@ class Writer:
         self._writer.abort()
 
 
-def new_table_writer(parts: TableParts, *, replaces: bool = False) -> TableWriter:
+def new_table_writer(parts: TableParts, *, replaces: bool = False, user: str = "") -> TableWriter:
     """Make a writer that goes on from the latest snapshot.
 
     Parameters
@@ -75,23 +76,26 @@ def new_table_writer(parts: TableParts, *, replaces: bool = False) -> TableWrite
     replaces
         Whether all rows of the partitions that are written to are replaced, so that buckets may
         be given anew.
+    user
+        Who will commit.
     """
     plan, file_io = parts.write_plan(), parts.file_io
     mode = plan.bucket_mode
     if mode is BucketMode.BUCKET_UNAWARE:
         # Nothing orders the files of an append table without buckets.
         return TableWriter(plan, file_io)
+    if mode is BucketMode.POSTPONE_MODE:
+        router = FixedRouter(plan.schema, -1, only_bucket=POSTPONE_BUCKET)
+        return TableWriter(plan, file_io, router=router, user=user)
     snapshot = parts.snapshots.latest()
     numbers = sequence_numbers(parts, snapshot)
     if mode is BucketMode.HASH_FIXED:
         return TableWriter(plan, file_io, numbers)
     if mode is BucketMode.HASH_DYNAMIC:
-        router = dynamic_router(parts, plan, snapshot, numbers, replaces=replaces)
-        return TableWriter(plan, file_io, numbers, router=router)
-    if mode is BucketMode.KEY_DYNAMIC:
-        keys = key_router(parts, plan, snapshot, replaces=replaces)
-        return TableWriter(plan, file_io, numbers, router=keys)
-    raise UnsupportedError(f"bucket = '{plan.buckets}'", f"writing in mode {mode} is not built")
+        hashes = dynamic_router(parts, plan, snapshot, numbers, replaces=replaces)
+        return TableWriter(plan, file_io, numbers, router=hashes)
+    keys = key_router(parts, plan, snapshot, replaces=replaces)
+    return TableWriter(plan, file_io, numbers, router=keys)
 
 
 def dynamic_router(
@@ -134,12 +138,13 @@ def write(
 ) -> Snapshot | None:
     """Write rows and commit them; see `Table.write`."""
     seen = parts.snapshots.latest()
-    messages = write_files(parts, data, row_kinds=row_kinds)
+    user = new_user(parts)
+    messages = write_files(parts, data, row_kinds=row_kinds, user=user)
     is_checked = has_same_buckets(parts, seen, messages)
     with files_deleted_on_failure(parts, messages):
         return parts.committer.append(
             messages,
-            user=new_user(parts),
+            user=user,
             identifier=BATCH_COMMIT_IDENTIFIER,
             properties=dict(properties) if properties else None,
             is_new_user=True,
@@ -167,9 +172,10 @@ def write_files(
     *,
     row_kinds: str | None = None,
     replaces: bool = False,
+    user: str | None = None,
 ) -> list[CommitMessage]:
     """Write rows to files that no snapshot knows yet; on an error the files are deleted."""
-    with new_table_writer(parts, replaces=replaces) as writer:
+    with new_table_writer(parts, replaces=replaces, user=user or new_user(parts)) as writer:
         writer.write(data, row_kinds=row_kinds)
         return writer.prepare_commit()
 

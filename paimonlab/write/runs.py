@@ -53,7 +53,7 @@ def sorted_run(
     source = order if positions is None else positions[order]
     picked = rows.take(pa.array(source))
     numbers = pa.array(order + np.int64(first_sequence), pa.int64())
-    return _physical(picked, numbers, schema.trimmed_primary_keys, schema.field_names)
+    return physical(picked, numbers, schema.trimmed_primary_keys, schema.field_names)
 
 
 def sorted_changes(
@@ -69,7 +69,7 @@ def sorted_changes(
     source = order if positions is None else positions[order]
     numbers = pa.array(order + np.int64(first_sequence), pa.int64())
     picked = rows.take(pa.array(source))
-    return _physical(picked, numbers, schema.trimmed_primary_keys, schema.field_names)
+    return physical(picked, numbers, schema.trimmed_primary_keys, schema.field_names)
 
 
 def _sequences(
@@ -106,7 +106,7 @@ def _merged(
         {**merged.columns, VALUE_KIND: given if merged.kinds is None else merged.kinds}
     )
     numbers = pa.array(last + np.int64(first_sequence), pa.int64())
-    return _physical(table, numbers, schema.trimmed_primary_keys, schema.field_names)
+    return physical(table, numbers, schema.trimmed_primary_keys, schema.field_names)
 
 
 def _pick(
@@ -116,9 +116,10 @@ def _pick(
     return column if positions is None else column.take(pa.array(positions))
 
 
-def _physical(
+def physical(
     rows: pa.Table, numbers: pa.Array, keys: Sequence[str], names: Sequence[str]
 ) -> pa.Table:
+    """Put key copies and sequence numbers in front of rows, in the order of a file."""
     columns = [
         *((key_column(key), rows.column(key)) for key in keys),
         (SEQUENCE_NUMBER, numbers),

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from paimonlab.datafile.writer import DataFileWriter, FileTarget
 from paimonlab.errors import DataError
+from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import VALUE_KIND
@@ -26,6 +27,7 @@ from paimonlab.write.buckets import Group
 from paimonlab.write.file_targets import changelog_target, data_target
 from paimonlab.write.folders import bucket_folder
 from paimonlab.write.kinds import admitted
+from paimonlab.write.postponed import postponed_target, waiting_rows
 from paimonlab.write.routing import FixedRouter, Router
 from paimonlab.write.rows import align, batches_of
 from paimonlab.write.runs import sorted_changes, sorted_run
@@ -48,6 +50,8 @@ class TableWriter:
         See `SequenceNumbers`.
     router
         Gives rows their buckets; None: a `FixedRouter`.
+    user
+        Who will commit; the names of files of the postponed bucket say so.
 
     Examples
     --------
@@ -65,9 +69,12 @@ class TableWriter:
         sequence_numbers: pa.Table | None = None,
         *,
         router: Router | None = None,
+        user: str = "",
     ) -> None:
         self._plan = plan
         self._file_io = file_io
+        self._user = user
+        self._postpones = plan.bucket_mode is BucketMode.POSTPONE_MODE
         self._router = router or FixedRouter(plan.schema, plan.buckets)
         self._sequences = SequenceNumbers(sequence_numbers)
         self._buffer: list[pa.RecordBatch] = []
@@ -197,7 +204,10 @@ class TableWriter:
         def run(job: tuple[Group, int]) -> None:
             group, first = job
             bucket = (group.partition, group.bucket)
-            run_ = sorted_run(rows, group.rows, first, self._plan)
+            if self._postpones:
+                run_ = waiting_rows(rows, group.rows, self._plan)
+            else:
+                run_ = sorted_run(rows, group.rows, first, self._plan)
             self._files[bucket] += self._written(self._targets[bucket], run_)
             if bucket in self._changelog_targets:
                 changes = sorted_changes(rows, group.rows, first, self._plan)
@@ -245,8 +255,11 @@ class TableWriter:
         bucket = (group.partition, group.bucket)
         if bucket not in self._targets:
             folder = bucket_folder(self._plan, group.partition, group.bucket)
-            self._targets[bucket] = data_target(self._plan, folder)
-            if self._plan.options.changelog_producer == "input":
+            if self._postpones:
+                self._targets[bucket] = postponed_target(self._plan, folder, self._user)
+            else:
+                self._targets[bucket] = data_target(self._plan, folder)
+            if self._plan.options.changelog_producer == "input" and not self._postpones:
                 self._changelog_targets[bucket] = changelog_target(self._plan, folder)
         return self._targets[bucket]
 

@@ -109,3 +109,53 @@ def test_keys_move_across_partitions_under_both_hands(
     pair.assert_same("db.t")
     pair.write("us", "db.t", random_keys(rng, 9))
     pair.assert_same("db.t")
+
+
+@pytest.mark.parametrize("first", SIDES)
+def test_rows_wait_until_a_compaction_gives_them_buckets(
+    pair: Pair, first: Side, rng: np.random.Generator
+) -> None:
+    pair.create(first, "db.t", COLUMNS, pk=["p", "k"], partition=["p"], options={"bucket": "-2"})
+    second: Side = "java" if first == "us" else "us"
+    known: dict[tuple[str, int], str] = {}
+
+    for turn, side in enumerate((first, second, first)):
+        before = pair.our_rows("db.t")
+        rows = random_keys(rng, turn)
+        pair.write(side, "db.t", rows)
+        for row in rows.to_pylist():
+            known.pop((row["p"], row["k"]), None)
+            if row[KIND] != "-D":
+                known[row["p"], row["k"]] = row["v"]
+        assert sorted(pair.our_rows("db.t")) == sorted(before)
+        pair.assert_same("db.t")
+        if turn:
+            pair.java("compact_postponed", table="db.t", buckets=turn + 1)
+            assert {(p, k): v for p, k, v in pair.our_rows("db.t")} == known
+            pair.assert_same("db.t")
+
+    table = pair.open("db.t")
+    assert {split.total_buckets for split in table.scan().plan().splits} == {2}
+
+
+def test_java_reads_the_changelog_we_write(pair: Pair, rng: np.random.Generator) -> None:
+    options = {"bucket": "2", "changelog-producer": "input"}
+    pair.create("us", "db.t", COLUMNS, pk=["p", "k"], partition=["p"], options=options)
+    wanted = []
+    for turn, side in enumerate(SIDES):
+        rows = random_keys(rng, turn)
+        pair.write(side, "db.t", rows)
+        wanted += [(row[KIND], row["p"], row["k"], row["v"]) for row in rows.to_pylist()]
+    latest = pair.open("db.t").snapshot
+    assert latest is not None
+
+    between = {
+        "incremental-between": f"0,{latest.id}",
+        "incremental-between-scan-mode": "changelog",
+    }
+    javas = pair.java("read", table="db.t$audit_log", options=between)
+    ours = pair.open("db.t").changes(0, latest.id, mode="changelog").to_arrow()
+
+    assert sorted(tuple(row.values()) for row in ours.to_pylist()) == sorted(wanted)
+    assert sorted(tuple(row) for _, row in javas) == sorted(wanted)
+    pair.assert_same("db.t")

@@ -165,7 +165,6 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"manifest.format": "orc"}, "create write"),
     ({"fields.a.aggregate-function": "nested_partial_update"}, "create read write"),
     ({"fields.a.nested-sequence-field": "b"}, "create read write"),
-    ({"bucket": "-2"}, "create write"),
     ({"changelog-producer": "lookup"}, "create write"),
     ({"file.compression": "brotli"}, "create write"),
     ({"manifest.compression": "deflate"}, "create write"),

@@ -52,6 +52,7 @@ public final class PaimonOracle {
         COMMANDS.put("compact", Writing::compact);
         COMMANDS.put("append_delete", Deletions::delete);
         COMMANDS.put("deletion_vector", Deletions::vector);
+        COMMANDS.put("compact_postponed", Postponed::compact);
         COMMANDS.put("drop_partition", Writing::dropPartition);
         COMMANDS.put("tag", History::tag);
         COMMANDS.put("tags", History::tags);

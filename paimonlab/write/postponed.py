@@ -1,0 +1,80 @@
+"""Rows that wait for a compaction to give them their buckets: files of ``bucket-postpone``.
+
+They hold rows as they came, neither sorted nor merged, without sequence numbers. The names of
+the files say who wrote them: a compaction takes the files of one writer in their order.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.postpone.PostponeBucketFileStoreWrite``.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.datafile.writer import FileNames, FileTarget
+from paimonlab.errors import UnsupportedError
+from paimonlab.formats.data_output import DataFormat
+from paimonlab.spec.stats_mode import StatsMode
+from paimonlab.write.file_targets import data_target
+from paimonlab.write.runs import physical
+from paimonlab.write.write_plan import WritePlan
+
+_NO_NUMBER = -1
+_MOST_WRITERS = 2**31 - 1
+
+
+def postponed_target(plan: WritePlan, folder: str, user: str) -> FileTarget:
+    """Say how files of rows that wait are written: Avro without statistics.
+
+    Parameters
+    ----------
+    plan
+        Of the table.
+    folder
+        ``bucket-postpone`` of the partition, below the folder of the table.
+    user
+        Who commits.
+    """
+    target = data_target(plan, folder)
+    writer = random.randrange(_MOST_WRITERS)  # noqa: S311 - a name, not a secret
+    none = StatsMode.parse("none")
+    return replace(
+        target,
+        format=_avro_if_possible(plan, target.format),
+        stats=replace(target.stats, modes=(none,) * len(target.stats.modes)),
+        names=FileNames(f"{plan.options.file_prefix}-u-{user}-s-{writer}-w-"),
+    )
+
+
+def _avro_if_possible(plan: WritePlan, otherwise: DataFormat) -> DataFormat:
+    choice = replace(plan.formats.choice, name="avro", name_by_level={})
+    avro = replace(plan.formats, choice=choice).at_level(0)
+    try:
+        avro.check(plan.schema.fields)
+    except UnsupportedError:
+        return otherwise
+    return avro
+
+
+def waiting_rows(
+    rows: pa.Table, positions: npt.NDArray[np.int64] | None, plan: WritePlan
+) -> pa.Table:
+    """Make the physical rows of a file of rows that wait.
+
+    Parameters
+    ----------
+    rows
+        n rows: the table's columns and ``_VALUE_KIND``, in order of arrival.
+    positions
+        (m,) ascending: the rows of the partition; None: all of them.
+    plan
+        Of the write.
+    """
+    chosen = rows if positions is None else rows.take(pa.array(positions))
+    numbers = pa.array(np.full(chosen.num_rows, _NO_NUMBER, np.int64))
+    schema = plan.schema
+    return physical(chosen, numbers, schema.trimmed_primary_keys, schema.field_names)
