@@ -24,6 +24,7 @@ WORKS = (
     Work("upsert", "8 upserts of 250 k rows, half of the keys again", PURE),
     Work("merge_scan", "merge-on-read scan of those 8 runs", PURE),
     Work("merge_filter", "the same, 2 columns and a filter on a value", PURE),
+    Work("key_range", "the same, all columns of 1,000 keys in a row", PURE),
     Work("sum_scan", "the same runs, merge engine aggregation: sum, max, last value", PURE),
     Work("partial_scan", "the same runs, merge engine partial-update, a sequence group"),
     Work("vector_scan", "append scan, a tenth of the rows deleted by deletion vectors"),

@@ -72,6 +72,12 @@ def merge_filter(task: Task) -> tuple[list[float], object]:
     return timed(task, lambda _: table.scan(["k", "a"], where).to_arrow().num_rows, warm=1)
 
 
+def key_range(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "merge")
+    where = (pl.col("k") >= 500_000) & (pl.col("k") < 501_000)
+    return timed(task, lambda _: table.scan(where=where).to_arrow().num_rows, warm=1)
+
+
 def sum_scan(task: Task) -> tuple[list[float], object]:
     table = _open(task, "sums")
     return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
@@ -139,6 +145,7 @@ if __name__ == "__main__":
                 upsert,
                 merge_scan,
                 merge_filter,
+                key_range,
                 sum_scan,
                 partial_scan,
                 vector_scan,

@@ -95,6 +95,13 @@ def merge_filter(task: Task) -> tuple[list[float], object]:
     return timed(task, lambda _: _read(table, ["k", "a"], predicate), warm=1)
 
 
+def key_range(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "merge")
+    builder = table.new_read_builder().new_predicate_builder()
+    predicate = builder.between("k", 500_000, 500_999)
+    return timed(task, lambda _: _read(table, None, predicate), warm=1)
+
+
 def sum_scan(task: Task) -> tuple[list[float], object]:
     table = _open(task, "sums")
     return timed(task, lambda _: _read(table), warm=1)
@@ -160,6 +167,7 @@ if __name__ == "__main__":
                 upsert,
                 merge_scan,
                 merge_filter,
+                key_range,
                 sum_scan,
                 *((partial_scan,) if IS_NATIVE else ()),  # pypaimon refuses sequence groups
                 vector_scan,

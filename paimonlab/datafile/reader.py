@@ -30,6 +30,8 @@ from paimonlab.storage import FileIO
 Mask: TypeAlias = npt.NDArray[np.bool_]
 T = TypeVar("T")
 
+_FEW_ROWS = 1 << 14
+"""Rows of which all columns are read at once: reading twice costs more than what is spared."""
 _BATCH_BYTES = 64 << 20
 """What a batch should not be larger than, by the average row of the widest row group."""
 
@@ -185,15 +187,14 @@ class DataFile:
         asked = [field for field in wanted if field.name in names]
         others = [field for field in wanted if field.name not in names]
         asking = Evolution.between(self.fields, asked, table=self.table)
-        if (
-            self.content.row_bytes(asking.file_fields, [group.index]) * group.row_count
-            > _BATCH_BYTES
-        ):
+        ranges = self._wanted_rows(group, asking, predicate, keep)
+        row_bytes = self.content.row_bytes(asking.file_fields, [group.index])
+        if count_rows(ranges) <= _FEW_ROWS or row_bytes * group.row_count > _BATCH_BYTES:
             asked, others = list(wanted), []
             asking = Evolution.between(self.fields, asked, table=self.table)
         is_match = np.zeros(self.meta.row_count if others else 0, np.bool_)
         found = []
-        for start, rows in self._pieces([group], asking, predicate, keep, batch_rows):
+        for start, rows in self._pieces_of(group, ranges, asking, batch_rows):
             is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
             mask = is_true.to_numpy(zero_copy_only=False)
             if keep is not None:
@@ -254,15 +255,10 @@ class DataFile:
         batch_rows: int,
     ) -> Iterator[Positioned]:
         """Read row groups, of each but the pages that hold no wanted row."""
-        in_file = None if predicate is None else evolution.in_file(predicate)
         end = self.meta.row_count if keep is None else _end_of(keep)
         whole_groups: list[RowGroup] = []
         for group in groups:
-            of_group = None
-            if keep is not None:
-                of_group = keep[group.first_row : group.first_row + group.row_count]
-            with referred_to_by(self.table):
-                ranges = self.content.wanted_rows(group, in_file, self.fields, of_group)
+            ranges = self._wanted_rows(group, evolution, predicate, keep)
             if count_rows(ranges) == group.row_count:
                 whole_groups.append(group)
                 continue
@@ -270,6 +266,26 @@ class DataFile:
             whole_groups = []
             yield from self._ranges(group, ranges, evolution, batch_rows)
         yield from self._whole(whole_groups, evolution, batch_rows, end)
+
+    def _wanted_rows(
+        self, group: RowGroup, evolution: Evolution, predicate: Predicate | None, keep: Mask | None
+    ) -> RowRanges:
+        """Find the rows of a row group that may be wanted, as far as its pages tell."""
+        in_file = None if predicate is None else evolution.in_file(predicate)
+        of_group = None
+        if keep is not None:
+            of_group = keep[group.first_row : group.first_row + group.row_count]
+        with referred_to_by(self.table):
+            return self.content.wanted_rows(group, in_file, self.fields, of_group)
+
+    def _pieces_of(
+        self, group: RowGroup, ranges: RowRanges, evolution: Evolution, batch_rows: int
+    ) -> Iterator[Positioned]:
+        """Read some rows of a row group, or all of them."""
+        if count_rows(ranges) == group.row_count:
+            end = group.first_row + group.row_count
+            return self._whole([group], evolution, batch_rows, end)
+        return self._ranges(group, ranges, evolution, batch_rows)
 
     def _whole(
         self, groups: Sequence[RowGroup], evolution: Evolution, batch_rows: int, end: int

@@ -58,7 +58,7 @@ class FileIndexBuilder:
                 assert isinstance(data_type, MapType), "checked with the options"
                 column = _values_of_key(column, spec.map_key, to_arrow(data_type.value))
                 data_type = data_type.value
-            is_empty = spec.map_key is not None and column.null_count == len(column)
+            is_empty = spec.map_key is not None and not len(column)  # nulls count as rows
             data = None if is_empty else _index(spec, column, data_type)
             indexes.setdefault(spec.name, {})[spec.kind] = data
         return container.encode(indexes)

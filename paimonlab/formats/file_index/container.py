@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 Indexes: TypeAlias = Mapping[str, Mapping[str, bytes | None]]
-"""Bytes of indexes by column and type; None: no row has a value, so nothing is indexed."""
+"""Bytes of indexes by column and type; None: there are no rows, nothing is indexed."""
 
 _MAGIC = 1493475289347502
 _VERSION = 1

@@ -117,7 +117,7 @@ class _Evaluation:
         self, predicate: Comparison | In | IsNull | IsNotNull, kind: str, data: bytes | None
     ) -> BitMap | None:
         """Ask one index."""
-        if data is None:  # every row is null
+        if data is None:  # nothing was indexed
             return None if isinstance(predicate, IsNull) else BitMap()
         data_type = self._types[predicate.column]
         form = form_of(data_type, kind) if kind in _READERS else None
