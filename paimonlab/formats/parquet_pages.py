@@ -115,7 +115,7 @@ class PageIndex:
         if key not in self._places:
             with structure_expected():
                 found = self._structure(group, leaf, file, _OFFSETS_AT, _OFFSETS_SIZE)
-                self._places[key] = None if found is None else _places(found)
+                self._places[key] = None if found is None else _places(found, file.size())
         return self._places[key]
 
     def bounds(self, group: int, leaf: int, file: pa.NativeFile) -> PageBounds | None:
@@ -131,7 +131,10 @@ class PageIndex:
         """Return where a column chunk begins: with its dictionary, if it has one."""
         chunk = self.chunk(group, leaf)
         first_data: int = chunk[_DATA_AT]
-        return min(first_data, chunk.get(_DICTIONARY_AT) or first_data)
+        start = min(first_data, chunk.get(_DICTIONARY_AT) or first_data)
+        if start < 0:
+            raise DamagedThriftError("a column begins before the file does")
+        return start
 
     def _structure(
         self, group: int, leaf: int, file: pa.NativeFile, at_field: int, size_field: int
@@ -140,6 +143,8 @@ class PageIndex:
         at, size = chunk.get(at_field), chunk.get(size_field)
         if not at or not size:
             return None
+        if at < 0 or size < 0 or at + size > file.size():
+            raise DamagedThriftError("its page index lies outside of it")
         return decode(file.read_at(size, at))
 
 
@@ -175,12 +180,21 @@ def read_footer(file: pa.NativeFile, size_bytes: int) -> bytes:
     return footer
 
 
-def _places(found: Struct) -> PagePlaces:
+def _places(found: Struct, size_bytes: int) -> PagePlaces:
     places = np.array([(one[1], one[2], one[3]) for one in found[1]], np.int64).reshape(-1, 3)
-    first_rows = places[:, 2]
-    if not len(places) or first_rows[0] or (np.diff(first_rows) <= 0).any():
+    offsets, sizes, first_rows = places[:, 0], places[:, 1], places[:, 2]
+    ends = np.append(offsets[1:], size_bytes)
+    is_sound = (
+        len(places) > 0
+        and first_rows[0] == 0
+        and (np.diff(first_rows) > 0).all()
+        and offsets[0] > 0
+        and (sizes > 0).all()
+        and (offsets + sizes <= ends).all()
+    )
+    if not is_sound:
         raise DamagedThriftError("its page index is damaged")
-    return PagePlaces(places[:, 0], places[:, 1], first_rows)
+    return PagePlaces(offsets, sizes, first_rows)
 
 
 def _bounds(found: Struct) -> PageBounds:
