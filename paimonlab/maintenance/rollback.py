@@ -136,9 +136,10 @@ def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
     io, layout = history.file_io, history.layout
     if found.is_only_tagged:
         io.publish(layout.snapshot(target.id), target.to_json())
+    # A hint may name too old a snapshot, but none that is gone.
+    write_hint(io, layout.latest_hint, target.id)
     for snapshot_id in found.snapshots:
         io.delete(layout.snapshot(snapshot_id))
-    write_hint(io, layout.latest_hint, target.id)
     if found.is_only_tagged:
         write_hint(io, layout.earliest_hint, target.id)
     history.changelogs.delete_after(target.id)

@@ -157,10 +157,9 @@ class BranchManager:
         io, own = self._file_io, self._layout
         for tag in plan.tags_to_delete:
             io.delete(own.tag(tag))
+        io.delete(own.latest_hint)  # without it the folder tells
         for snapshot_id in plan.snapshots_to_delete:
-            write_hint(io, own.latest_hint, snapshot_id - 1)
             io.delete(own.snapshot(snapshot_id))
-        io.delete(own.latest_hint)
         for schema_id in plan.schemas_to_delete:
             io.delete(own.schema(schema_id))
         for schema_id in plan.schemas_to_copy:
