@@ -47,8 +47,10 @@ def write(
     return str(path), writer.close()
 
 
-def random_table(fields: list[DataField], rows: int, rng: np.random.Generator) -> pa.Table:
-    columns = [random_column(field.type, rows, rng) for field in fields]
+def random_table(
+    fields: list[DataField], rows: int, rng: np.random.Generator, *, for_orc: bool = False
+) -> pa.Table:
+    columns = [random_column(field.type, rows, rng, for_orc=for_orc) for field in fields]
     return pa.table(columns, schema=arrow_schema(fields))
 
 

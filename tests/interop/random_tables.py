@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.type_text import parse_type
-from tests.spec.random_columns import random_value
+from tests.spec.random_columns import random_column
 
 KEY_TYPES = [
     "BOOLEAN",
@@ -94,6 +94,11 @@ class Definition:
     def engine(self) -> str:
         """The merge engine, "" without a primary key."""
         return self.meaning.get("merge-engine", "deduplicate") if self.pk else ""
+
+    @property
+    def is_for_orc(self) -> bool:
+        """Whether ORC files hold the rows."""
+        return "orc" in " ".join(self.storage.values())
 
     @property
     def options(self) -> dict[str, str]:
@@ -316,12 +321,12 @@ def random_data(
     # Columns of a pool are chosen together: a partition is a row of its pool.
     rows = {id(table): rng.integers(0, len(table), count) for table in chosen.values()}
     columns = []
-    for name, text in definition.columns.items():
+    for name in definition.columns:
         if name in chosen:
             table = chosen[name]
             columns.append(table.column(name).combine_chunks().take(pa.array(rows[id(table)])))
         else:
-            columns.append(_values(text, count, rng, is_small=name in definition.small))
+            columns.append(_values(definition, name, count, rng))
     schema = pa.schema(
         pa.field(name, column.type, nullable="NOT NULL" not in text)
         for (name, text), column in zip(definition.columns.items(), columns, strict=True)
@@ -329,10 +334,11 @@ def random_data(
     return pa.table(columns, schema=schema)
 
 
-def _values(text: str, count: int, rng: np.random.Generator, *, is_small: bool) -> pa.Array:
+def _values(definition: Definition, name: str, count: int, rng: np.random.Generator) -> pa.Array:
+    text = definition.columns[name]
     type_ = parse_type(text)
-    if not is_small:
-        return pa.array([random_value(type_, rng) for _ in range(count)], to_arrow(type_))
+    if name not in definition.small:
+        return random_column(type_, count, rng, for_orc=definition.is_for_orc)
     return pa.array(
         [_small(text, rng) if rng.random() > 0.15 else None for _ in range(count)],
         to_arrow(type_),

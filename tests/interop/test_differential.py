@@ -35,19 +35,26 @@ TABLE, TWIN = "db.t", "db.twin"
 FEATURES = frozenset(
     {
         "aggregation",
+        "avro",
         "bucket-function",
         "data-file.path-directory",
-        "dynamic",
+        "data-file.thin-mode",
         "deletion-vectors",
+        "dynamic",
+        "file-index.bitmap.columns",
+        "file-index.bloom-filter.columns",
+        "file.compression",
+        "file.format.per.level",
+        "file.suffix.include.compression",
         "first-row",
         "ignore-delete",
-        "metadata.stats-mode",
-        "metadata.stats-dense-store",
-        "partial-update",
-        "partition.legacy-name",
-        "file.compression",
         "manifest.merge-min-count",
         "manifest.target-file-size",
+        "metadata.stats-dense-store",
+        "metadata.stats-mode",
+        "orc",
+        "partial-update",
+        "partition.legacy-name",
         "target-file-size",
     }
 )
@@ -99,7 +106,8 @@ class Walk:
     def _distinct(self, text: str, count: int) -> pa.Array:
         """Make values of a key or partition column, short enough to name a folder."""
         type_ = parse_type(text)
-        values = [random_value(type_, self.rng) for _ in range(count)]
+        is_for_orc = self.definition.is_for_orc
+        values = [random_value(type_, self.rng, for_orc=is_for_orc) for _ in range(count)]
         short = [value if len(str(value)) < SHORT else None for value in values]
         if not type_.nullable:
             short = [value for value in short if value is not None] or values[:1]

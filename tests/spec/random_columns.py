@@ -25,35 +25,45 @@ _BITS = {TypeRoot.TINYINT: 8, TypeRoot.SMALLINT: 16, TypeRoot.INT: 32, TypeRoot.
 _TEXTS = ["", "a", "1234567", "12345678", "é", "日本語テキスト", "\0", "🙂" * 5, "x" * 300]
 
 
-def random_column(data_type: DataType, rows: int, rng: np.random.Generator) -> pa.Array:
+def random_column(
+    data_type: DataType, rows: int, rng: np.random.Generator, *, for_orc: bool = False
+) -> pa.Array:
     """Return values of the Arrow type of ``data_type``, about a sixth of them null."""
-    values = [random_value(data_type, rng) for _ in range(rows)]
+    values = [random_value(data_type, rng, for_orc=for_orc) for _ in range(rows)]
     return pa.array(values, to_arrow(data_type))
 
 
-def random_value(data_type: DataType, rng: np.random.Generator) -> Any:
-    """Return a value as `pyarrow.array` takes it."""
+def random_value(data_type: DataType, rng: np.random.Generator, *, for_orc: bool = False) -> Any:
+    """Return a value as `pyarrow.array` takes it.
+
+    ``for_orc``: before 1970 only whole seconds, for Java's ORC files lose parts of the last one.
+    """
     if data_type.nullable and rng.random() < 1 / 6:
         return None
     size = int(rng.integers(0, 4))
     match data_type:
         case ArrayType(element):
-            return [random_value(element, rng) for _ in range(size * 12)]
+            return [random_value(element, rng, for_orc=for_orc) for _ in range(size * 12)]
         case MapType(key, value):
-            return _random_map(key, value, size, rng)
+            return _random_map(key, value, size, rng, for_orc=for_orc)
         case MultisetType(element):
-            return _random_map(element, AtomicType(TypeRoot.INT, nullable=False), size, rng)
+            count = AtomicType(TypeRoot.INT, nullable=False)
+            return _random_map(element, count, size, rng, for_orc=for_orc)
         case RowType(fields):
-            return {field.name: random_value(field.type, rng) for field in fields}
+            return {field.name: random_value(field.type, rng, for_orc=for_orc) for field in fields}
         case AtomicType():
-            return _random_atom(data_type, rng)
+            found = _random_atom(data_type, rng)
+            return _before_1970_in_seconds(found, data_type) if for_orc else found
 
 
 def _random_map(
-    key: DataType, value: DataType, size: int, rng: np.random.Generator
+    key: DataType, value: DataType, size: int, rng: np.random.Generator, *, for_orc: bool
 ) -> list[tuple[Any, Any]]:
     key = with_nullable(key, nullable=False)
-    pairs = {random_value(key, rng): random_value(value, rng) for _ in range(size)}
+    pairs = {
+        random_value(key, rng, for_orc=for_orc): random_value(value, rng, for_orc=for_orc)
+        for _ in range(size)
+    }
     return list(pairs.items())
 
 
@@ -88,6 +98,14 @@ def _random_atom(data_type: AtomicType, rng: np.random.Generator) -> Any:  # noq
             return _random_instant(precision, rng)
         case _:
             raise AssertionError(f"no random values of {root}")
+
+
+def _before_1970_in_seconds(value: Any, data_type: AtomicType) -> Any:
+    if data_type.root not in (TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ) or value >= 0:
+        return value
+    precision = data_type.precision or 0
+    second = 10 ** (3 if precision <= 3 else 6 if precision <= 6 else 9)
+    return value // second * second
 
 
 def _signed(bits: int, rng: np.random.Generator) -> int:
