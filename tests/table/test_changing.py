@@ -695,3 +695,30 @@ def test_a_null_and_a_nan_are_not_deleted_by_a_comparison(
     table.delete("d != 5 AND d < 10")
 
     assert str(table.scan().to_arrow().column("d").to_pylist()) == "[None, nan, 5.0]"
+
+
+def test_rows_with_ids_keep_them_when_others_are_deleted(tmp_path: Path) -> None:
+    table = new_table(tmp_path, VECTORS | {"row-tracking.enabled": "true"})
+    write(table, 1, 2, 3)
+    write(table, 4, 5)
+
+    table.delete("k IN (1, 4)")
+
+    rows = table.scan(["k", "_ROW_ID"]).to_arrow().to_pylist()
+    assert {row["k"]: row["_ROW_ID"] for row in rows} == {2: 1, 3: 2, 5: 4}
+
+
+@pytest.mark.parametrize("vectors", [VECTORS, {}], ids=str)
+def test_files_outside_the_table_are_changed(vectors: Mapping[str, str], tmp_path: Path) -> None:
+    options = {
+        "data-file.external-paths": f"file:{tmp_path}/elsewhere",
+        "data-file.external-paths.strategy": "round-robin",
+    }
+    table = new_table(tmp_path / "warehouse", {**options, **vectors})
+    write(table, 1, 2, 3)
+
+    table.delete("k = 1")
+    table.update({"v": "'x'"}, where="k = 2")
+    table.delete("k = 3")
+
+    assert values(table) == {2: "x"}

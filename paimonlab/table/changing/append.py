@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -183,9 +184,9 @@ class _Work:
             return found
 
         changes = changed_vectors(
-            self._index_files(split.partition, split.bucket),
+            self._index_files.get((split.partition, split.bucket), ()),
             bucket.vectors,
-            self._alive(split.partition, split.bucket),
+            self._alive,
             read,
             is_one_file=has_buckets,
         )
@@ -203,27 +204,25 @@ class _Work:
         )
         return written, changes.replaced
 
-    def _index_files(self, partition: bytes, bucket: int) -> list[IndexManifestEntry]:
+    @cached_property
+    def _index_files(self) -> dict[tuple[bytes, int], list[IndexManifestEntry]]:
+        """The files of deletion vectors of each bucket."""
+        found: dict[tuple[bytes, int], list[IndexManifestEntry]] = {}
         name = self._snapshot.index_manifest
-        if name is None:
-            return []
-        referrer = f"snapshot-{self._snapshot.id}"
-        return [
-            index
-            for index in self._parts.manifests.read_index(name, referrer=referrer)
-            if index.index_type == DELETION_VECTORS
-            and (index.partition, index.bucket) == (partition, bucket)
-        ]
+        if name is not None:
+            referrer = f"snapshot-{self._snapshot.id}"
+            for index in self._parts.manifests.read_index(name, referrer=referrer):
+                if index.index_type == DELETION_VECTORS:
+                    found.setdefault((index.partition, index.bucket), []).append(index)
+        return found
 
-    def _alive(self, partition: bytes, bucket: int) -> set[str]:
-        """Names of the files of a bucket, whether or not the condition rules them out."""
+    @cached_property
+    def _alive(self) -> set[str]:
+        """Names of the files of the partitions, whether or not the condition rules them out."""
+        partitions = pa.array([partition for partition, _ in self._buckets], pa.large_binary())
 
         def keep(entries: pa.Table) -> pa.Table:
-            wanted = pa.scalar(partition, entries.schema.field("partition").type)
-            is_ours = pc.and_(
-                pc.equal(entries["partition"], wanted), pc.equal(entries["bucket"], bucket)
-            )
-            return entries.filter(is_ours)
+            return entries.filter(pc.is_in(entries["partition"], partitions))
 
         entries = live_entries(self._snapshot, self._parts.manifests, keep=keep)
         return set(entries["file_name"].to_pylist())

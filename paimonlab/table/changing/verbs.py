@@ -12,6 +12,7 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.scan.live_files import live_entries
+from paimonlab.spec.options import check_supported
 from paimonlab.spec.predicate import AlwaysTrue, Predicate, columns, evaluate
 from paimonlab.spec.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
@@ -29,6 +30,7 @@ def delete(
     """Delete the rows for which a condition is true; see `Table.delete`."""
     predicate = bound(where, parts.schema.fields, parts.name)
     assert predicate is not None, "a condition was given"
+    check_supported(parts.options, parts.schema, "read")
     named = columns(predicate)
     if not named and not isinstance(predicate, AlwaysTrue):
         return None
@@ -57,6 +59,7 @@ def update(
 
     bound_assignments = BoundAssignments.of(assignments, parts.schema, parts.name)
     predicate = bound(where, parts.schema.fields, parts.name)
+    check_supported(parts.options, parts.schema, "read")
     if parts.options.slice(RowTrackingOptions).data_evolution:
         names = bound_assignments.columns
         return update_columns(parts, predicate, names, bound_assignments.applied)
