@@ -21,6 +21,7 @@ from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.changes import Change, Increment, NoChange, Overwrite, TableShape
 from paimonlab.commit.file_changes import FileChanges, compacted, written
 from paimonlab.commit.history import CommitHistory
+from paimonlab.commit.manifest_merge import must_change
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.preparation import Preparation
 from paimonlab.commit.publisher import SnapshotPublisher
@@ -43,10 +44,15 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.statistics import StatisticsStore
 from paimonlab.scan.entries import concat
 from paimonlab.scan.file_times import local_to_epoch
-from paimonlab.scan.live_files import delta_manifests_of, read_entries
+from paimonlab.scan.live_files import delta_manifests_of, manifests_of, read_entries
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifest import FileKind
-from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, CommitKind, Snapshot
+from paimonlab.spec.snapshot import (
+    BATCH_COMMIT_IDENTIFIER,
+    FIRST_SNAPSHOT_ID,
+    CommitKind,
+    Snapshot,
+)
 from paimonlab.spec.statistics import Statistics
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.storage import FileIO
@@ -305,6 +311,42 @@ PostCommitError
                     files.delete(name)
         return snapshot
 
+    def compact_manifests(self, *, user: str) -> Snapshot | None:
+        """Rewrite small manifests, and those with deletions, in a snapshot of kind COMPACT.
+
+        Parameters
+        ----------
+        user
+            Who commits; nobody ever committed as this user.
+
+        Returns
+        -------
+        Snapshot or None
+            None if there is nothing to rewrite.
+
+        Raises
+        ------
+        SnapshotConflictError, CommitOutcomeUnknownError, PostCommitError
+            As in `append`.
+        """
+        options = replace(
+            self._options, manifest_merge_min_count=1, full_compaction_threshold_bytes=1
+        )
+        with self._nothing_happens_on_errors():
+            latest = self._snapshots.latest_before_commit()
+            metas = manifests_of(latest, self._manifests) if latest else []
+            changing = [meta for meta in metas if must_change(meta, options.merge)]
+            if len(changing) < 2 and not any(meta.num_deleted_files for meta in changing):
+                return None
+            request = CommitRequest(user=user, identifier=BATCH_COMMIT_IDENTIFIER)
+            return self._commit(
+                NoChange(CommitKind.COMPACT),
+                request,
+                self._shape(self._schema()),
+                is_new_user=True,
+                options=options,
+            )
+
     def _commit(
         self,
         change: Change,
@@ -313,6 +355,7 @@ PostCommitError
         *,
         is_new_user: bool,
         after_id: int = 0,
+        options: CommitOptions | None = None,
     ) -> Snapshot:
         written_millis = _written_millis(change)
         history = CommitHistory(
@@ -325,7 +368,7 @@ PostCommitError
         )
         race = Race(self._table, self._options.retry)
         preparation = Preparation(
-            request, change, self._manifests, shape.partition_fields, self._options
+            request, change, self._manifests, shape.partition_fields, options or self._options
         )
         in_doubt: Snapshot | None = None
         try:

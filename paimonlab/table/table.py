@@ -560,6 +560,17 @@ class Table:
         """
         return mark_partitions_done(self._writable(), partitions)
 
+    def compact_manifests(self) -> Snapshot | None:
+        """Rewrite small manifests, and those with deletions, so that plans read few files.
+
+        Returns
+        -------
+        Snapshot or None
+            One of kind COMPACT with the same rows; None if there is nothing to rewrite.
+        """
+        user = writing.new_user(self._parts)
+        return self._writable().committer.compact_manifests(user=user)
+
     def fsck(self, *, deep: bool = False, progress: Progress | None = None) -> FsckReport:
         """Check every file of the table, of all its branches; change none.
 

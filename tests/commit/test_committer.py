@@ -324,6 +324,27 @@ def test_a_full_rewrite_drops_all_deletions(table: SmallTable) -> None:
     assert table.live_names() == ["c", "d"]
 
 
+def test_manifests_are_rewritten_when_asked(table: SmallTable) -> None:
+    assert table.committer.compact_manifests(user="u") is None
+    table.append("a", "b")
+    assert table.committer.compact_manifests(user="v") is None
+    table.append("c")
+    table.committer.overwrite([table.message("d")], scope=WHOLE, user="o", identifier=1)
+    table.append("e")
+
+    snapshot = table.committer.compact_manifests(user="w")
+
+    assert snapshot is not None
+    assert (snapshot.commit_kind, snapshot.delta_record_count) == (CommitKind.COMPACT, 0)
+    assert snapshot.total_record_count == 20
+    base = table.manifests.read_list(snapshot.base_manifest_list)
+    assert [(meta.num_added_files, meta.num_deleted_files) for meta in base] == [(2, 0)]
+    assert table.manifests.read_list(snapshot.delta_manifest_list) == []
+    assert table.live_names() == ["d", "e"]
+    assert table.committer.compact_manifests(user="x") is None
+    assert table.metadata_files() == table.referenced_files()
+
+
 def test_large_manifests_are_cut_and_then_left_alone(table: SmallTable) -> None:
     table.commit_options = CommitOptions(
         manifest_target_size_bytes=2_000, full_compaction_threshold_bytes=4_000
