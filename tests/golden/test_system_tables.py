@@ -23,7 +23,7 @@ OF_A_SNAPSHOT = {
     *("files", "manifests", "partitions", "buckets", "table_indexes", "statistics"),
     *("ro", "row_tracking", "audit_log", "binlog"),
 }
-ONLY_LATER = {"file_key_ranges"}
+ONLY_LATER = {"file_key_ranges", "file_indexes"}
 """System tables that Java 1.3.1 does not have."""
 MOVING = {("branches", "create_time")}
 """Columns that unpacking the archives changes."""
@@ -121,3 +121,19 @@ def _plain(value: Any) -> Any:
     date_time, _, fraction = value.partition(".")
     is_time = len(date_time) == len("2026-11-21T07:25:03") and date_time[10] == "T"
     return f"{date_time}.{fraction[:3]}" if is_time and fraction else value
+
+
+@pytest.mark.parametrize(("name", "storage"), [("findex", "FILE"), ("findex_embedded", "EMBEDDED")])
+def test_the_indexes_java_wrote_are_listed(name: str, storage: str) -> None:
+    (case,) = (one for one in READ if one.table == name)
+
+    found = system_table(expected(case), "file_indexes").scan().to_arrow()
+
+    listed = found.select(["column_name", "index_type"]).to_pylist()
+    indexes = {("a", "bloom-filter"), ("b", "bitmap")}
+    assert {tuple(row.values()) for row in listed} == indexes
+    assert set(found["storage_type"].to_pylist()) == {storage}
+    assert found["index_file_path"].null_count == (0 if storage == "FILE" else len(found))
+    for row in found.to_pylist():
+        assert 0 < row["index_size_in_bytes"] < row["index_container_size_in_bytes"]
+        assert row["is_empty"] is False

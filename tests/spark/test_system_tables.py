@@ -43,8 +43,38 @@ def test_spark_shows_what_python_shows(
     shown = spark.table(f"paimon.db.`t${name}`").toArrow()
 
     assert shown.column_names == expected.column_names
-    for column in expected.column_names:
-        assert shown.column(column).to_pylist() == expected.column(column).to_pylist(), column
+    assert unordered(shown) == unordered(expected)
+
+
+def unordered(table: pa.Table) -> list[str]:
+    return sorted(map(str, table.to_pylist()))
+
+
+def test_rows_with_ids_are_shown(spark: SparkSession, catalog: Catalog) -> None:
+    options = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+    made = catalog.create_table("db.ids", {"a": "INT", "b": "ARRAY<INT>"}, options=options)
+    made.write(pa.table({"a": [1, 2], "b": [[1], None]}))
+    made.write(pa.table({"a": [3], "b": [[2, 3]]}))
+    made.write_columns(pa.table({"_ROW_ID": [1, 2], "a": [20, 30]}))
+
+    found = spark.sql("SELECT * FROM paimon.db.`ids$row_tracking` ORDER BY _ROW_ID").toArrow()
+
+    assert found.to_pydict() == {
+        "a": [1, 20, 30],
+        "b": [[1], None, [2, 3]],
+        "_ROW_ID": [0, 1, 2],
+        "_SEQUENCE_NUMBER": [3, 3, 3],
+    }
+    plain = spark.sql("SELECT a, b FROM paimon.db.ids WHERE a > 1 ORDER BY a").toArrow()
+    assert plain.to_pydict() == {"a": [20, 30], "b": [None, [2, 3]]}
+    assert rows(spark, "SELECT count(*), sum(a) FROM paimon.db.ids") == [(3, 51)]
+
+
+def test_the_tables_of_a_catalog_are_shown(spark: SparkSession, table: Table) -> None:
+    assert rows(
+        spark, "SELECT table_name, value FROM paimon.sys.all_table_options WHERE key = 'bucket'"
+    ) == [("t", "2")]
+    assert rows(spark, "SELECT table_name, partitioned FROM paimon.sys.tables") == [("t", True)]
 
 
 def test_snapshots_are_rows(spark: SparkSession, table: Table) -> None:

@@ -21,6 +21,7 @@ from paimonlab.table.parts import TableParts
 from paimonlab.table.system import (
     aggregation,
     audit_log,
+    file_indexes,
     files,
     history,
     indexes,
@@ -77,6 +78,9 @@ SYSTEM_TABLES: Mapping[str, SystemTableKind] = MappingProxyType(
         ),
         "file_key_ranges": _metadata(
             files.FILE_KEY_RANGES, files.file_key_ranges, "the live data files with keys"
+        ),
+        "file_indexes": _metadata(
+            file_indexes.FILE_INDEXES, file_indexes.file_indexes, "the indexes of data files"
         ),
         "manifests": _metadata(
             manifests.MANIFESTS, manifests.manifests, "the manifest files of a snapshot"
