@@ -32,6 +32,9 @@ WORKS = (
     Work("plan", "plan of 5,000 files in 500 partitions, nothing cached"),
     Work("plan_warm", "the same, manifests cached"),
     Work("plan_partition", "plan of one of these partitions, nothing cached"),
+    Work("hash_int", "buckets of 20 M rows by an INT key"),
+    Work("hash_text", "buckets of 5 M rows by a text of 16 bytes"),
+    Work("assign_keys", "dynamic buckets of 4 M keys, half of them known"),
     Work("stream", "stream 28 M rows (2 GB in Arrow, 8 runs)"),
 )
 

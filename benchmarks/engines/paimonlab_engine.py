@@ -10,6 +10,7 @@ import pyarrow as pa
 
 import paimonlab as pl
 from benchmarks.engine_side import Task, main, timed
+from benchmarks.hashing import assign_keys, hash_int, hash_text
 from paimonlab.metadata.manifest_cache import shared_cache
 
 OPTIONS = {"bucket": "4", "write-only": "true"}
@@ -153,6 +154,9 @@ if __name__ == "__main__":
                 plan,
                 plan_warm,
                 plan_partition,
+                hash_int,
+                hash_text,
+                assign_keys,
                 stream,
             )
         }

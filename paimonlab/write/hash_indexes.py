@@ -6,10 +6,11 @@ import uuid
 from collections.abc import Sequence
 from itertools import count
 
-from paimonlab.errors import CorruptMetadataError
+from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.spec.hash_index import decode_hashes, encode_hashes
 from paimonlab.spec.index_manifest import HASH, IndexManifestEntry
 from paimonlab.storage import FileIO, safe_join
+from paimonlab.write.folders import bucket_folder
 from paimonlab.write.key_hashes import Hashes
 from paimonlab.write.write_plan import WritePlan
 
@@ -37,6 +38,11 @@ class HashIndexFiles:
         *,
         snapshot_id: int | None = None,
     ) -> None:
+        if plan.options.indexes_beside_data and plan.external_folders:
+            raise UnsupportedError(
+                "index-file-in-data-file-dir = 'true' with data-file.external-paths",
+                f"{plan.table_name}: hash indexes outside the table's folder",
+            )
         self.snapshot_id = snapshot_id
         """The snapshot that the indexes belong to."""
         self._file_io = file_io
@@ -62,7 +68,7 @@ class HashIndexFiles:
     def write(self, partition: bytes, bucket: int, hashes: Hashes) -> IndexManifestEntry:
         """Write the index of a bucket, durable when this returns, and describe it."""
         name = f"index-{self._uuid}-{next(self._numbers)}"
-        path = self._path(name)
+        path = self._path(partition, bucket, name)
         data = encode_hashes(hashes)
         try:
             with self._file_io.open_output(path) as file:
@@ -82,13 +88,16 @@ class HashIndexFiles:
 
     def delete(self, entry: IndexManifestEntry) -> None:
         """Delete a file that no commit will name."""
-        self._file_io.delete(self._path(entry.file_name))
+        self._file_io.delete(self._path(entry.partition, entry.bucket, entry.file_name))
 
-    def _path(self, name: str) -> str:
-        return safe_join(self._plan.table_path, _FOLDER, name)
+    def _path(self, partition: bytes, bucket: int, name: str) -> str:
+        folder = _FOLDER
+        if self._plan.options.indexes_beside_data:
+            folder = bucket_folder(self._plan, partition, bucket)
+        return safe_join(self._plan.table_path, folder, name)
 
     def _read(self, entry: IndexManifestEntry) -> Hashes:
-        path = self._path(entry.file_name)
+        path = self._path(entry.partition, entry.bucket, entry.file_name)
         try:
             data = self._file_io.read(path)
         except FileNotFoundError as error:

@@ -34,6 +34,10 @@ class WriteOptions:
     """``changelog-file.prefix``"""
     changelog_producer: str = option_field("changelog-producer", "enum", "none")
     """``changelog-producer``: with ``input`` rows are kept as they came, too."""
+    indexes_beside_data: bool = option_field(
+        "index-file-in-data-file-dir", "boolean", default=False
+    )
+    """``index-file-in-data-file-dir``: where index files are."""
     kind_field: str | None = option_field("rowkind.field", "string", None)
     """``rowkind.field``: the column that holds the row kinds."""
     is_thin: bool = option_field("data-file.thin-mode", "boolean", default=False)

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.datafile.writer import DataFileWriter, FileTarget
-from paimonlab.errors import DataError
+from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
@@ -35,6 +35,8 @@ from paimonlab.write.sequences import SequenceNumbers
 from paimonlab.write.write_plan import WritePlan
 
 _Bucket = tuple[bytes, int]
+_STATELESS = (BucketMode.HASH_FIXED, BucketMode.BUCKET_UNAWARE)
+"""Modes in which a row alone says its bucket."""
 
 
 class TableWriter:
@@ -75,6 +77,11 @@ class TableWriter:
         self._file_io = file_io
         self._user = user
         self._postpones = plan.bucket_mode is BucketMode.POSTPONE_MODE
+        if router is None and plan.bucket_mode not in _STATELESS:
+            raise UnsupportedError(
+                f"bucket = '{plan.buckets}' of a table with a primary key",
+                "this way of writing cannot tell the buckets of rows",
+            )
         self._router = router or FixedRouter(plan.schema, plan.buckets)
         self._sequences = SequenceNumbers(sequence_numbers)
         self._buffer: list[pa.RecordBatch] = []

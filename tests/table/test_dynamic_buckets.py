@@ -188,3 +188,14 @@ def test_keys_of_java_stay_where_they_are(
     assert len(found) == len(keys)
     assert {one.index_type for one in indexes(table)} == {HASH}
     assert sum(one.row_count for one in indexes(table)) >= len(keys)
+
+
+def test_indexes_may_stand_beside_the_data(catalog: pl.Catalog) -> None:
+    table = make(catalog, **{"index-file-in-data-file-dir": "true"})
+    for first in (0, 15):
+        table.write(rows(["a"] * 30, list(range(first, first + 30)), first))
+
+    assert not Path(table.path, "index").exists()
+    assert all(len(buckets) == 1 for buckets in bucket_of(table).values())
+    names = {one.file_name for one in indexes(table)}
+    assert names <= {file.name for file in Path(table.path, "p=a").glob("bucket-*/index-*")}
