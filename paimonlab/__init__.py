@@ -34,6 +34,7 @@ from paimonlab.spec.schema_change import (
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.variant_decode import to_json
 from paimonlab.spec.variant_encode import parse_json
+from paimonlab.table.changes import Changes
 from paimonlab.table.scan import Scan
 from paimonlab.table.table import Table
 
@@ -47,6 +48,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AddColumn",
     "Catalog",
+    "Changes",
     "CommitKind",
     "CommitMessage",
     "DropColumn",
