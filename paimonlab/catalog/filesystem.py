@@ -24,6 +24,7 @@ from paimonlab.errors import (
     SchemaError,
     TableNotFoundError,
 )
+from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -202,6 +203,7 @@ class Catalog:
         table_schema = new_table_schema(definition, time_millis=_now_millis())
         check_supported(Options(table_schema.options), table_schema, "create")
         check_types(table_schema.fields)
+        FileIndexOptions.of(table_schema.fields, Options(table_schema.options))
         if not self.has_database(identifier.database):
             raise DatabaseNotFoundError(identifier.database, self.databases())
         schemas = self._schemas(identifier)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
-from paimonlab.errors import CorruptDataError
+from paimonlab.errors import CorruptDataError, SchemaError
 from paimonlab.read import merging, splits
 from paimonlab.write.folders import delete_files
 
@@ -111,6 +111,11 @@ def test_columns_are_found_after_they_were_renamed(catalog: paimonlab.Catalog) -
     assert isinstance(renamed, paimonlab.Table)
     assert renamed.scan(where="a = 3").to_arrow().to_pylist() == [{"c": 1, "a": 3}]
     assert renamed.scan(where="c = 3").to_arrow().to_pylist() == [{"c": 3, "a": 1}]
+
+
+def test_indexes_that_cannot_be_made_are_refused_at_creation(catalog: paimonlab.Catalog) -> None:
+    with pytest.raises(SchemaError, match="'x', which is no column"):
+        catalog.create_table("db.t", {"a": "INT"}, options={"file-index.bitmap.columns": "x"})
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut"])
