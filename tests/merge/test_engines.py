@@ -131,7 +131,8 @@ def expected(
     required = frozenset(field.name for field in fields if not field.type.nullable)
     keys: dict[Any, list[tuple[int, Row]]] = {}
     for kind, row in rows:
-        keys.setdefault(row["k"], []).append((kind, row))
+        in_order = {field.name: row[field.name] for field in fields}
+        keys.setdefault(row["k"], []).append((kind, in_order))
     try:
         found = [merged(keys[key], engine, functions, required) for key in sorted(keys)]
     except RefusedError:
