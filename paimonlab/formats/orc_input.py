@@ -13,6 +13,7 @@ from pyarrow import orc
 from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.formats.orc_stats import stripe_stats
 from paimonlab.formats.orc_tail import LZO, OrcTail, Source, Stripe, check_stripe, read_tail
+from paimonlab.formats.orc_timestamps import is_timestamp, read_timestamps
 from paimonlab.formats.orc_values import converted
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.formats.whole_groups import WholeGroups
@@ -23,6 +24,10 @@ from paimonlab.storage import FileIO
 
 _OUT_OF_RANGE = "out of range for nanosecond resolution"
 """What pyarrow says of a timestamp."""
+
+
+class _OutOfRangeError(UnsupportedError):
+    """A timestamp that the library cannot hold."""
 
 
 class OrcInput(WholeGroups):
@@ -124,28 +129,49 @@ class OrcInput(WholeGroups):
                 nulls = pa.nulls(self.row_groups[index].row_count)
                 yield from pa.table({"_": nulls}).select([]).to_batches(batch_rows)
                 continue
-            for stored in self._stripe(index, [field.name for field in fields]):
-                arrays = [self._column(stored.column(field.name), field) for field in fields]
+            for stored in self._stripe(index, fields):
+                arrays = [self._column(stored[field.name], field) for field in fields]
                 rows = pa.RecordBatch.from_arrays(arrays, schema=schema)
                 for start in range(0, rows.num_rows, batch_rows):
                     yield rows.slice(start, batch_rows)
 
-    def _stripe(self, index: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        # The library takes a point in a name for the way into a ROW.
-        chosen = None if any("." in name for name in self._names) else list(names)
-        group = self.row_groups[index]
-        stripes = range(self._file.nstripes) if self._tail.codec == LZO else [index]
-        row_count = 0
-        if self._tail.codec != LZO:
+    def _stripe(self, index: int, fields: Sequence[DataField]) -> Iterator[dict[str, pa.Array]]:
+        """Read columns of a stripe, or of all stripes of a file compressed with LZO."""
+        is_checked = self._tail.codec != LZO
+        if is_checked:
             check_stripe(self._bytes, self._tail, index)
-        for stripe in stripes:
-            with _damage_named(self.path):
-                batch = self._file.read_stripe(stripe, chosen)
-            row_count += batch.num_rows
-            yield batch
-        if row_count != group.row_count:
-            problem = f"{row_count:,} rows found, its end says {group.row_count:,}"
+        row_count = 0
+        for stripe in [index] if is_checked else range(self._file.nstripes):
+            try:
+                found = self._library_read(stripe, fields)
+            except _OutOfRangeError:
+                if not is_checked:
+                    raise
+                found = self._read_beside(stripe, fields)
+            row_count += len(next(iter(found.values())))
+            yield found
+        expected = self.row_groups[index].row_count
+        if row_count != expected:
+            problem = f"{row_count:,} rows found, its end says {expected:,}"
             raise CorruptDataError(self.path, problem)
+
+    def _library_read(self, stripe: int, fields: Sequence[DataField]) -> dict[str, pa.Array]:
+        # The library takes a point in a name for the way into a ROW.
+        has_points = any("." in name for name in self._names)
+        chosen = None if has_points else [field.name for field in fields]
+        with _damage_named(self.path):
+            batch = self._file.read_stripe(stripe, chosen)
+        return {field.name: batch.column(field.name) for field in fields}
+
+    def _read_beside(self, stripe: int, fields: Sequence[DataField]) -> dict[str, pa.Array]:
+        """Decode timestamps here that the library cannot hold."""
+        others = [field for field in fields if not is_timestamp(field)]
+        found = self._library_read(stripe, others) if others else {}
+        for field in fields:
+            if is_timestamp(field):
+                with _damage_named(self.path):
+                    found[field.name] = read_timestamps(self._bytes, self._tail, stripe, field)
+        return found
 
     def _column(self, array: pa.Array, field: DataField) -> pa.Array:
         try:
@@ -166,7 +192,7 @@ def _damage_named(path: str) -> Iterator[None]:
     except pa.ArrowInvalid as error:
         if _OUT_OF_RANGE not in str(error):
             raise CorruptDataError(path, f"cannot be read as ORC: {error}") from error
-        raise UnsupportedError(
+        raise _OutOfRangeError(
             "an ORC timestamp outside the years 1677 to 2262",
             f"{path} has one ({error}); leave the column out",
         ) from error

@@ -151,7 +151,11 @@ def test_every_row_is_found_by_a_filter_on_its_values(case: Case) -> None:
     rows = table.scan(columns).to_arrow()
 
     for field in rows.schema:
-        if pa.types.is_nested(field.type) or rows.num_rows == 0:
+        if (
+            pa.types.is_nested(field.type)
+            or rows.num_rows == 0
+            or not is_of_python(rows, field.name)
+        ):
             continue
         for value in {rows.column(field.name)[i].as_py() for i in (0, rows.num_rows - 1)}:
             where = col(field.name).is_null() if value is None else col(field.name) == value
@@ -161,6 +165,15 @@ def test_every_row_is_found_by_a_filter_on_its_values(case: Case) -> None:
             assert unordered(java_rows(found, fields)) == unordered(
                 java_rows(rows.filter(pa.array(mask)), fields)
             ), f"{field.name} = {value!r}"
+
+
+def is_of_python(rows: pa.Table, column: str) -> bool:
+    """Whether Python has all values of a column: its years begin with 1."""
+    try:
+        rows.column(column).to_pylist()
+    except (OverflowError, ValueError):
+        return False
+    return True
 
 
 def same(left: Any, right: Any) -> bool:
