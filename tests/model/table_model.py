@@ -96,6 +96,27 @@ class Branch:
         self.snapshots = {i: m for i, m in self.snapshots.items() if i <= snapshot_id}
         self.tags = {name: i for name, i in self.tags.items() if i <= snapshot_id}
 
+    def branched(self, tag: str) -> Branch:
+        """Return a branch that begins with a tag."""
+        snapshot_id = self.tags[tag]
+        moment = self.snapshots[snapshot_id]
+        return Branch(
+            list(moment.columns),
+            moment.content.copy(),
+            {snapshot_id: moment},
+            {tag: snapshot_id},
+        )
+
+    def fast_forwarded(self, other: Branch) -> None:
+        """Go on with what another branch has, from its first snapshot on."""
+        first = min(other.snapshots)
+        self.columns = list(other.columns)
+        self.content = other.content.copy()
+        kept = {i: moment for i, moment in self.snapshots.items() if i < first}
+        self.snapshots = {**kept, **other.snapshots}
+        tags = {name: i for name, i in self.tags.items() if i < first}
+        self.tags = {**tags, **other.tags}
+
 
 def rows_of(content: Content, columns: Sequence[Column]) -> list[list[Any]]:
     """Return rows under columns."""

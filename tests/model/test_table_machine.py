@@ -75,8 +75,8 @@ class TableMachine(RuleBasedStateMachine):
 
     @initialize(
         has_sequence=st.booleans(),
-        buckets=st.sampled_from([1, 3]),
-        engine=st.sampled_from(["deduplicate"]),
+        buckets=st.sampled_from([-1, 1, 3]),
+        has_vectors=st.booleans(),
         key_types=st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=2),
         value_types=st.lists(st.sampled_from(VALUE_TYPES), min_size=1, max_size=4),
     )
@@ -85,7 +85,7 @@ class TableMachine(RuleBasedStateMachine):
         *,
         has_sequence: bool,
         buckets: int,
-        engine: str,
+        has_vectors: bool,
         key_types: list[str],
         value_types: list[str],
     ) -> None:
@@ -102,7 +102,7 @@ class TableMachine(RuleBasedStateMachine):
         options = {"bucket": str(buckets), "write-only": "true"}
         if not is_keyed:
             options |= {"bucket-key": "k0"} if buckets > 0 else {}
-            options |= {"deletion-vectors.enabled": "true"} if engine != "deduplicate" else {}
+            options |= {"deletion-vectors.enabled": "true"} if has_vectors else {}
         if has_sequence:
             options["sequence.field"] = "s"
         self.table = self.catalog.create_table(
@@ -136,7 +136,6 @@ class TableMachine(RuleBasedStateMachine):
             self.model.write(self._branch, kind, row)
         self._remember()
 
-    @precondition(lambda self: hasattr(pl.Table, "delete"))
     @rule(seed=seeds)
     def delete(self, seed: int) -> None:
         condition = self._condition(np.random.default_rng(seed))
@@ -147,6 +146,21 @@ class TableMachine(RuleBasedStateMachine):
         assert (snapshot is None) == (hits == 0)
         if snapshot is not None:
             self._committed(snapshot)
+            self._remember()
+
+    @rule(seed=seeds, value=st.integers(-3, 3))
+    def update(self, seed: int, value: int) -> None:
+        column = self._free_column(seed, "INT")
+        condition = self._condition(np.random.default_rng(seed))
+        if column is None or condition is None:
+            return
+        snapshot = self.table.update({column.name: str(value)}, where=condition.sql)
+        hits = [row for row in self._branch.content.live.values() if condition.holds(row)]
+        assert (snapshot is None) == (not hits)
+        if snapshot is not None:
+            self._committed(snapshot)
+            for row in hits:
+                row[column.number] = value
             self._remember()
 
     @rule(seed=seeds, count=counts)
@@ -173,7 +187,6 @@ class TableMachine(RuleBasedStateMachine):
         self.model.forget(self._branch, lambda row: row[number] == partition)
         self._remember()
 
-    @precondition(lambda self: hasattr(pl.Table, "truncate"))
     @rule()
     def truncate(self) -> None:
         self._committed(self.table.truncate())
@@ -220,6 +233,36 @@ class TableMachine(RuleBasedStateMachine):
         self.table.tags.create(name, snapshot=chosen)
         self._branch.tags[name] = chosen
 
+    @precondition(lambda self: self._branch.snapshots)
+    @rule(seed=seeds)
+    def roll_back(self, seed: int) -> None:
+        then = int(np.random.default_rng(seed).choice(list(self._branch.snapshots)[-4:]))
+        self.table.maintenance.rollback_to(snapshot=then)
+        self._branch.roll_back(then)
+        self._see_it_is_right()
+
+    @precondition(lambda self: self.branch_name == "main" and self._branch.tags)
+    @rule(seed=seeds)
+    def branch_off(self, seed: int) -> None:
+        if "b" in self.model.branches:
+            self.table.branches.delete("b")
+        tag = str(np.random.default_rng(seed).choice(sorted(self._branch.tags)))
+        self.table.branches.create("b", tag=tag)
+        self.model.branches["b"] = self._branch.branched(tag)
+
+    @precondition(lambda self: "b" in self.model.branches)
+    @rule()
+    def go_to_the_other_branch(self) -> None:
+        self.branch_name = "b" if self.branch_name == "main" else "main"
+        self._see_it_is_right()
+
+    @precondition(lambda self: "b" in self.model.branches and self.branch_name == "main")
+    @rule()
+    def fast_forward(self) -> None:
+        self.table.branches.fast_forward("b")
+        self._branch.fast_forwarded(self.model.branches["b"])
+        self._see_it_is_right()
+
     # --- what a user sees --------------------------------------------------------------
 
     @rule(seed=seeds)
@@ -247,11 +290,19 @@ class TableMachine(RuleBasedStateMachine):
         for tag, tagged in branch.tags.items():
             assert self._seen(self.table.scan(tag=tag)) == unordered(branch.at(tagged))
 
+    @rule()
+    def check(self) -> None:
+        assert self.table.fsck(deep=True).findings == ()
+
     # --- how -----------------------------------------------------------------------------
 
     @property
     def _branch(self) -> Branch:
         return self.model.branches[self.branch_name]
+
+    @property
+    def _name(self) -> str:
+        return "db.t" if self.branch_name == "main" else f"db.t$branch_{self.branch_name}"
 
     @property
     def _names(self) -> set[str]:
@@ -298,7 +349,7 @@ class TableMachine(RuleBasedStateMachine):
         return free[seed % len(free)] if free else None
 
     def _alter(self, change: Any) -> None:
-        self.table = self.catalog.alter_table("db.t", change)
+        self.table = self.catalog.alter_table(self._name, change)
 
     def _replace(self, old: Column, new: Column) -> None:
         self._branch.columns[self._branch.columns.index(old)] = new
@@ -313,12 +364,14 @@ class TableMachine(RuleBasedStateMachine):
         assert snapshot.id == (self._branch.latest or 0) + 1
 
     def _remember(self) -> None:
-        branch = self._branch
-        branch.committed((branch.latest or 0) + 1)
-        found = self.catalog.table("db.t")
+        self._branch.committed((self._branch.latest or 0) + 1)
+        self._see_it_is_right()
+
+    def _see_it_is_right(self) -> None:
+        found = self.catalog.table(self._name)
         assert isinstance(found, pl.Table)
         self.table = found
-        assert self._seen(found.scan()) == unordered(branch.now())
+        assert self._seen(found.scan()) == unordered(self._branch.now())
 
     @staticmethod
     def _seen(scan: pl.Scan) -> list[str]:
