@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pyarrow as pa
 import pytest
 
+from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.scan.live_files import live_entries
+from paimonlab.spec.statistics import ColumnStatistics, Statistics
 from tests.interop.pair import Pair
 
 pytestmark = pytest.mark.interop
@@ -58,3 +62,62 @@ def test_java_reads_merged_manifests_overwritten_and_dropped_partitions(
         ours = pair.our_rows("db.t", snapshot=number)
         javas = pair.java_rows("db.t", options={"scan.snapshot-id": str(number)})
         assert sorted(map(str, ours)) == sorted(map(str, javas))
+
+
+def test_java_goes_on_from_our_compactions_changelogs_and_statistics(pair: Pair) -> None:
+    """Two snapshots of one commit, a changelog manifest, then an ANALYZE snapshot."""
+    columns = {"k": "INT NOT NULL", "v": "INT"}
+    options = {"bucket": "1", "write-only": "true"}
+    pair.create("java", "db.t", columns, pk=["k"], options=options)
+    table = pair.open("db.t")
+
+    def rows(*keys: int, v: int) -> pa.Table:
+        values = pa.array([v] * len(keys), pa.int32())
+        return pa.table({"k": pa.array(keys, pa.int32()), "v": values})
+
+    table.write(rows(1, 2, 3, v=1))
+    writer = table.new_writer(user="u")
+    writer.write(rows(2, 3, 4, v=2))
+    (written,) = writer.prepare_commit(1)
+    merged = pa.concat_tables([rows(1, v=1), rows(2, 3, 4, v=2)])
+    writer.write(merged)
+    (after,) = writer.prepare_commit(1)
+    first = table.snapshots.get(1)
+    before = table_to_entries(live_entries(first, table.parts.manifests))
+    message = msgspec.structs.replace(
+        written,
+        changelog_files=(),
+        compact_before=(*(entry.file for entry in before), *written.new_files),
+        compact_after=tuple(
+            msgspec.structs.replace(file, level=5, file_source=1) for file in after.new_files
+        ),
+    )
+    snapshot = table.commit([message], identifier=1, user="u")
+
+    assert [one.commit_kind.value for one in table.snapshots.list()] == [
+        "APPEND",
+        "APPEND",
+        "COMPACT",
+    ]
+    pair.assert_same("db.t")
+    assert snapshot is not None
+    statistics = Statistics(
+        snapshot_id=snapshot.id,
+        schema_id=0,
+        merged_record_count=4,
+        merged_record_size=100,
+        columns={"k": ColumnStatistics(id=0, distinct_count=4, min="1", max="4", null_count=0)},
+    )
+    analyzed = table.commit([], statistics=statistics)
+    assert analyzed is not None
+    pair.assert_same("db.t")
+    pair.write("java", "db.t", rows(5, v=3))
+    pair.assert_same("db.t")
+    latest = table.snapshot
+    assert latest is not None
+    assert latest.statistics == analyzed.statistics
+    assert table.compact_manifests() is not None
+    pair.assert_same("db.t")
+    pair.write("java", "db.t", rows(1, 6, v=4))
+    pair.assert_same("db.t")
+    assert table.fsck(deep=True).is_clean
