@@ -72,7 +72,8 @@ def _check_privileges(table: str, privileges: set[str]) -> None:
         return
     raise UnsupportedError(
         f"{statement} {table}",
-        "insert rows with the same primary key to replace them, or ALTER TABLE … DROP PARTITION",
+        "in Python there are table.delete and table.update; in SQL insert rows with the same "
+        "primary key to replace them, or ALTER TABLE … DROP PARTITION",
     )
 
 

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
-from paimonlab.scan.split import DataSplit
+from paimonlab.scan.split import DataSplit, DeletionFile
 from paimonlab.spark.mask_cache import MaskCache
 from paimonlab.spark.masks import FileMask, pack
 from paimonlab.spec.data_file import DataFileMeta
@@ -60,6 +61,18 @@ def test_the_cache_lets_go_of_what_was_not_used() -> None:
 
     found = [cache.get("t", split(name)) is not None for name in "abc"]
     assert found == [True, False, True]
+
+
+def test_the_same_files_with_other_deletion_vectors_are_others() -> None:
+    cache = MaskCache()
+    whole = split("a")
+    deleted = msgspec.structs.replace(
+        whole, deletion_files=(DeletionFile("index/index-1", 1, 20, 3),)
+    )
+
+    cache.put("t", whole, (FileMask(None),))
+
+    assert cache.get("t", deleted) is None
 
 
 def test_the_same_files_of_another_table_are_others() -> None:
