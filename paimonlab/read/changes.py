@@ -28,7 +28,6 @@ from paimonlab.storage import FileIO
 
 ROW_KIND = "rowkind"
 """Name of the first column of changes: ``+I``, ``-U``, ``+U`` or ``-D``."""
-_SYMBOLS = pa.array(SYMBOLS, pa.string())
 
 
 def change_schema(plan: ReadPlan) -> pa.Schema:
@@ -82,7 +81,7 @@ def read_change_split(
     """
     schema = change_schema(plan)
     for kinds, rows in _kinds_and_rows(split, plan, file_io):
-        symbols = _SYMBOLS.take(pa.array(kinds))
+        symbols = pa.array(SYMBOLS, pa.string()).take(pa.array(kinds))
         columns = [rows.column(name) for name in plan.columns]
         yield pa.RecordBatch.from_arrays([symbols, *columns], schema=schema)
 

@@ -43,7 +43,6 @@ Reshape: TypeAlias = Callable[[Rows, bool], Rows]
 """From rows with their kinds, and whether they are changes in order."""
 
 _KIND = pa.field(ROWKIND, pa.string())
-_SYMBOLS = pa.array(SYMBOLS, pa.string())
 _STORED_KIND = DataField(VALUE_KIND_ID, VALUE_KIND, AtomicType(TypeRoot.TINYINT))
 
 
@@ -190,7 +189,7 @@ def _present(scan: Scan) -> Rows:
 
 def _behind(kinds: pa.Array, rows: pa.RecordBatch) -> pa.RecordBatch:
     """Put the symbols of kinds before the columns of rows."""
-    arrays = [_SYMBOLS.take(pc.cast(kinds, pa.int32())), *rows.columns]
+    arrays = [pa.array(SYMBOLS, pa.string()).take(pc.cast(kinds, pa.int32())), *rows.columns]
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([_KIND, *rows.schema]))
 
 
