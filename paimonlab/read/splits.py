@@ -111,7 +111,7 @@ def count_rows(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO) -> 
 
     def count(split: DataSplit) -> Iterator[int]:
         if plan.options.data_evolution:
-            yield split.row_count
+            yield from (one.row_count for one in group_splits(split, plan.table_name))
             return
         if split.raw_convertible and split.has_known_deletions:
             yield split.least_row_count

@@ -15,6 +15,7 @@ from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.fields import ROW_ID
+from paimonlab.spec.options import Options, parse_list
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.row_tracking import RowTrackingOptions, with_tracking
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 
 _ONE_FILE = {"target-file-size": str(2**62)}
 """A file completes one other, however large."""
+_INDEX_PREFIX, _INDEX_COLUMNS = "file-index.", ".columns"
 _MOST_RUNS = 4
 """Of an update: once, and three times more."""
 
@@ -154,13 +156,25 @@ def _complete(
     """Write the file that completes a group of files."""
     names = (*parts.schema.partition_keys, *new.columns)
     schema = projected(parts.schema, names, parts.name)
-    options = parts.options.with_options(_ONE_FILE)
+    options = _options_for(parts.options, schema.field_names)
     plan = replace(parts, schema=schema, options=options).write_plan()
     with TableWriter(plan, parts.file_io) as writer:
         for batch in _rows(parts, split, new, schema.field_names, snapshot):
             writer.write(batch)
         (message,) = writer.prepare_commit()
     return completing(message, split, schema.field_names)
+
+
+def _options_for(options: Options, names: Sequence[str]) -> Options:
+    """Ask for one file, and for indexes of those columns alone that it has."""
+    kept = {**options, **_ONE_FILE}
+    for key, text in options.items():
+        if key.startswith(_INDEX_PREFIX) and key.endswith(_INDEX_COLUMNS):
+            indexed = [name for name in parse_list(text) if name.partition("[")[0] in names]
+            kept[key] = ",".join(indexed)
+            if not indexed:
+                del kept[key]
+    return Options(kept)
 
 
 def _rows(

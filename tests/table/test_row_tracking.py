@@ -377,3 +377,49 @@ def test_an_update_that_another_disturbs_runs_again(
     table.update({"a": "a * 2"})
 
     assert rows_by_id(table, ["a"]) == {0: (20,), 1: (22,), 2: (24,)}
+
+
+def test_columns_of_their_own_follow_renames_drops_and_types(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, EVOLVING)
+    table.write(rows_of(3))
+    table.write_columns(pa.table({"_ROW_ID": [1], "b": ["new"]}))
+
+    table = catalog.alter_table("db.t", paimonlab.RenameColumn("b", "c"))
+    table.write_columns(pa.table({"_ROW_ID": [2], "c": ["newer"]}))
+    assert rows_by_id(table, ["c"]) == {0: ("b0",), 1: ("new",), 2: ("newer",)}
+
+    table = catalog.alter_table("db.t", paimonlab.DropColumn("c"), paimonlab.AddColumn("c", "INT"))
+    assert rows_by_id(table, ["c"]) == {0: (None,), 1: (None,), 2: (None,)}
+
+    table.write_columns(pa.table({"_ROW_ID": [0], "c": [7]}))
+    table = catalog.alter_table("db.t", paimonlab.UpdateColumnType("c", "BIGINT"))
+    assert rows_by_id(table, ["c"]) == {0: (7,), 1: (None,), 2: (None,)}
+    assert table.scan(["a"], "c > 6").to_arrow()["a"].to_pylist() == [0]
+
+
+def test_indexes_are_of_the_columns_a_file_has(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, {**EVOLVING, "file-index.bloom-filter.columns": "a"})
+    table.write(rows_of(3))
+
+    table.update({"b": "'new'"}, where="a = 1")
+    table.update({"a": "a + 10"}, where="a = 2")
+
+    assert table.scan(["b"], "a = 1").to_arrow()["b"].to_pylist() == ["new"]
+    assert table.scan(["b"], "a = 12").to_arrow()["b"].to_pylist() == ["b2"]
+    assert table.scan(where="a = 2").count() == 0
+    listed = catalog.table("db.t$file_indexes").scan(["column_name"]).to_arrow()
+    assert listed["column_name"].to_pylist() == ["a", "a"]
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
+@pytest.mark.parametrize("options", [TRACKED, EVOLVING], ids=["tracked", "evolving"])
+def test_every_format_keeps_ids(
+    catalog: paimonlab.Catalog, options: Mapping[str, str], file_format: str
+) -> None:
+    table = make(catalog, {**options, "file.format": file_format})
+    table.write(rows_of(4))
+
+    table.update({"b": "upper(b)"}, where="a IN (1, 2)")
+
+    assert rows_by_id(table, ["b"]) == {0: ("b0",), 1: ("B1",), 2: ("B2",), 3: ("b3",)}
+    assert table.scan(["a"], "_ROW_ID = 2").to_arrow()["a"].to_pylist() == [2]
