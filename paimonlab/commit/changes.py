@@ -147,13 +147,14 @@ class Increment:
 
     def _check_row_ranges(self, latest: Snapshot | None) -> None:
         added = completing_files(self.changes.entries)
-        if self.is_compaction or not added.num_rows:
+        seen_id = self.changes.rows_seen_id
+        if self.is_compaction or seen_id is None or not added.num_rows:
             return
         base = self.base.of(latest, added["partition"], None)
         check_row_ranges(
             added,
             base.entries,
-            self.changes.rows_seen_id,
+            seen_id,
             table=self.base.table,
             snapshot_id=latest.id if latest else 0,
         )

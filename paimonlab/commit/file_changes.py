@@ -48,7 +48,8 @@ class FileChanges:
     """Additions of changelog files (`ENTRY_SCHEMA`)."""
     indexes: IndexChanges
     rows_seen_id: int | None = None
-    """The snapshot whose rows the files were made of that complete others; None: unknown."""
+    """The snapshot whose rows the files were made of that complete others; None: unknown, then
+    nothing is checked."""
     alone_since: int | None = None
     """The snapshot after which nobody else may have written, 0: the table was empty; None: all
     may."""

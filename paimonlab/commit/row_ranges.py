@@ -21,7 +21,7 @@ def completing_files(entries: pa.Table) -> pa.Table:
 
 
 def check_row_ranges(
-    added: pa.Table, alive: pa.Table, checked_id: int | None, *, table: str, snapshot_id: int
+    added: pa.Table, alive: pa.Table, checked_id: int, *, table: str, snapshot_id: int
 ) -> None:
     """Check that files complete files that are there, and hide nothing that they did not see.
 
@@ -32,8 +32,7 @@ def check_row_ranges(
     alive
         All files of their partitions in the snapshot that the commit follows.
     checked_id
-        The snapshot whose rows the new files were made of; None: unknown, then only the rows
-        must be there.
+        The snapshot whose rows the new files were made of.
     table, snapshot_id
         For the message.
 
@@ -58,7 +57,7 @@ def check_row_ranges(
         gone = names[int(np.flatnonzero(~is_there)[0])].as_py()
         problem = f"the rows that {gone} completes are gone; read the table again and redo this"
         raise FilesConflictError(table, snapshot_id, (gone,), problem)
-    if checked_id is not None and (newest[found] > checked_id).any():
+    if (newest[found] > checked_id).any():
         late = names[int(np.flatnonzero(newest[found] > checked_id)[0])].as_py()
         problem = (
             f"others wrote columns of the rows of {late} after snapshot {checked_id}; read the "
