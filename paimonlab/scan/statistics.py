@@ -104,10 +104,14 @@ class _Group:
         return self._known(ids.index(field.id), field)
 
     def _known(self, position: int, field: DataField) -> ColumnStats:
-        types = [known.type for known in self.stats_fields or ()]
+        types = [stored.type for stored in self.stats_fields or ()]
         target = to_arrow(field.type)
+        low = _bounds(self.min_values, types)[position]
+        known = types[position]
+        if isinstance(known, AtomicType) and known.root is TypeRoot.CHAR:
+            low = pc.utf8_rtrim(low, characters=" ")  # Java's ORC counts the blanks it reads off
         return ColumnStats(
-            _bounds(self.min_values, types)[position].cast(target),
+            low.cast(target),
             _bounds(self.max_values, types)[position].cast(target),
             _element(self.null_counts, position, len(types)),
             self.row_count,

@@ -186,7 +186,7 @@ class _Maker:
             if "row-tracking" in self.features and self.maybe(0.2):
                 self.meaning["row-tracking.enabled"] = "true"
         if "deletion-vectors" in self.features and self.maybe(0.5):
-            self.meaning["deletion-vectors.enabled"] = "true"
+            self.storage["deletion-vectors.enabled"] = "true"
             if self.maybe(0.4):
                 self.storage["deletion-vectors.bitmap64"] = "true"
 

@@ -7,6 +7,7 @@ an earlier snapshot, and they must be the twin's.
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.type_text import parse_type, type_to_json
 from tests.interop.pair import KIND, SIDES, Pair, Side, difference, with_kinds
 from tests.interop.random_tables import random_data, random_definition
-from tests.java_values import java_rows, unordered
+from tests.java_values import java_rows, normal_rows, unordered
 from tests.spec.random_columns import random_value
 
 pytestmark = pytest.mark.interop
@@ -32,6 +33,15 @@ STEPS = 6
 SHORT = 60
 """Characters of a value that may name a folder."""
 TABLE, TWIN = "db.t", "db.twin"
+PLAIN_APPEND = {"bucket": "-1", "deletion-vectors.enabled": "true"}
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">=": operator.ge,
+}
+COMPARED = ("TINYINT", "SMALLINT", "INT", "BIGINT", "STRING", "DATE", "DECIMAL", "BOOLEAN")
+"""Types of columns that conditions look at."""
 FEATURES = frozenset(
     {
         "aggregation",
@@ -93,7 +103,10 @@ class Walk:
             made.columns,
             pk=made.pk,
             partition=made.partition,
-            options={"bucket": "1" if made.pk else "-1", **made.meaning},
+            options={
+                **({"bucket": "1"} if made.pk else PLAIN_APPEND),
+                **made.meaning,
+            },
         )
         self.pool = self._pool([name for name in made.columns if name[0] == "k"], 6)
         self.partitions = self._pool(list(made.partition), 3) if made.partition else None
@@ -152,6 +165,74 @@ class Walk:
         else:
             self.pair.java.write(TABLE, values, **javas)
         self.pair.java.write(TWIN, values, **javas)
+
+    def delete(self) -> None:
+        """Delete rows of an append table; Java does that where there are deletion vectors."""
+        chosen = self._condition()
+        if self.definition.pk or chosen is None:
+            return
+        ours, javas = chosen
+        has_vectors = "deletion-vectors.enabled" in self.definition.storage
+        side = self.side() if has_vectors else "us"
+        self.steps.append(f"{side} deletes {javas}")
+        if side == "us":
+            self.pair.open(TABLE).delete(ours)
+        else:
+            self.pair.java("append_delete", table=TABLE, filter=javas)
+        self.pair.java("append_delete", table=TWIN, filter=javas)
+
+    def filter(self) -> None:
+        """Read with a condition and some columns."""
+        chosen = self._condition()
+        if chosen is None:
+            return
+        ours, javas = chosen
+        names = list(self.definition.columns)
+        columns = [names[i] for i in self.rng.permutation(len(names))[: self.rng.integers(1, 4)]]
+        # Java filters by no column that is not read.
+        columns = list(dict.fromkeys([*columns, javas[1]]))
+        self.steps.append(f"both read {columns} where {javas}")
+        found = unordered(self.pair.our_rows(TABLE, columns=columns, where=ours))
+        fields = [self.pair.open(TABLE).schema.field(name) for name in columns]
+        theirs = self.pair.java.rows(TABLE, filter=javas, projection=columns)
+        self._same(found, unordered(normal_rows(theirs, fields)), "Java reads filtered")
+
+    def _condition(self) -> tuple[Any, list[Any]] | None:
+        """Make a condition on a value that is there, for us and for Java."""
+        rows = self.pair.open(TABLE).scan().to_arrow()
+        columns = self.definition.columns
+        usable = [name for name, text in columns.items() if text.startswith(COMPARED)]
+        if not rows.num_rows or not usable:
+            return None
+        name = usable[int(self.rng.integers(len(usable)))]
+        position = int(self.rng.integers(rows.num_rows))
+        value = rows.column(name)[position].as_py()
+        if value is None:
+            return pl.col(name).is_null(), ["is_null", name]
+        fields = [self.pair.open(TABLE).schema.field(name)]
+        [[javas]] = java_rows(rows.select([name]).slice(position, 1), fields)
+        symbol = str(self.rng.choice(list(COMPARISONS)))
+        return COMPARISONS[symbol](pl.col(name), value), [symbol, name, javas]
+
+    def overwrite_partition(self) -> None:
+        """Put new rows in the place of a partition that is one of the pool's."""
+        if self.partitions is None:
+            return
+        rows = self.rows(4)
+        names = self.partitions.column_names
+        first = rows.select(names).slice(0, 1)
+        for name in names:
+            place = rows.schema.get_field_index(name)
+            same = first.column(name).combine_chunks().take(pa.array([0] * len(rows)))
+            rows = rows.set_column(place, rows.field(place), same)
+        side = self.side()
+        self.steps.append(f"{side} overwrites the partition {first.to_pylist()}")
+        values = java_rows(rows, self.pair.open(TABLE).schema.fields)
+        if side == "us":
+            self.pair.open(TABLE).overwrite(rows, dynamic=True)
+        else:
+            self.pair.java.write(TABLE, values, overwrite={})
+        self.pair.java.write(TWIN, values, overwrite={})
 
     def add_column(self) -> None:
         side, name = self.side(), f"added{self.added}"
@@ -226,6 +307,11 @@ class Walk:
                 row[place] = row[place] and sorted(row[place], key=str)
         return unordered(rows)
 
+    def check_end(self) -> None:
+        """Whatever was done, the table is sound."""
+        found = self.pair.open(TABLE).fsck(deep=True).findings
+        assert found == (), (found, self.steps)
+
     def _same(self, ours: list[str], others: list[str], what: str) -> None:
         assert ours == others, (what, difference(ours, others), self.steps)
 
@@ -233,7 +319,10 @@ class Walk:
         steps: list[Callable[[], None]] = [
             *[self.write] * 6,
             self.compact,
+            *[self.delete] * 2,
+            *[self.filter] * 2,
             self.overwrite_all,
+            self.overwrite_partition,
             self.add_column,
             self.rename_column,
             self.drop_column,
@@ -241,6 +330,7 @@ class Walk:
         for _ in range(STEPS):
             steps[int(self.rng.integers(len(steps)))]()
             self.check()
+        self.check_end()
 
 
 def kept_seeds() -> list[int]:
