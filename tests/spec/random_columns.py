@@ -36,7 +36,8 @@ def random_column(
 def random_value(data_type: DataType, rng: np.random.Generator, *, for_orc: bool = False) -> Any:
     """Return a value as `pyarrow.array` takes it.
 
-    ``for_orc``: before 1970 only whole seconds, for Java's ORC files lose parts of the last one.
+    ``for_orc``: before 1970 only whole seconds, for Java's ORC files lose parts of the last one;
+    no negative zero, for Java's reader takes zeros that follow it for the same.
     """
     if data_type.nullable and rng.random() < 1 / 6:
         return None
@@ -53,7 +54,7 @@ def random_value(data_type: DataType, rng: np.random.Generator, *, for_orc: bool
             return {field.name: random_value(field.type, rng, for_orc=for_orc) for field in fields}
         case AtomicType():
             found = _random_atom(data_type, rng)
-            return _before_1970_in_seconds(found, data_type) if for_orc else found
+            return _fit_for_orc(found, data_type) if for_orc else found
 
 
 def _random_map(
@@ -100,7 +101,9 @@ def _random_atom(data_type: AtomicType, rng: np.random.Generator) -> Any:  # noq
             raise AssertionError(f"no random values of {root}")
 
 
-def _before_1970_in_seconds(value: Any, data_type: AtomicType) -> Any:
+def _fit_for_orc(value: Any, data_type: AtomicType) -> Any:
+    if data_type.root in (TypeRoot.FLOAT, TypeRoot.DOUBLE):
+        return value + 0.0
     if data_type.root not in (TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ) or value >= 0:
         return value
     precision = data_type.precision or 0
