@@ -171,8 +171,6 @@ def test_what_is_unknown_or_missing_is_an_error(catalog: pl.Catalog) -> None:
             primary_keys=["id"],
             options={"bucket": "1", "pk-clustering-override": "true"},
         )
-    with pytest.raises(UnsupportedError, match="bucket"):
-        catalog.create_table("db.u", COLUMNS, primary_keys=["id"])
     with pytest.raises(SchemaError, match="'nope' is not a column"):
         catalog.create_table("db.u", COLUMNS, primary_keys=["nope"], options={"bucket": "1"})
 

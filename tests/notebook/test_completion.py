@@ -42,5 +42,6 @@ def test_the_shell_offers_tables_and_replaces_the_whole_word(connected: Interact
     assert sorted(completed) == [
         "%%paimon\nSELECT * FROM air.flights$schemas",
         "%%paimon\nSELECT * FROM air.flights$snapshots",
+        "%%paimon\nSELECT * FROM air.flights$statistics",
     ]
     assert len(connected.Completer.custom_matchers) == 1
