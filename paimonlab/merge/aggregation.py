@@ -84,8 +84,15 @@ def _after_deletes(rows: KeyRows, engine: MergeEngine) -> Merged:
             is_stuck = _first(column, came_before, how.function) != NONE
             columns[name] = pick(column, np.where(is_stuck | (picked == NONE), start, picked))
             continue
-        taking = with_deleted if name in rows.required else behind
-        columns[name] = aggregate_column(column, taking, how, name, rows.is_alone | is_deleted)
+        is_required = name in rows.required
+        columns[name] = aggregate_column(
+            column,
+            with_deleted if is_required else behind,
+            how,
+            name,
+            rows.is_alone | is_deleted,
+            last != NONE if is_required else None,
+        )
     return Merged(columns, rows.kinds_of_merged(is_deleted))
 
 
@@ -101,6 +108,7 @@ def aggregate_column(
     how: Aggregate,
     name: str,
     is_alone: Mask,
+    is_begun: Mask | None = None,
 ) -> pa.Array:
     """Aggregate the values of each group.
 
@@ -116,6 +124,8 @@ def aggregate_column(
         Of the column, for messages.
     is_alone
         (g,) whether the key has one row only, which stays as it is.
+    is_begun
+        (g,) whether the first value is taken as it is; None: nowhere.
 
     Returns
     -------
@@ -134,7 +144,10 @@ def aggregate_column(
     computed = _computed(column, members, how, name)
     if computed is not None:
         return computed
-    return fold_all(fold_of(column, how, name), members, column, is_alone.__getitem__)
+    if is_begun is None:
+        is_begun = np.zeros(members.group_count, np.bool_)
+    fold = fold_of(column, how, name)
+    return fold_all(fold, members, column, is_alone.__getitem__, is_begun.__getitem__)
 
 
 def _picked(column: pa.Array, members: Members, function: str) -> Positions | None:

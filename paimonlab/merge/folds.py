@@ -60,7 +60,11 @@ def plain_fold(column: pa.Array) -> Fold:
 
 
 def fold_all(
-    fold: Fold, members: Members, column: pa.Array, is_alone: Callable[[int], bool]
+    fold: Fold,
+    members: Members,
+    column: pa.Array,
+    is_alone: Callable[[int], bool],
+    is_begun: Callable[[int], bool] = lambda _: False,
 ) -> pa.Array:
     """Fold group by group.
 
@@ -75,6 +79,8 @@ def fold_all(
     is_alone
         Tells of a group with one row whether its key has no other row, so that the row stays
         as it is.
+    is_begun
+        Tells of a group whether its first value is taken as it is, not as something added.
 
     Returns
     -------
@@ -87,16 +93,21 @@ def fold_all(
         if length == 0 or (length == 1 and is_alone(group)):
             continue
         picked[group] = len(column) + len(folded)
-        folded.append(_folded(fold, members, start, start + length))
+        folded.append(_folded(fold, members, range(start, start + length), is_begun(group)))
     return pick(column, picked, fold.column(folded) if folded else None)
 
 
-def _folded(fold: Fold, members: Members, start: int, end: int) -> Any:
+def _folded(
+    fold: Fold,
+    members: Members,
+    places: range,
+    is_begun: bool,  # noqa: FBT001
+) -> Any:
     fold.reset()
-    value = None
+    value = fold.value(int(members.positions[places.start])) if is_begun else None
     assert fold.retract is not None, "every fold of a column is guarded"
     retracts = members.is_retract
-    for place in range(start, end):
+    for place in places[1:] if is_begun else places:
         apply = fold.retract if retracts is not None and retracts[place] else fold.add
         value = apply(value, fold.value(int(members.positions[place])))
     return value
