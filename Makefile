@@ -43,6 +43,7 @@ lint: $(INSTALLED) ## ruff, mypy --strict, import-linter
 .PHONY: bench
 bench: java ## compare with pypaimon, Java Paimon, deltalake and pyiceberg; BENCH='--help' passes arguments
 	$(BIN)/python -m benchmarks.run $(BENCH)
+	$(if $(BENCH),,$(BIN)/python -m benchmarks.growth)
 
 .PHONY: interop
 interop: java ## live tests against Java Paimon 1.3.1 and 0.9; fails without JDK and Maven
