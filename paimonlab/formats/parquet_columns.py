@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from paimonlab.errors import CorruptDataError, UnsupportedError
+from paimonlab.errors import CorruptDataError, DataError, UnsupportedError
 from paimonlab.formats.parquet_fields import has_nanos, has_variant
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot
+from paimonlab.spec.variant_shredded import is_shredded, rebuilt
 
 _MAX_NANOS = 2**63 - 1
 _UNSIGNED_NANOS_MICROS = 2**64 // 1000
@@ -75,14 +76,21 @@ def readings(
 
 
 def _refuse_shredded(metadata: pq.FileMetaData, fields: Sequence[DataField], path: str) -> None:
-    """Refuse variants of which parts are in columns of their own."""
-    variants = {field.name for field in fields if has_variant(field.type)}
+    """Refuse variants inside of others of which parts are in columns of their own."""
+    variants = {
+        field.name for field in fields if has_variant(field.type) and not _is_variant(field.type)
+    }
     for number in range(metadata.num_columns if variants else 0):
         column, *inside = metadata.schema.column(number).path.split(".")
         if column in variants and "typed_value" in inside:
             raise UnsupportedError(
-                "a shredded VARIANT (variant.shreddingSchema)", f"{path} has one in {column!r}"
+                "a shredded VARIANT (variant.shreddingSchema) in an ARRAY, MAP or ROW",
+                f"{path} has one in {column!r}, which Java Paimon does not read either",
             )
+
+
+def _is_variant(type_: DataType) -> bool:
+    return isinstance(type_, AtomicType) and type_.root is TypeRoot.VARIANT
 
 
 def _top_level_int96(metadata: pq.FileMetaData) -> frozenset[str]:
@@ -126,17 +134,19 @@ def _conformed(
     if column.type == target:
         return column
     try:
-        if isinstance(field.type, AtomicType) and field.type.root is TypeRoot.VARIANT:
+        if _is_variant(field.type):
             return _variants(column, target)
         if pa.types.is_timestamp(target) and pa.types.is_int64(column.type):
             column = column.cast(_unit_without_annotation(field))
         return column.cast(target)
-    except (pa.ArrowException, OverflowError) as error:
+    except (pa.ArrowException, OverflowError, DataError, UnicodeDecodeError) as error:
         raise CorruptDataError(path, f"column {field.name!r}: {error}") from error
 
 
 def _variants(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
-    """Put both parts in order; writers differ in it."""
+    """Put both parts in order, in which writers differ; shredded variants together."""
+    if is_shredded(column.type):
+        return pa.chunked_array([rebuilt(chunk) for chunk in column.chunks], target)
     chunks = []
     for chunk in column.chunks:
         parts = [chunk.field(part.name).cast(part.type) for part in target]

@@ -13,21 +13,27 @@ import struct
 import uuid
 from collections.abc import Iterator
 from decimal import Context, Decimal
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from paimonlab.errors import DataError
 from paimonlab.spec.value_text import java_float_text
+from paimonlab.spec.variant_parts import (
+    ARRAY,
+    DECIMAL_BYTES,
+    INTEGER_BYTES,
+    MAX_DEPTH,
+    OBJECT,
+    items_of,
+    names_of,
+    piece,
+    unsigned,
+)
 
 _EXACT = Context(prec=60)
-_OBJECT, _ARRAY = 2, 3
-_INTEGER_BYTES = {3: 1, 4: 2, 5: 4, 6: 8}
-_DECIMAL_BYTES = {8: 4, 9: 8, 10: 16}
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - the wall clock
-_MAX_DEPTH = 500
 
 
 def to_json(variants: pa.StructArray | pa.ChunkedArray) -> pa.StringArray:
@@ -59,77 +65,31 @@ def to_json(variants: pa.StructArray | pa.ChunkedArray) -> pa.StringArray:
 
 def _text(variant: dict[str, bytes]) -> str:
     try:
-        names = _names(variant["metadata"])
+        names = names_of(variant["metadata"])
         return "".join(_pieces(variant["value"], 0, names, 0))
     except (IndexError, KeyError, ValueError, struct.error, OverflowError) as error:
         raise DataError(f"a VARIANT is damaged: {error!r}") from error
 
 
-def _names(metadata: bytes) -> list[str]:
-    if metadata[0] & 0x0F != 1:
-        raise ValueError(f"version {metadata[0] & 0x0F}")
-    width = (metadata[0] >> 6) + 1
-    count = _unsigned(metadata, 1, width)
-    offsets = [_unsigned(metadata, 1 + width * (place + 1), width) for place in range(count + 1)]
-    start = 1 + width * (count + 2)
-    return [_slice(metadata, start + low, high - low).decode() for low, high in pairwise(offsets)]
-
-
-def _unsigned(data: bytes, start: int, width: int) -> int:
-    return int.from_bytes(_slice(data, start, width), "little")
-
-
-def _slice(data: bytes, start: int, length: int) -> bytes:
-    if length < 0 or start + length > len(data):
-        raise ValueError("it is cut")
-    return data[start : start + length]
-
-
-class Items(NamedTuple):
-    """Where the parts of an object or array are."""
-
-    ids: list[int]
-    """Numbers of the names of an object; [] for an array."""
-    starts: list[int]
-
-
-def _items(data: bytes, at: int) -> Items:
-    kind, flags = data[at] & 3, data[at] >> 2
-    is_object = kind == _OBJECT
-    offset_bytes = (flags & 3) + 1
-    is_large = flags >> 4 & 1 if is_object else flags >> 2 & 1
-    size_bytes = 4 if is_large else 1
-    count = _unsigned(data, at + 1, size_bytes)
-    place = at + 1 + size_bytes
-    ids: list[int] = []
-    if is_object:
-        id_bytes = (flags >> 2 & 3) + 1
-        ids = [_unsigned(data, place + id_bytes * number, id_bytes) for number in range(count)]
-        place += id_bytes * count
-    start = place + offset_bytes * (count + 1)
-    offsets = (_unsigned(data, place + offset_bytes * one, offset_bytes) for one in range(count))
-    return Items(ids, [start + offset for offset in offsets])
-
-
 def _pieces(data: bytes, at: int, names: list[str], depth: int) -> Iterator[str]:
-    if depth > _MAX_DEPTH:
+    if depth > MAX_DEPTH:
         raise ValueError("it is too deep")
     kind = data[at] & 3
-    if kind == _OBJECT:
-        items = _items(data, at)
+    if kind == OBJECT:
+        items = items_of(data, at)
         yield "{"
         for number, (name, start) in enumerate(zip(items.ids, items.starts, strict=True)):
             yield f"{',' if number else ''}{_quoted(names[name])}:"
             yield from _pieces(data, start, names, depth + 1)
         yield "}"
-    elif kind == _ARRAY:
+    elif kind == ARRAY:
         yield "["
-        for number, start in enumerate(_items(data, at).starts):
+        for number, start in enumerate(items_of(data, at).starts):
             yield "," if number else ""
             yield from _pieces(data, start, names, depth + 1)
         yield "]"
     elif kind == 1:
-        yield _quoted(_slice(data, at + 1, data[at] >> 2).decode())
+        yield _quoted(piece(data, at + 1, data[at] >> 2).decode())
     else:
         yield _primitive(data, at + 1, data[at] >> 2)
 
@@ -149,11 +109,11 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _primitive(data: bytes, at: int, number: int) -> str:  # noqa: PLR0911, C901 - one a type
-    if number in _INTEGER_BYTES:
-        size = _INTEGER_BYTES[number]
-        return str(int.from_bytes(_slice(data, at, size), "little", signed=True))
-    if number in _DECIMAL_BYTES:
-        unscaled = _slice(data, at + 1, _DECIMAL_BYTES[number])
+    if number in INTEGER_BYTES:
+        size = INTEGER_BYTES[number]
+        return str(int.from_bytes(piece(data, at, size), "little", signed=True))
+    if number in DECIMAL_BYTES:
+        unscaled = piece(data, at + 1, DECIMAL_BYTES[number])
         value = Decimal(int.from_bytes(unscaled, "little", signed=True))
         return _plain(value.scaleb(-data[at], _EXACT))
     match number:
@@ -162,22 +122,22 @@ def _primitive(data: bytes, at: int, number: int) -> str:  # noqa: PLR0911, C901
         case 1 | 2:
             return "true" if number == 1 else "false"
         case 7:
-            return _float(np.float64(struct.unpack("<d", _slice(data, at, 8))[0]))
+            return _float(np.float64(struct.unpack("<d", piece(data, at, 8))[0]))
         case 14:
-            return _float(np.float32(struct.unpack("<f", _slice(data, at, 4))[0]))
+            return _float(np.float32(struct.unpack("<f", piece(data, at, 4))[0]))
         case 11:
-            days = int.from_bytes(_slice(data, at, 4), "little", signed=True)
+            days = int.from_bytes(piece(data, at, 4), "little", signed=True)
             return f'"{(_EPOCH + dt.timedelta(days)).date()}"'
         case 12 | 13:
-            micros = int.from_bytes(_slice(data, at, 8), "little", signed=True)
+            micros = int.from_bytes(piece(data, at, 8), "little", signed=True)
             return f'"{_clock(micros)}{"+00:00" if number == 12 else ""}"'
         case 15:
-            size = _unsigned(data, at, 4)
-            return f'"{base64.b64encode(_slice(data, at + 4, size)).decode()}"'
+            size = unsigned(data, at, 4)
+            return f'"{base64.b64encode(piece(data, at + 4, size)).decode()}"'
         case 16:
-            return _quoted(_slice(data, at + 4, _unsigned(data, at, 4)).decode())
+            return _quoted(piece(data, at + 4, unsigned(data, at, 4)).decode())
         case 20:
-            return f'"{uuid.UUID(bytes=_slice(data, at, 16))}"'
+            return f'"{uuid.UUID(bytes=piece(data, at, 16))}"'
     raise ValueError(f"a value of type {number}")
 
 

@@ -16,12 +16,21 @@ import pyarrow as pa
 
 from paimonlab.errors import DataError
 from paimonlab.spec.arrow_types import VARIANT_STORAGE
+from paimonlab.spec.variant_build import (
+    DOUBLE,
+    FALSE,
+    MAX_DIGITS,
+    NULL,
+    TRUE,
+    array_of,
+    decimal,
+    integer,
+    metadata_of,
+    object_of,
+    primitive,
+    text_of,
+)
 
-_VERSION = 1
-_NULL, _TRUE, _FALSE, _INT1, _DOUBLE, _DECIMAL4, _LONG_TEXT = 0, 1, 2, 3, 7, 8, 16
-_SHORT_TEXT_BYTES = 63
-_SMALL_SIZE = 255
-_MAX_DIGITS = 38
 _MAX_BYTES = 128 << 20
 
 
@@ -68,7 +77,7 @@ def _encoded(text: str) -> tuple[bytes, bytes]:
             parse_int=_Number,
             parse_constant=_no_constant,
         )
-        value, metadata = _value(tree, names), _metadata(names)
+        value, metadata = _value(tree, names), metadata_of(names)
     except (ValueError, RecursionError) as error:
         shown = text if len(text) <= 60 else f"{text[:57]}..."
         raise DataError(f"{shown!r} cannot be read as JSON for a VARIANT: {error}") from None
@@ -94,116 +103,37 @@ def _no_constant(text: str) -> NoReturn:
 def _value(tree: Any, names: dict[str, int]) -> bytes:
     match tree:
         case None:
-            return _primitive(_NULL)
+            return primitive(NULL)
         case bool():
-            return _primitive(_TRUE if tree else _FALSE)
+            return primitive(TRUE if tree else FALSE)
         case _Number():
             return _number(tree)
         case str():
-            return _text(tree)
+            return text_of(tree)
         case _Object():
             return _object(tree, names)
         case _:
-            return _array([_value(element, names) for element in tree])
-
-
-def _primitive(number: int, data: bytes = b"") -> bytes:
-    return bytes([number << 2]) + data
-
-
-def _text(text: str) -> bytes:
-    data = text.encode()
-    if len(data) <= _SHORT_TEXT_BYTES:
-        return bytes([len(data) << 2 | 1]) + data
-    return _primitive(_LONG_TEXT, struct.pack("<I", len(data)) + data)
+            return array_of([_value(element, names) for element in tree])
 
 
 def _number(text: str) -> bytes:
     if not set(text) & set(".eE"):
         whole = int(text)
-        for number, size in enumerate((1, 2, 4, 8)):
-            if -(1 << 8 * size - 1) <= whole < 1 << 8 * size - 1:
-                return _primitive(_INT1 + number, whole.to_bytes(size, "little", signed=True))
+        if -(1 << 63) <= whole < 1 << 63:
+            return integer(whole)
     if not set(text) & set("eE"):
         sign, digits, exponent = Decimal(text).as_tuple()
         assert isinstance(exponent, int), "a number of JSON is finite"
         unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
         precision, scale = len(str(abs(unscaled))), -exponent
-        if precision <= _MAX_DIGITS and scale <= _MAX_DIGITS:
-            return _decimal(unscaled, precision, scale)
-    return _primitive(_DOUBLE, struct.pack("<d", float(text)))
-
-
-def _decimal(unscaled: int, precision: int, scale: int) -> bytes:
-    for number, (digits, size) in enumerate(((9, 4), (18, 8), (_MAX_DIGITS, 16))):
-        if precision <= digits and scale <= digits:
-            data = bytes([scale]) + unscaled.to_bytes(size, "little", signed=True)
-            return _primitive(_DECIMAL4 + number, data)
-    raise AssertionError("digits are counted before")
+        if precision <= MAX_DIGITS and scale <= MAX_DIGITS:
+            return decimal(unscaled, scale)
+    return primitive(DOUBLE, struct.pack("<d", float(text)))
 
 
 def _object(pairs: _Object, names: dict[str, int]) -> bytes:
-    found: dict[str, tuple[int, bytes]] = {}
+    fields = []
     for name, tree in pairs:
-        if name in found:
-            raise ValueError(f"the name {name!r} occurs twice in an object")
         number = names.setdefault(name, len(names))
-        found[name] = number, _value(tree, names)
-    starts, position = {}, 0
-    for name, (_, data) in found.items():
-        starts[name] = position
-        position += len(data)
-    in_order = sorted(found, key=_java_order)
-    id_bytes = _width(max((number for number, _ in found.values()), default=0))
-    offset_bytes, is_large = _width(position), len(found) > _SMALL_SIZE
-    flags = is_large << 4 | id_bytes - 1 << 2 | offset_bytes - 1
-    ids = b"".join(found[name][0].to_bytes(id_bytes, "little") for name in in_order)
-    offsets = [*(starts[name] for name in in_order), position]
-    return _container(2, flags, is_large, len(found), ids, offsets, offset_bytes) + b"".join(
-        data for _, data in found.values()
-    )
-
-
-def _java_order(name: str) -> bytes:
-    """Sort by UTF-16 units, as Java compares texts."""
-    return name.encode("utf-16-be", "surrogatepass")
-
-
-def _array(elements: list[bytes]) -> bytes:
-    offsets = [0]
-    for element in elements:
-        offsets.append(offsets[-1] + len(element))
-    offset_bytes, is_large = _width(offsets[-1]), len(elements) > _SMALL_SIZE
-    flags = is_large << 2 | offset_bytes - 1
-    head = _container(3, flags, is_large, len(elements), b"", offsets, offset_bytes)
-    return head + b"".join(elements)
-
-
-def _container(
-    kind: int,
-    flags: int,
-    is_large: bool,  # noqa: FBT001
-    count: int,
-    ids: bytes,
-    offsets: list[int],
-    offset_bytes: int,
-) -> bytes:
-    size = count.to_bytes(4 if is_large else 1, "little")
-    places = b"".join(offset.to_bytes(offset_bytes, "little") for offset in offsets)
-    return bytes([flags << 2 | kind]) + size + ids + places
-
-
-def _metadata(names: dict[str, int]) -> bytes:
-    texts = [name.encode() for name in names]
-    offsets = [0]
-    for text in texts:
-        offsets.append(offsets[-1] + len(text))
-    width = _width(max(offsets[-1], len(texts)))
-    numbers = [len(texts), *offsets]
-    head = bytes([_VERSION | width - 1 << 6])
-    return head + b"".join(one.to_bytes(width, "little") for one in numbers) + b"".join(texts)
-
-
-def _width(number: int) -> int:
-    """Return how many bytes hold a number, at least one."""
-    return max(1, -(-number.bit_length() // 8))
+        fields.append((name, number, _value(tree, names)))
+    return object_of(fields)

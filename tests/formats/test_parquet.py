@@ -27,6 +27,7 @@ from paimonlab.spec.predicate import bind, col
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.type_text import parse_type
 from paimonlab.spec.types import DataField, RowType
+from paimonlab.spec.variant_encode import parse_json
 from paimonlab.storage import LocalFileIO
 from tests.golden import golden
 from tests.spec.random_columns import random_column
@@ -469,3 +470,59 @@ def test_options_of_java_steer_pages_dictionaries_and_compression(tmp_path: Path
     assert {chunk.compression for chunk in chunks} == {"GZIP"}
     assert metadata.num_row_groups > 2
     assert read_table(FILE_IO, path, fields).equals(table)
+
+
+def test_shredded_variants_are_read_whole_and_in_part(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    fields = [DataField(0, "k", parse_type("INT")), DataField(1, "v", parse_type("VARIANT"))]
+    part = pa.struct([("value", pa.binary()), ("typed_value", pa.int64())])
+    kind = pa.struct(
+        [
+            pa.field("metadata", pa.binary(), nullable=False),
+            ("value", pa.binary()),
+            ("typed_value", pa.struct([pa.field("a", part, nullable=False)])),
+        ]
+    )
+    texts = [
+        None if rng.random() < 0.1 else f'{{"a":{rng.integers(10**9)}}}' for _ in range(20_000)
+    ]
+    shredded = [
+        text
+        and {"metadata": bytes([1, 0, 0]), "typed_value": {"a": {"typed_value": int(text[5:-1])}}}
+        for text in texts
+    ]
+    table = pa.table({"k": pa.array(range(20_000), pa.int32()), "v": pa.array(shredded, kind)})
+    path = str(tmp_path / "f.parquet")
+    pq.write_table(table, path, row_group_size=9000, max_rows_per_page=100, write_page_index=True)
+    expected = parse_json(texts)
+
+    assert read_table(FILE_IO, path, fields)["v"].combine_chunks().equals(expected)
+    batches = list(read_batches(FILE_IO, path, fields[1:], batch_rows=700))
+    assert pa.Table.from_batches(batches)["v"].combine_chunks().equals(expected)
+    with open_file(FILE_IO, path) as file:
+        where = bind(col("k") == 12_345, fields, "t")
+        (group,) = file.matching_row_groups(where, fields)
+        ranges = file.wanted_rows(group, where, fields, None)
+        rows = file.read_ranges(fields, group, ranges)
+        assert file.row_bytes(fields[1:], [0]) > 1
+    assert 0 < rows.num_rows <= 100
+    first = rows["k"][0].as_py()
+    assert rows["v"].combine_chunks().equals(expected.slice(first, rows.num_rows))
+
+
+def test_shredded_variants_that_are_damaged_or_inside_of_others_are_refused(
+    tmp_path: Path,
+) -> None:
+    kind = pa.struct(
+        [("metadata", pa.binary()), ("value", pa.binary()), ("typed_value", pa.int8())]
+    )
+    nothing = {"metadata": bytes([1, 0, 0])}
+    path = str(tmp_path / "f.parquet")
+    arrays = pa.array([[nothing]], pa.list_(kind))
+    pq.write_table(pa.table({"c0": pa.array([nothing], kind), "c1": arrays}), path)
+
+    with pytest.raises(CorruptDataError, match=r"f.parquet.*'c0'.*a value is missing"):
+        read_table(FILE_IO, path, fields_of("VARIANT"))
+    with pytest.raises(UnsupportedError, match="shredded VARIANT"):
+        read_table(FILE_IO, path, fields_of("VARIANT", "ARRAY<VARIANT>")[1:])
