@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from pyspark.sql import SparkSession
 import paimonlab as pl
 from paimonlab.catalog import Catalog
 from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.type_text import format_type
+from paimonlab.spec.type_text import format_type, parse_type, type_to_json
 from tests.interop.conftest import java, java_tools, oracle
 from tests.interop.oracle import JavaPaimon
 from tests.interop.pair import Pair, random_rows
@@ -121,3 +122,22 @@ def test_java_reads_what_spark_overwrote(pair: Pair, spark: SparkSession) -> Non
     frame.writeTo("paimon.db.o").overwritePartitions()
     assert_all_agree(pair, spark, "db.o")
     assert sorted(row.a for row in spark.table("paimon.db.o").collect()) == [1, 20, 30]
+
+
+def test_sparks_own_scan_reads_variants_that_java_shredded(pair: Pair, spark: SparkSession) -> None:
+    shape = parse_type("ROW<v ROW<a INT, n DECIMAL(5, 2), r ROW<x ARRAY<INT>>>>")
+    options = {"parquet.variant.shreddingSchema": json.dumps(type_to_json(shape))}
+    pair.create("java", "db.t", {"k": "INT NOT NULL", "v": "VARIANT"}, options=options)
+    texts = [
+        '{"a":1,"b":"x","n":1.5}',
+        '{"a":null,"n":true,"r":{"q":null,"x":[1,"u"]}}',
+        *("null", "[]", None),
+    ]
+    rows = pa.table({"k": pa.array(range(5), pa.int32()), "v": pl.parse_json(texts)})
+
+    pair.write("java", "db.t", rows)
+
+    found = spark.sql("SELECT to_json(v) FROM paimon.db.t ORDER BY k").collect()
+    assert [text for (text,) in found] == texts
+    ours = pair.open("db.t").scan(["k", "v"]).to_arrow().sort_by("k")
+    assert pl.to_json(ours["v"]).to_pylist() == texts
