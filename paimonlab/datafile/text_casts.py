@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from paimonlab.datafile.number_casts import rounded
 from paimonlab.datafile.per_value import per_value
 from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.java_text import decode_utf8
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import MAX_LENGTH, AtomicType, TypeRoot
 
@@ -52,7 +53,7 @@ def bytes_to_text(array: pa.Array, _source: AtomicType, _target: AtomicType) -> 
     try:
         return array.cast(pa.string())
     except pa.ArrowInvalid:
-        return per_value(array, lambda value: value.decode("utf-8", "replace"), pa.string())
+        return per_value(array, decode_utf8, pa.string())
 
 
 def boolean_to_text(array: pa.Array, source: AtomicType, target: AtomicType) -> pa.Array:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.spec.java_text import decode_utf8
 from paimonlab.spec.types import AtomicType, DataType, TypeRoot
 
 _DAY_SECONDS = 86_400
@@ -95,7 +96,7 @@ def _decimal(value: Decimal, _type: AtomicType, _unit: str) -> str:
 
 
 def _binary(value: bytes, _type: AtomicType, _unit: str) -> str:
-    return value.decode(errors="replace")
+    return decode_utf8(value)
 
 
 def _float(value: float, _type: AtomicType, _unit: str) -> str:
