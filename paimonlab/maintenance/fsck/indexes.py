@@ -73,6 +73,9 @@ class IndexChecker:
         owned: dict[tuple[bytes, int, str], str] = {}
         for entry in entries:
             index_path = self._path(entry, folders)
+            if entry.index_type == DELETION_VECTORS and entry.deletion_vectors is None:
+                problem = f"it does not say of which files {entry.file_name} deletes rows"
+                self.notes.add(path, problem, referrer=root.name)
             for vector in entry.deletion_vectors or ():
                 owner = (entry.partition, entry.bucket, vector.data_file_name)
                 if files.is_complete and owner not in owners:
