@@ -30,7 +30,8 @@ class Reading:
     fields: tuple[DataField, ...]
     """The columns of the result."""
     checked: tuple[DataField, ...] = ()
-    """Nanosecond columns read once more in microseconds, to see whether they fit."""
+    """Columns read once more in another unit: those of nanoseconds in microseconds, to see
+    whether they fit; the others in nanoseconds, to see which nanos of the day are negative."""
     int96_unit: str | None = None
     """Unit that INT96 is read in."""
 
@@ -65,14 +66,14 @@ def readings(
         return (Reading(tuple(fields)),)
     nanos = [field for field in int96 if has_nanos(field.type)]
     micros = tuple(field for field in int96 if not has_nanos(field.type))
-    if not nanos:
-        return (Reading(tuple(fields), int96_unit="us"),)
     checked = tuple(field for field in nanos if isinstance(field.type, AtomicType))
-    others = tuple(field for field in fields if field not in micros)
-    parts = [Reading(others, int96_unit="ns")]
-    if micros or checked:
-        parts.append(Reading(micros, checked, "us"))
-    return tuple(parts)
+    signed = tuple(field for field in micros if isinstance(field.type, AtomicType))
+    if nanos:
+        others = tuple(field for field in fields if field not in micros)
+        parts = [Reading(others, signed, "ns"), Reading(micros, checked, "us")]
+    else:
+        parts = [Reading(tuple(fields), int96_unit="us"), Reading((), signed, "ns")]
+    return tuple(part for part in parts if part.column_names)
 
 
 def _refuse_shredded(metadata: pq.FileMetaData, fields: Sequence[DataField], path: str) -> None:
@@ -119,12 +120,20 @@ def conform(
     if len({table.num_rows for table in tables}) != 1 or len(tables) != len(parts):
         raise CorruptDataError(path, "its columns have different numbers of rows")
     columns: dict[str, pa.ChunkedArray] = {}
+    in_nanos: dict[str, pa.ChunkedArray] = {}
     for part, table in zip(parts, tables, strict=True):
         for field in part.checked:
-            _check_nanos_fit(table.column(field.name), field, path)
+            if part.int96_unit == "ns":
+                in_nanos[field.name] = table.column(field.name)
+            else:
+                _check_nanos_fit(table.column(field.name), field, path)
+    for part, table in zip(parts, tables, strict=True):
         for field in part.fields:
+            column = table.column(field.name)
+            if field.name in in_nanos:
+                column = _signed(column, in_nanos[field.name])
             target = schema.field(field.name).type
-            columns[field.name] = _conformed(table.column(field.name), field, target, path)
+            columns[field.name] = _conformed(column, field, target, path)
     return pa.table([columns[field.name] for field in fields], schema=schema)
 
 
@@ -177,6 +186,17 @@ def _check_nanos_fit(micros: pa.ChunkedArray, field: DataField, path: str) -> No
             f"an instant outside the years 1677 to 2262 in column {field.name!r}",
             f"{path} has one, and Arrow counts nanoseconds in 64 bits; leave the column out",
         )
+
+
+def _signed(micros: pa.ChunkedArray, nanos: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Take the nanos of the day as signed, in a column that was read in both units.
+
+    Microseconds alone do not tell 1969 from 2554. Nanoseconds, whatever they wrapped around,
+    are a thousand of the right microseconds: 2**64 is no multiple of a thousand.
+    """
+    shifted = pc.subtract(micros.cast(pa.int64()), _UNSIGNED_NANOS_MICROS)
+    is_negative = pc.equal(pc.multiply(shifted, 1000), nanos.cast(pa.int64()))
+    return pc.if_else(is_negative, shifted.cast(micros.type), micros)
 
 
 def _within(ticks: pa.ChunkedArray, limit: int) -> pa.ChunkedArray:
