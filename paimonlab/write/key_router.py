@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.errors import DataError
+from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.spec.binary_row import decode, encode
 from paimonlab.spec.fields import VALUE_KIND
 from paimonlab.spec.row_kind import RowKind
@@ -73,6 +73,12 @@ class KeyRouter:
         *,
         snapshot_id: int | None,
     ) -> None:
+        if plan.options.merge_engine != "deduplicate":
+            raise UnsupportedError(
+                f"merge-engine = '{plan.options.merge_engine}'",
+                "where keys may move across partitions only 'deduplicate' is written yet: give "
+                "the primary key all partition columns, or the table a number of buckets",
+            )
         self.checked_snapshot_id = snapshot_id
         self._plan = plan
         self._schema = plan.schema
