@@ -168,7 +168,6 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"changelog-producer": "lookup"}, "create write"),
     ({"file.compression": "brotli"}, "create write"),
     ({"manifest.compression": "deflate"}, "create write"),
-    ({"num-sorted-run.compaction-trigger": "4"}, "create write"),
     ({"full-compaction.delta-commits": "1"}, "create write"),
     ({"snapshot.num-retained.max": "5"}, "create write"),
     ({"snapshot.time-retained": "2 h"}, "create write"),

@@ -1,0 +1,76 @@
+"""What is going to be compacted, and what came out of it.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.compact.CompactUnit``, ``…CompactResult``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from paimonlab.compact.levels import LevelSortedRun
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.index_manifest import IndexManifestEntry
+
+
+class PickReason(Enum):
+    """Why files were picked; the value is for people."""
+
+    FULL = "full compaction"
+    INTERVAL = "optimization interval"
+    TOTAL_SIZE = "total size below threshold"
+    INCREMENTAL_SIZE = "incremental size above threshold"
+    SIZE_AMPLIFICATION = "size amplification"
+    SIZE_RATIO = "size ratio"
+    RUN_COUNT = "number of sorted runs"
+    LEVEL_0 = "files on level 0"
+
+
+@dataclass(frozen=True, slots=True)
+class CompactUnit:
+    """Files of one bucket to merge, and the level their rows go to."""
+
+    output_level: int
+    files: tuple[DataFileMeta, ...]
+    """Newest run first."""
+    is_file_by_file: bool = False
+    """Whether every file is rewritten by itself, none upgraded: they are one run already."""
+    reason: PickReason = PickReason.FULL
+
+    @classmethod
+    def of_runs(
+        cls, output_level: int, runs: Sequence[LevelSortedRun], reason: PickReason
+    ) -> CompactUnit:
+        """Take all files of some runs, newest first."""
+        return cls(output_level, tuple(file for run in runs for file in run.files), reason=reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactIncrement:
+    """What compactions of one bucket changed: the ``compact_*`` part of a `CommitMessage`."""
+
+    before: tuple[DataFileMeta, ...] = ()
+    after: tuple[DataFileMeta, ...] = ()
+    """The rows of ``before``, rewritten; a file in both was given another level."""
+    changelog: tuple[DataFileMeta, ...] = ()
+    """What changed for a reader who saw only higher levels, or only the highest."""
+    new_indexes: tuple[IndexManifestEntry, ...] = ()
+    deleted_indexes: tuple[IndexManifestEntry, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changed."""
+        return self == CompactIncrement()
+
+    @classmethod
+    def merge(cls, increments: Iterable[CompactIncrement]) -> CompactIncrement:
+        """Put what several steps of one compaction changed together, in order."""
+        found = tuple(increments)
+        return cls(
+            before=tuple(file for one in found for file in one.before),
+            after=tuple(file for one in found for file in one.after),
+            changelog=tuple(file for one in found for file in one.changelog),
+            new_indexes=tuple(entry for one in found for entry in one.new_indexes),
+            deleted_indexes=tuple(entry for one in found for entry in one.deleted_indexes),
+        )
