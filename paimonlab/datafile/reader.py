@@ -380,6 +380,13 @@ class DataFile:
         (rows,) = pa.concat_tables(found).combine_chunks().to_batches()
         return evolution.apply(rows)
 
+    def row_bytes(self, wanted: Sequence[DataField]) -> int:
+        """Return the bytes of an average row of the widest row group, encoded, of columns."""
+        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        with referred_to_by(self.table):
+            groups = [group.index for group in self.content.row_groups]
+            return self.content.row_bytes(evolution.file_fields, groups)
+
     def _batch_rows(
         self, wanted: int, groups: Sequence[RowGroup], fields: Sequence[DataField]
     ) -> int:

@@ -126,33 +126,46 @@ def cut_ranges(ranges: RowRanges, most_rows: int) -> Iterator[RowRanges]:
         yield np.stack([first, last], 1)
 
 
-def pages_of(places: PagePlaces, leaf: int, row_count: int, ranges: RowRanges) -> Pages:
+def choose_pages(
+    columns: Sequence[tuple[int, PagePlaces]], row_count: int, ranges: RowRanges
+) -> list[Pages]:
     """Choose the pages that hold rows.
 
     Parameters
     ----------
-    places
-        All pages of the column chunk.
-    leaf
-        Position of the column.
+    columns
+        Position and all pages of c column chunks.
     row_count
         Of the row group.
     ranges
         Rows that are wanted.
+
+    Returns
+    -------
+    list of c Pages
     """
-    first = np.searchsorted(places.first_rows, ranges[:, 0], side="right") - 1
-    last = np.searchsorted(places.first_rows, ranges[:, 1], side="left")
-    steps = np.zeros(len(places.first_rows) + 1, np.int64)
+    known: dict[bytes, tuple[npt.NDArray[np.bool_], RowRanges]] = {}
+    found = []
+    for leaf, places in columns:
+        first_rows = places.first_rows
+        alike = first_rows.tobytes()  # most writers end the pages of all columns at the same rows
+        if alike not in known:
+            wanted = _pages_wanted(first_rows, ranges)
+            known[alike] = wanted, ranges_of(first_rows, row_count, wanted)
+        wanted, rows = known[alike]
+        counts = np.diff(first_rows, append=row_count)[wanted]
+        found.append(Pages(leaf, places.offsets[wanted], places.sizes[wanted], counts, rows))
+    return found
+
+
+def _pages_wanted(first_rows: npt.NDArray[np.int64], ranges: RowRanges) -> npt.NDArray[np.bool_]:
+    first = np.searchsorted(first_rows, ranges[:, 0], side="right") - 1
+    last = np.searchsorted(first_rows, ranges[:, 1], side="left")
+    steps = np.zeros(len(first_rows) + 1, np.int64)
     np.add.at(steps, first, 1)
     np.add.at(steps, last, -1)
-    wanted = np.cumsum(steps[:-1]) > 0
-    return Pages(
-        leaf,
-        places.offsets[wanted],
-        places.sizes[wanted],
-        np.diff(places.first_rows, append=row_count)[wanted],
-        ranges_of(places.first_rows, row_count, wanted),
-    )
+    found: npt.NDArray[np.bool_] = np.cumsum(steps[:-1]) > 0
+    return found
 
 
 def cuts(

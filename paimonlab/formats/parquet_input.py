@@ -16,15 +16,15 @@ from paimonlab.errors import CorruptDataError
 from paimonlab.formats.parquet_columns import Reading, conform, readings
 from paimonlab.formats.parquet_cut import (
     RowRanges,
+    choose_pages,
     count_rows,
     cuts,
-    pages_of,
     ranges_of,
     select,
     whole,
 )
 from paimonlab.formats.parquet_footers import shared_footers
-from paimonlab.formats.parquet_pages import PageIndex
+from paimonlab.formats.parquet_pages import PageIndex, PagePlaces
 from paimonlab.formats.parquet_stats import page_stats, row_group_stats
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.formats.thrift_compact import DamagedThriftError
@@ -260,15 +260,18 @@ class ParquetInput:
     def _cut_rows(self, part: Reading, group: RowGroup, ranges: RowRanges) -> pa.Table:
         index = self._index
         found: dict[str, pa.ChunkedArray] = {}
-        flat, others = [], []
+        flat: dict[str, tuple[int, PagePlaces]] = {}
+        others = []
         for name in part.column_names:
             leaf = index.leaf(name)
             places = None if leaf is None else index.places(group.index, leaf, self._file)
             if leaf is None or places is None:
                 others.append(name)
             else:
-                flat.append((name, pages_of(places, leaf, group.row_count, ranges)))
-        for cut, positions in cuts(index, self._file, group.index, [pages for _, pages in flat]):
+                flat[name] = leaf, places
+        names = list(flat)
+        pages = choose_pages(list(flat.values()), group.row_count, ranges)
+        for cut, positions in cuts(index, self._file, group.index, pages):
             file = pq.ParquetFile(
                 pa.BufferReader(cut.data),
                 coerce_int96_timestamp_unit=part.int96_unit,
@@ -278,7 +281,7 @@ class ParquetInput:
             self._require_rows(group.index, table.num_rows, count_rows(cut.rows))
             table = select(table, cut.rows, ranges)
             for position in positions:
-                found[flat[position][0]] = table.column(flat[position][0])
+                found[names[position]] = table.column(names[position])
         if others:
             file = self._parquet_file(part, buffer_size=0, pre_buffer=False)
             table = file.read_row_group(group.index, others, use_threads=False)

@@ -7,51 +7,26 @@ ever; memory is bounded, and a table whose keys do not fit is read block by bloc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from types import TracebackType
-from typing import Self
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.datafile.layout import key_field
-from paimonlab.datafile.reader import DataFile
-from paimonlab.read.merging import open_data_file
-from paimonlab.read.read_plan import ReadPlan
-from paimonlab.scan.split import DataSplit
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import key_column
-from paimonlab.spec.predicate import (
-    ColumnStats,
-    Predicate,
-    columns,
-    evaluate,
-    may_match_stats,
-    rename_columns,
-)
-from paimonlab.storage import FileIO
+from paimonlab.read.lazy_file import FileKey, LazyFile
+from paimonlab.spec.predicate import ColumnStats, Predicate, evaluate, may_match_stats
+from paimonlab.spec.types import DataField
 from paimonlab.storage.recent import Recent
 
 _BLOCK_OVERHEAD_BYTES = 500
-_FileKey = tuple[str, str, str, int, tuple[str, ...]]
+_KeysOfFile: TypeAlias = tuple[FileKey, tuple[DataField, ...]]
+_KeysOfBlock: TypeAlias = tuple[FileKey, tuple[DataField, ...], int]
 
 
 @dataclass(frozen=True, slots=True)
-class KeyHits:
-    """Rows of one file that a lookup found."""
-
-    file: DataFileMeta
-    positions: npt.NDArray[np.int64]
-    """(h,) in the file, ascending."""
-    keys: pa.Table
-    """Their key copies, h rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Blocks:
+class Blocks:
     """The blocks of one file."""
 
     starts: npt.NDArray[np.int64]
@@ -61,106 +36,72 @@ class _Blocks:
     """By key copy, one value a block."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeyHits:
+    """Rows of one file that a lookup found."""
+
+    file: LazyFile
+    blocks: Blocks
+    positions: npt.NDArray[np.int64]
+    """(h,) in the file, ascending."""
+    keys: pa.Table
+    """Their key copies, h rows."""
+
+
 class KeyBlocks:
     """Finds keys in files. Thread-safe."""
 
     def __init__(self, limit_bytes: int) -> None:
-        self._files: Recent[_FileKey, _Blocks] = Recent(limit_bytes // 8)
-        self._rows: Recent[tuple[_FileKey, int], pa.RecordBatch] = Recent(limit_bytes)
+        self._files: Recent[_KeysOfFile, Blocks] = Recent(limit_bytes // 8)
+        self._rows: Recent[_KeysOfBlock, pa.RecordBatch] = Recent(limit_bytes)
 
     def find(
-        self,
-        split: DataSplit,
-        file: DataFileMeta,
-        predicate: Predicate,
-        plan: ReadPlan,
-        file_io: FileIO,
+        self, file: LazyFile, fields: tuple[DataField, ...], wanted: Predicate
     ) -> KeyHits | None:
         """Find the rows of a file whose keys match; None: there is none.
 
         Parameters
         ----------
-        split, file
-            A file of a primary-key table and the split it is in.
-        predicate
-            Over trimmed primary key columns.
-        plan, file_io
-            Of the read.
+        file
+            Of a primary-key table; opened only if something of it is not in memory.
+        fields
+            All key copies (`paimonlab.datafile.layout.key_field`).
+        wanted
+            Over key copies.
         """
-        names = {name: key_column(name) for name in columns(predicate)}
-        wanted = rename_columns(predicate, names)
-        with _Lazy(split, file, plan, file_io) as lazy:
-            blocks = self._blocks(lazy)
-            hits = [
-                (int(blocks.starts[block]) + within, rows)
-                for block in np.flatnonzero(
-                    may_match_stats(wanted, blocks.stats, count=len(blocks.starts))
-                ).tolist()
-                for within, rows in _matching(wanted, self._block(lazy, blocks, block))
-            ]
+        key = (file.key, fields)
+        blocks = self._files.get(key)
+        if blocks is None:
+            blocks = Blocks(*file.data.blocks(fields))
+            self._files.put(key, blocks, _BLOCK_OVERHEAD_BYTES * (len(blocks.starts) + 1))
+        may_match = may_match_stats(wanted, blocks.stats, count=len(blocks.starts))
+        hits = [
+            (blocks.starts[number] + within, rows)
+            for number in np.flatnonzero(may_match).tolist()
+            for within, rows in _matching(wanted, self._block(file, fields, blocks, number))
+        ]
         if not hits:
             return None
         rows = pa.Table.from_batches([rows for _, rows in hits])
-        return KeyHits(file, np.concatenate([positions for positions, _ in hits]), rows)
+        positions = np.concatenate([positions for positions, _ in hits])
+        return KeyHits(file, blocks, positions, rows)
 
-    def _blocks(self, lazy: _Lazy) -> _Blocks:
-        blocks = self._files.get(lazy.key)
-        if blocks is None:
-            blocks = _Blocks(*lazy.data.blocks(lazy.fields))
-            self._files.put(lazy.key, blocks, _BLOCK_OVERHEAD_BYTES * (len(blocks.starts) + 1))
-        return blocks
-
-    def _block(self, lazy: _Lazy, blocks: _Blocks, number: int) -> pa.RecordBatch:
+    def _block(
+        self, file: LazyFile, fields: tuple[DataField, ...], blocks: Blocks, number: int
+    ) -> pa.RecordBatch:
         """Return the keys of a block."""
-        rows = self._rows.get((lazy.key, number))
+        key = (file.key, fields, number)
+        rows = self._rows.get(key)
         if rows is None:
             positions = np.arange(blocks.starts[number], blocks.ends[number])
-            rows = lazy.data.rows_at(lazy.fields, positions)
-            self._rows.put((lazy.key, number), rows, rows.nbytes + _BLOCK_OVERHEAD_BYTES)
+            rows = file.data.rows_at(fields, positions)
+            self._rows.put(key, rows, rows.nbytes + _BLOCK_OVERHEAD_BYTES)
         return rows
 
     def clear(self) -> None:
         """Forget everything."""
         self._files.clear()
         self._rows.clear()
-
-
-class _Lazy:
-    """A data file that is opened when it is needed."""
-
-    def __init__(
-        self, split: DataSplit, file: DataFileMeta, plan: ReadPlan, file_io: FileIO
-    ) -> None:
-        keys = plan.schema.trimmed_primary_keys
-        self.fields = [key_field(plan.schema.field(name)) for name in keys]
-        self.key = (
-            plan.table_path,
-            split.bucket_path,
-            file.file_name,
-            file.file_size_bytes,
-            keys,
-        )
-        self._open: Callable[[], DataFile] = partial(open_data_file, split, file, plan, file_io)
-        self._data: DataFile | None = None
-
-    @property
-    def data(self) -> DataFile:
-        """The open file."""
-        if self._data is None:
-            self._data = self._open()
-        return self._data
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._data is not None:
-            self._data.__exit__(kind, error, traceback)
 
 
 def _matching(

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.datafile.layout import KIND_FIELD
+from paimonlab.datafile.layout import KIND_FIELD, key_field
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.read.key_blocks import KeyHits, shared_blocks
-from paimonlab.read.merging import open_data_file
+from paimonlab.read.lazy_file import LazyFile
 from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.value_blocks import shared_values
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import VALUE_KIND
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.fields import VALUE_KIND, key_column
+from paimonlab.spec.predicate import Predicate, columns, rename_columns
 from paimonlab.storage import FileIO
 
 _ORDER = "order"
@@ -52,20 +54,33 @@ def newest_rows(
         Of ``plan.arrow_schema``. None: which row is the newest cannot be told from the files
         they are in; the split has to be merged.
     """
-    found = (shared_blocks.find(split, file, keys, plan, file_io) for file in files)
-    hits = sorted((one for one in found if one), key=lambda one: one.file.max_sequence_number)
-    if not all(
-        older.file.max_sequence_number < newer.file.min_sequence_number
-        for older, newer in pairwise(hits)
-    ):
-        return None
-    return [rows for hit in _newest(hits) if (rows := _read(split, hit, plan, file_io)).num_rows]
+    names = {name: key_column(name) for name in columns(keys)}
+    wanted = rename_columns(keys, names)
+    fields = tuple(key_field(plan.schema.field(name)) for name in plan.schema.trimmed_primary_keys)
+    with ExitStack() as opened:
+        lazy = [opened.enter_context(LazyFile(split, file, plan, file_io)) for file in files]
+        found = (shared_blocks.find(file, fields, wanted) for file in lazy)
+        hits = sorted((hit for hit in found if hit), key=_newest_number)
+        if not all(
+            older.file.meta.max_sequence_number < newer.file.meta.min_sequence_number
+            for older, newer in pairwise(hits)
+        ):
+            return None
+        return [rows for hit in _newest(hits) for rows in _read(hit, plan) if rows.num_rows]
+
+
+def _newest_number(hit: KeyHits) -> int:
+    return hit.file.meta.max_sequence_number
 
 
 def _newest(hits: Sequence[KeyHits]) -> Iterator[KeyHits]:
     """Leave out the rows of keys that a later file has again."""
     if len(hits) <= 1:
         yield from hits
+        return
+    newest_keys = hits[-1].keys
+    if newest_keys.num_rows == 1 and all(hit.keys.equals(newest_keys) for hit in hits):
+        yield hits[-1]
         return
     keys = pa.concat_tables([hit.keys for hit in hits])
     numbered = keys.append_column(_ORDER, pa.array(np.arange(keys.num_rows)))
@@ -80,14 +95,13 @@ def _newest(hits: Sequence[KeyHits]) -> Iterator[KeyHits]:
             yield replace(hit, positions=hit.positions[mask])
 
 
-def _read(split: DataSplit, hit: KeyHits, plan: ReadPlan, file_io: FileIO) -> pa.RecordBatch:
-    fields = list(plan.fields)
-    may_delete = hit.file.delete_row_count != 0
-    if may_delete:
-        fields.append(KIND_FIELD)
-    with open_data_file(split, hit.file, plan, file_io) as data:
-        rows = data.rows_at(fields, hit.positions)
-    if may_delete:
-        is_there = is_add(rows.column(VALUE_KIND).to_numpy())
-        rows = rows.filter(pa.array(is_there)).select(list(plan.columns))
-    return rows
+def _read(hit: KeyHits, plan: ReadPlan) -> list[pa.RecordBatch]:
+    fields = plan.fields
+    if hit.file.meta.delete_row_count == 0:
+        return shared_values.rows_at(hit.file, hit.blocks, fields, hit.positions)
+    # None: files of old writers do not say.
+    found = shared_values.rows_at(hit.file, hit.blocks, (*fields, KIND_FIELD), hit.positions)
+    return [
+        rows.filter(pa.array(is_add(rows.column(VALUE_KIND).to_numpy()))).select(list(plan.columns))
+        for rows in found
+    ]

@@ -41,6 +41,12 @@ class Recent(Generic[Key, Value]):
                 _, (_, oldest_bytes) = self._values.popitem(last=False)
                 self._size_bytes -= oldest_bytes
 
+    @property
+    def size_bytes(self) -> int:
+        """What the values kept have together."""
+        with self._lock:
+            return self._size_bytes
+
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:

@@ -12,8 +12,10 @@ import pytest
 
 import paimonlab
 from paimonlab.formats import parquet_writer
+from paimonlab.read import value_blocks
 from paimonlab.read.key_blocks import shared_blocks
 from paimonlab.read.splits import read_splits
+from paimonlab.read.value_blocks import shared_values
 
 KEYS: dict[str, tuple[str, Any]] = {
     "bigint": ("BIGINT", lambda number: number * 10**12 - 5),
@@ -37,6 +39,7 @@ def catalog(tmp_path: Path) -> paimonlab.Catalog:
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_writer, "PAGE_ROWS", 16)
     shared_blocks.clear()
+    shared_values.clear()
 
 
 def _as_dict(rows: pa.Table, key: tuple[str, ...]) -> dict[Any, Any]:
@@ -103,6 +106,35 @@ def test_a_warm_table_decodes_only_the_pages_of_the_rows(catalog: paimonlab.Cata
     assert table.lookup({"k": [1500, -1]}).num_rows == 0
     table.write(pa.table({"k": [499], "v": [7]}))
     assert table.lookup({"k": [499]}).to_pylist() == [{"k": 499, "v": 7}]
+
+
+def test_a_lookup_of_rows_read_before_opens_no_file(catalog: paimonlab.Catalog) -> None:
+    table = catalog.create_table(
+        "db.t", {"k": "BIGINT", "v": "BIGINT"}, primary_keys=["k"], options={"bucket": "1"}
+    )
+    table.write(pa.table({"k": np.arange(100), "v": np.arange(100)}))
+    table.write(pa.table({"k": [7, 8], "v": [70, 80]}))
+    for key, value in ((7, 70), (9, 9)):
+        assert table.lookup({"k": [key]}).to_pylist() == [{"k": key, "v": value}]
+    for data_file in Path(table.path.removeprefix("file:")).glob("bucket-0/*"):
+        data_file.unlink()
+    for key, value in ((8, 80), (10, 10)):  # of the same pages
+        assert table.lookup({"k": [key]}).to_pylist() == [{"k": key, "v": value}]
+
+
+def test_of_wide_rows_only_those_wanted_are_read(
+    catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(value_blocks, "_MOST_BLOCK_BYTES", 10_000)
+    table = catalog.create_table(
+        "db.t", {"k": "INT", "v": "STRING"}, primary_keys=["k"], options={"bucket": "1"}
+    )
+    table.write(pa.table({"k": range(64), "v": [f"{number:01000}" for number in range(64)]}))
+    found = table.lookup({"k": [3, 4, 40]})
+    assert sorted(map(int, found["v"].to_pylist())) == [3, 4, 40]
+    assert not shared_values.size_bytes
+    assert table.lookup({"k": [5]}, columns=["k"]).to_pylist() == [{"k": 5}]
+    assert shared_values.size_bytes
 
 
 def test_a_renamed_key_is_found_in_old_files(catalog: paimonlab.Catalog) -> None:
