@@ -30,6 +30,8 @@ commit.min-retry-wait  duration  10 ms
 commit.strict-mode.last-safe-snapshot  long  -
 commit.timeout  duration  -
 commit.user-prefix  string  -
+compaction.force-rewrite-all-files  boolean  false
+compaction.force-up-level-0  boolean  false
 compaction.incremental-size-threshold  memory  -
 compaction.max-size-amplification-percent  int  200
 compaction.offpeak-ratio  int  0
@@ -37,6 +39,7 @@ compaction.offpeak.end.hour  int  -1
 compaction.offpeak.start.hour  int  -1
 compaction.optimization-interval  duration  -
 compaction.size-ratio  int  1
+compaction.small-file-ratio  float  0.7
 compaction.total-size-threshold  memory  -
 consumer.expiration-time  duration  -
 data-evolution.enabled  boolean  false
@@ -76,6 +79,7 @@ file.compression.zstd-level  int  1
 file.format  enum  parquet  parquet*|orc*|avro*|csv|json|text|lance|vortex|mosaic|row|blob
 file.format.per.level  map  -
 file.suffix.include.compression  boolean  false
+force-lookup  boolean  false
 ignore-delete  boolean  false
 ignore-update-before  boolean  false
 incremental-between  string  -
@@ -84,6 +88,8 @@ incremental-between-tag-to-snapshot  boolean  false
 incremental-between-timestamp  string  -
 incremental-to-auto-tag  string  -
 index-file-in-data-file-dir  boolean  false
+lookup-compact  enum  RADICAL  RADICAL*|GENTLE*
+lookup-compact.max-interval  int  -
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
 manifest.delete-file-drop-stats  boolean  false
 manifest.full-compaction-threshold-size  memory  16 mb
@@ -94,7 +100,9 @@ metadata.stats-dense-store  boolean  true
 metadata.stats-keep-first-n-columns  int  -1
 metadata.stats-mode  string  truncate(16)
 metadata.stats-mode.per.level  map  -
+num-levels  int  -
 num-sorted-run.compaction-trigger  int  5
+num-sorted-run.stop-trigger  int  -
 orc.bloom.filter.columns  list  -
 orc.bloom.filter.fpp  float  -
 orc.compress  string  -
@@ -241,27 +249,21 @@ commit.callbacks  string  -
 commit.force-compact  boolean  false
 compaction.delete-ratio-threshold  float  0.2
 compaction.file-num-limit  int  100000
-compaction.force-rewrite-all-files  boolean  false
-compaction.force-up-level-0  boolean  false
 compaction.max.file-num  int  -
 compaction.min.file-num  int  5
 compaction.skip-expired-partitions  boolean  false
-compaction.small-file-ratio  float  0.7
 cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false
 delete.force-produce-changelog  boolean  false
 end-input.check-partition-expire  boolean  false
 fields.*.dimension  int  -
 fields.*.nlist  int  -
-force-lookup  boolean  false
 full-compaction.delta-commits  int  -
 global-index.build.max-parallelism  int  4096
 global-index.build.max-shard  int  32
 global-index.column-update-action  enum  THROW_ERROR  THROW_ERROR|DROP_PARTITION_INDEX|IGNORE
 global-index.external-path  string  -
 global-index.row-count-per-shard  long  100000
-lookup-compact  enum  RADICAL  RADICAL|GENTLE
-lookup-compact.max-interval  int  -
 lookup-wait  boolean  true
 lookup.merge-buffer-size  memory  8 mb
 lookup.merge-records-threshold  int  1024
@@ -287,8 +289,6 @@ metadata.iceberg.storage  enum  disabled  disabled|table-location|hadoop-catalog
 metadata.iceberg.storage-location  enum  -  table-location|catalog-location
 metadata.iceberg.table  string  -
 metadata.iceberg.uri  string  -
-num-levels  int  -
-num-sorted-run.stop-trigger  int  -
 orc.*  string  -
 overwrite-upgrade  boolean  true
 parquet.*  string  -
