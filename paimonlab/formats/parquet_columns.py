@@ -10,17 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from paimonlab.errors import CorruptDataError, DataError, UnsupportedError
-from paimonlab.formats.parquet_fields import has_nanos, has_variant
+from paimonlab.formats.parquet_fields import has_variant
+from paimonlab.formats.parquet_int96 import signed
 from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot
 from paimonlab.spec.variant_shredded import is_shredded, rebuilt
-
-_MAX_NANOS = 2**63 - 1
-_UNSIGNED_NANOS_MICROS = 2**64 // 1000
-"""By how much pyarrow is off when the nanos of the day of an INT96 are negative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +26,7 @@ class Reading:
     fields: tuple[DataField, ...]
     """The columns of the result."""
     checked: tuple[DataField, ...] = ()
-    """Columns read once more in another unit: those of nanoseconds in microseconds, to see
-    whether they fit; the others in nanoseconds, to see which nanos of the day are negative."""
+    """Columns with INT96 timestamps, read once more in another unit."""
     int96_unit: str | None = None
     """Unit that INT96 is read in."""
 
@@ -44,10 +39,7 @@ class Reading:
 def readings(
     metadata: pq.FileMetaData, fields: Sequence[DataField], path: str
 ) -> tuple[Reading, ...]:
-    """Decide in how many goes columns are read.
-
-    pyarrow reads all INT96 columns of a file in one unit. Nanoseconds reach from 1677 to
-    2262 only, so columns of coarser types are read apart, in microseconds.
+    """Decide in how many goes columns are read; INT96 is read in two units.
 
     Raises
     ------
@@ -61,19 +53,10 @@ def readings(
         if field.name not in known:
             raise CorruptDataError(path, f"column {field.name!r} is not in the file")
     _refuse_shredded(metadata, fields, path)
-    int96 = [field for field in fields if field.name in int96_columns]
+    int96 = tuple(field for field in fields if field.name in int96_columns)
     if not int96:
         return (Reading(tuple(fields)),)
-    nanos = [field for field in int96 if has_nanos(field.type)]
-    micros = tuple(field for field in int96 if not has_nanos(field.type))
-    checked = tuple(field for field in nanos if isinstance(field.type, AtomicType))
-    signed = tuple(field for field in micros if isinstance(field.type, AtomicType))
-    if nanos:
-        others = tuple(field for field in fields if field not in micros)
-        parts = [Reading(others, signed, "ns"), Reading(micros, checked, "us")]
-    else:
-        parts = [Reading(tuple(fields), int96_unit="us"), Reading((), signed, "ns")]
-    return tuple(part for part in parts if part.column_names)
+    return Reading(tuple(fields), int96_unit="us"), Reading((), int96, "ns")
 
 
 def _refuse_shredded(metadata: pq.FileMetaData, fields: Sequence[DataField], path: str) -> None:
@@ -120,19 +103,18 @@ def conform(
     if len({table.num_rows for table in tables}) != 1 or len(tables) != len(parts):
         raise CorruptDataError(path, "its columns have different numbers of rows")
     columns: dict[str, pa.ChunkedArray] = {}
-    in_nanos: dict[str, pa.ChunkedArray] = {}
-    for part, table in zip(parts, tables, strict=True):
-        for field in part.checked:
-            if part.int96_unit == "ns":
-                in_nanos[field.name] = table.column(field.name)
-            else:
-                _check_nanos_fit(table.column(field.name), field, path)
+    in_nanos = {
+        field.name: table.column(field.name)
+        for part, table in zip(parts, tables, strict=True)
+        for field in part.checked
+    }
     for part, table in zip(parts, tables, strict=True):
         for field in part.fields:
             column = table.column(field.name)
-            if field.name in in_nanos:
-                column = _signed(column, in_nanos[field.name])
             target = schema.field(field.name).type
+            if field.name in in_nanos:
+                nanos = in_nanos[field.name]
+                column = signed(column, nanos, target, column=field.name, path=path)
             columns[field.name] = _conformed(column, field, target, path)
     return pa.table([columns[field.name] for field in fields], schema=schema)
 
@@ -167,37 +149,3 @@ def _variants(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
 def _unit_without_annotation(field: DataField) -> pa.DataType:
     precision = field.type.precision if isinstance(field.type, AtomicType) else None
     return pa.timestamp("us" if precision is not None and 3 < precision <= 6 else "ms")
-
-
-def _check_nanos_fit(micros: pa.ChunkedArray, field: DataField, path: str) -> None:
-    """Refuse instants that 64 bits of nanoseconds cannot hold: pyarrow would wrap them.
-
-    Java may write negative nanos of the day; pyarrow takes them as unsigned, which is right
-    by wrapping in nanoseconds and off by a constant in microseconds.
-    """
-    if micros.null_count == len(micros):
-        return
-    ticks = micros.cast(pa.int64())
-    limit = _MAX_NANOS // 1000
-    shifted = pc.subtract(ticks, _UNSIGNED_NANOS_MICROS)
-    fits = pc.or_(_within(ticks, limit), _within(shifted, limit))
-    if not pc.all(fits).as_py():
-        raise UnsupportedError(
-            f"an instant outside the years 1677 to 2262 in column {field.name!r}",
-            f"{path} has one, and Arrow counts nanoseconds in 64 bits; leave the column out",
-        )
-
-
-def _signed(micros: pa.ChunkedArray, nanos: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Take the nanos of the day as signed, in a column that was read in both units.
-
-    Microseconds alone do not tell 1969 from 2554. Nanoseconds, whatever they wrapped around,
-    are a thousand of the right microseconds: 2**64 is no multiple of a thousand.
-    """
-    shifted = pc.subtract(micros.cast(pa.int64()), _UNSIGNED_NANOS_MICROS)
-    is_negative = pc.equal(pc.multiply(shifted, 1000), nanos.cast(pa.int64()))
-    return pc.if_else(is_negative, shifted.cast(micros.type), micros)
-
-
-def _within(ticks: pa.ChunkedArray, limit: int) -> pa.ChunkedArray:
-    return pc.and_(pc.greater_equal(ticks, -limit), pc.less_equal(ticks, limit))

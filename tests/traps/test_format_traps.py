@@ -177,7 +177,10 @@ def test_sequences_begin_at_nought_and_again_where_nothing_lives(tmp_path: Path)
 
 
 @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
-def test_nanos_of_an_int96_are_signed(unit: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "shape", ["{}", "ROW<a {}, b INT>", "ARRAY<{}>", "MAP<STRING, ROW<a ARRAY<{}>>>"]
+)
+def test_nanos_of_an_int96_are_signed(unit: str, shape: str, tmp_path: Path) -> None:
     """Java rounds days towards 1970: a time before it has fewer than no nanoseconds."""
     day_of_1970 = 2_440_588
     stored = [
@@ -200,7 +203,7 @@ def test_nanos_of_an_int96_are_signed(unit: str, tmp_path: Path) -> None:
         .cast(pa.date32())
     )
     pq.write_table(
-        pa.table({"c0": days.cast(pa.timestamp("us"))}),
+        pa.table({"c0": _shaped(shape, days.cast(pa.timestamp("us")))}),
         path,
         use_deprecated_int96_timestamps=True,
         compression="none",
@@ -215,9 +218,40 @@ def test_nanos_of_an_int96_are_signed(unit: str, tmp_path: Path) -> None:
     precision = {"ms": 3, "us": 6, "ns": 9}[unit]
     in_tick = {"ms": 10**6, "us": 10**3, "ns": 1}[unit]
 
-    for fields in (fields_of(f"TIMESTAMP({precision})"), fields_of(f"TIMESTAMP_LTZ({precision})")):
-        found = read(str(path), fields)["c0"].cast(pa.int64()).to_pylist()
-        assert found == [(day * 86_400 * 10**9 + nanos) // in_tick for day, nanos in stored]
+    for root in ("TIMESTAMP", "TIMESTAMP_LTZ"):
+        fields = fields_of(shape.format(f"{root}({precision})"))
+        found = read(str(path), fields)["c0"].combine_chunks()
+        assert found.null_count == 1
+        wanted = [(day * 86_400 * 10**9 + nanos) // in_tick for day, nanos in stored]
+        assert _innermost(found).cast(pa.int64()).to_pylist() == wanted
+
+
+def _shaped(shape: str, column: pa.Array) -> pa.Array:
+    """Put timestamps into ARRAY, MAP or ROW, each into a row of its own, and a null behind."""
+    column = pa.concat_arrays([column, pa.nulls(1, column.type)])
+    numbers = pa.array(range(len(column)), pa.int32())
+    ends = pa.array([*range(len(column)), len(column) - 1], pa.int32())
+    last = pa.array([False] * (len(column) - 1) + [True])
+    lists = pa.ListArray.from_arrays(ends, column, mask=last)
+    if shape.startswith("ROW"):
+        return pa.StructArray.from_arrays([column, numbers], ["a", "b"], mask=last)
+    if shape.startswith("ARRAY"):
+        return lists
+    if shape.startswith("MAP"):
+        rows = pa.StructArray.from_arrays([lists], ["a"])
+        texts = numbers.cast(pa.string())
+        return pa.MapArray.from_arrays(ends, texts, rows, mask=last)
+    return column
+
+
+def _innermost(column: pa.Array) -> pa.Array:
+    """Return the timestamps in the rows before the last."""
+    while not pa.types.is_timestamp(column.type):
+        if pa.types.is_struct(column.type):
+            column = column.field("a")
+        else:
+            column = column.items if pa.types.is_map(column.type) else column.values
+    return column.drop_null()
 
 
 def test_avro_calls_instants_local_and_clocks_instants(tmp_path: Path) -> None:
