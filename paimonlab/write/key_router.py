@@ -73,11 +73,11 @@ class KeyRouter:
         *,
         snapshot_id: int | None,
     ) -> None:
-        if plan.options.merge_engine != "deduplicate":
+        if plan.options.merge_engine == "deduplicate" and plan.options.ignore_delete:
             raise UnsupportedError(
-                f"merge-engine = '{plan.options.merge_engine}'",
-                "where keys may move across partitions only 'deduplicate' is written yet: give "
-                "the primary key all partition columns, or the table a number of buckets",
+                "ignore-delete = 'true' with keys that may move across partitions",
+                "the row that a key leaves behind is deleted, which readers would ignore: give "
+                "the primary key all partition columns, or unset it",
             )
         self.checked_snapshot_id = snapshot_id
         self._plan = plan

@@ -96,6 +96,11 @@ class Definition:
         return self.meaning.get("merge-engine", "deduplicate") if self.pk else ""
 
     @property
+    def goes_across(self) -> bool:
+        """Whether keys may move from partition to partition."""
+        return bool(self.pk) and not set(self.partition) <= set(self.pk)
+
+    @property
     def is_for_orc(self) -> bool:
         """Whether ORC files hold the rows."""
         return "orc" in " ".join(self.storage.values())
@@ -156,7 +161,8 @@ class _Maker:
         if engine not in ("", "deduplicate"):
             self.meaning["merge-engine"] = engine
         self.store()
-        pk = [*self.keys, *self.partition] if self.is_keyed else []
+        goes_across = self.across(engine)
+        pk = [*self.keys, *(() if goes_across else self.partition)] if self.is_keyed else []
         if self.is_keyed:
             self.columns = {
                 name: text if name not in pk or "NOT NULL" in text else f"{text} NOT NULL"
@@ -171,6 +177,25 @@ class _Maker:
             self.kinds,
             frozenset(self.small),
         )
+
+    def across(self, engine: str) -> bool:
+        """Choose whether keys may move from partition to partition, where that can be."""
+        if (
+            "across" not in self.features
+            or not (self.is_keyed and self.partition)
+            or "sequence.field" in self.meaning
+            or "deletion-vectors.enabled" in self.meaning
+            or not self.maybe(0.4)
+        ):
+            return False
+        self.storage["bucket"] = "-1"
+        self.storage.pop("bucket-function.type", None)
+        if engine == "deduplicate":
+            self.meaning.pop("ignore-delete", None)
+        else:
+            # Java makes inserts of deletes that it takes to the partition of their key.
+            self.kinds = ("+I", "+U") if engine != "first-row" else ("+I",)
+        return True
 
     def values(self, most: int = 4) -> list[str]:
         names = [f"v{i}" for i in range(int(self.rng.integers(1, most + 1)))]

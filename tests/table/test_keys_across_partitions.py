@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -108,6 +109,42 @@ def test_a_key_that_is_in_two_partitions_already_is_an_error(catalog: pl.Catalog
 def test_the_order_of_a_key_is_that_of_arrival(catalog: pl.Catalog) -> None:
     with pytest.raises(SchemaError, match=r"sequence\.field"):
         make(catalog, **{"sequence.field": "v"})
+
+
+@pytest.mark.parametrize(
+    ("engine", "options", "expected"),
+    [
+        ("partial-update", {}, {1: ("a", 7), 2: ("b", 9), 3: ("b", 5)}),
+        ("aggregation", {"fields.v.aggregate-function": "sum"},
+         {1: ("a", 8), 2: ("b", 13), 3: ("b", 5)}),
+    ],
+)  # fmt: skip
+def test_other_engines_leave_a_key_where_it_was(
+    catalog: pl.Catalog, engine: str, options: dict[str, str], expected: dict[int, Any]
+) -> None:
+    table = make(catalog, **{"merge-engine": engine, **options})
+    table.write(pa.table({"p": ["a", "b"], "k": [1, 2], "v": [1, 4]}))
+    table.write(pa.table({"p": ["b", "a", "b", "a"], "k": [1, 2, 3, 3], "v": [7, 9, 5, None]}))
+
+    assert contents(table) == expected
+
+
+def test_the_first_row_of_a_key_stays_though_others_have_not_been_compacted(
+    catalog: pl.Catalog,
+) -> None:
+    table = make(catalog, **{"merge-engine": "first-row", "write-only": "true"})
+    table.write(pa.table({"p": ["a"], "k": [1], "v": [1]}))
+    table.write(pa.table({"p": ["b", "b", "c"], "k": [1, 2, 2], "v": [2, 3, 4]}))
+
+    files = catalog.table("db.t$files").scan().to_arrow().to_pylist()
+    assert [file["record_count"] for file in files] == [1, 1]
+
+
+def test_a_delete_that_readers_would_ignore_is_refused(catalog: pl.Catalog) -> None:
+    table = make(catalog, **{"ignore-delete": "true"})
+
+    with pytest.raises(UnsupportedError, match="ignore-delete"):
+        table.write(pa.table({"p": ["a"], "k": [1], "v": [1]}))
 
 
 def test_a_table_of_java_is_gone_on_with(tmp_path: Path) -> None:
