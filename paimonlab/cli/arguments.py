@@ -1,0 +1,161 @@
+"""What most commands take: a warehouse, a table in it, options of both."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import click
+
+from paimonlab.catalog import Catalog, connect
+from paimonlab.errors import NotFoundError, PaimonError
+from paimonlab.table.system.system_table import SystemTable
+from paimonlab.table.table import Table
+
+Body: TypeAlias = Callable[..., None]
+
+json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+class Pairs(click.ParamType):  # type: ignore[type-arg]  # generic in some versions only
+    """``key=value``."""
+
+    name = "KEY=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Take a text apart at the first equals sign."""
+        key, equals, rest = str(value).partition("=")
+        if not equals or not key:
+            self.fail(f"{value!r} is not of the form key=value", param, ctx)
+        return key, rest
+
+
+class Partition(click.ParamType):  # type: ignore[type-arg]
+    """``dt=2026-01-01,hour=7``."""
+
+    name = "KEY=VALUE,…"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, str]:
+        """Take a text apart at commas, slashes and equals signs."""
+        if isinstance(value, dict):
+            return value
+        parts = [part for part in str(value).replace("/", ",").split(",") if part]
+        pair = Pairs()
+        return dict(pair.convert(part.strip(), param, ctx) for part in parts)
+
+
+def in_warehouse(body: Body) -> Body:
+    """Give a command the arguments of a warehouse; its function gets a `Catalog` first."""
+
+    @click.argument("warehouse")
+    @click.option(
+        "--catalog-option", "catalog_options", multiple=True, type=Pairs(), help="Of the catalog."
+    )
+    @functools.wraps(body)
+    def command(warehouse: str, catalog_options: Sequence[tuple[str, str]], **others: Any) -> None:
+        body(open_catalog(warehouse, dict(catalog_options)), **others)
+
+    return command
+
+
+def on_table(body: Body) -> Body:
+    """Give a command the arguments of a table; its function gets a `Table` first."""
+
+    @click.argument("name", metavar="DB.TABLE")
+    @click.option(
+        "-o", "--option", "options", multiple=True, type=Pairs(), help="Of the table, for now."
+    )
+    @functools.wraps(body)
+    def command(
+        catalog: Catalog, name: str, options: Sequence[tuple[str, str]], **others: Any
+    ) -> None:
+        body(open_table(catalog, name, dict(options)), **others)
+
+    return in_warehouse(command)
+
+
+def open_catalog(warehouse: str, options: Mapping[str, str]) -> Catalog:
+    """Open a catalog.
+
+    Raises
+    ------
+    click.UsageError
+        If there is no such catalog.
+    """
+    with refused():
+        return connect({**options, "warehouse": warehouse} if options else warehouse)
+
+
+def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table:
+    """Open a table that holds rows.
+
+    Raises
+    ------
+    click.UsageError
+        If there is none of that name, or it is a system table.
+    """
+    with refused():
+        table = catalog.table(name)
+    if isinstance(table, SystemTable):
+        raise click.UsageError(f"{name} is a system table; it can only be scanned")
+    if not options:
+        return table
+    parts = replace(table.parts, options=table.parts.options.with_options(options))
+    return Table(table.identifier, parts)
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Turn what is wrong with arguments into an error that click shows, exit code 2."""
+    try:
+        yield
+    except NotFoundError as error:
+        raise click.UsageError(str(error)) from error
+    except (PaimonError, ValueError, TypeError) as error:
+        raise click.UsageError(str(error)) from error
+
+
+def column_list(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> list[str] | None:
+    """Take a list with commas apart; None: it was not given."""
+    if value is None:
+        return None
+    return [name.strip() for name in value.split(",") if name.strip()]
+
+
+columns_option = click.option(
+    "--columns", metavar="A,B,…", callback=column_list, help="Which columns, in this order."
+)
+where_option = click.option("--where", metavar="SQL", help="Only rows for which this is true.")
+
+
+def at_a_time(body: Body) -> Body:
+    """Give a command the options of a point in time; its function gets ``at``, by name."""
+
+    @click.option("--snapshot", type=int, metavar="ID", help="As of this snapshot.")
+    @click.option("--tag", metavar="NAME", help="As of this tag.")
+    @click.option(
+        "--timestamp", metavar="TIME", help="As of this time: '2026-01-31 12:00:00', local."
+    )
+    @functools.wraps(body)
+    def command(
+        *arguments: Any,
+        snapshot: int | None,
+        tag: str | None,
+        timestamp: str | None,
+        **others: Any,
+    ) -> None:
+        at = {"snapshot": snapshot, "tag": tag, "timestamp": timestamp}
+        if sum(given is not None for given in at.values()) > 1:
+            raise click.UsageError("give one of --snapshot, --tag, --timestamp")
+        body(*arguments, at=at, **others)
+
+    return command

@@ -1,0 +1,154 @@
+"""Commands that list: tables, and what the metadata of one table says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import click
+import pyarrow as pa
+
+from paimonlab.catalog import Catalog
+from paimonlab.cli.arguments import (
+    at_a_time,
+    columns_option,
+    in_warehouse,
+    json_flag,
+    on_table,
+    refused,
+    where_option,
+)
+from paimonlab.cli.output import print_rows
+from paimonlab.table.system.system_table import SYSTEM_TABLES, system_table
+from paimonlab.table.table import Table
+
+
+class _Listing(NamedTuple):
+    """A system table as a command."""
+
+    shown: tuple[str, ...] = ()
+    """Columns without ``--columns``; (): all."""
+    is_history: bool = False
+    """Whether the last rows are the ones wanted."""
+    has_time: bool = False
+    """Whether it is about one snapshot."""
+
+
+LISTINGS = {
+    "snapshots": _Listing(
+        (
+            "snapshot_id",
+            "commit_time",
+            "commit_kind",
+            "commit_user",
+            "schema_id",
+            "total_record_count",
+            "delta_record_count",
+            "watermark",
+        ),
+        is_history=True,
+    ),
+    "schemas": _Listing(is_history=True),
+    "options": _Listing(),
+    "tags": _Listing(),
+    "branches": _Listing(),
+    "consumers": _Listing(),
+    "files": _Listing(
+        (
+            "partition",
+            "bucket",
+            "level",
+            "record_count",
+            "file_size_in_bytes",
+            "schema_id",
+            "min_sequence_number",
+            "max_sequence_number",
+            "creation_time",
+            "file_path",
+        ),
+        has_time=True,
+    ),
+    "manifests": _Listing(has_time=True),
+    "partitions": _Listing(
+        ("partition", "record_count", "file_size_in_bytes", "file_count", "last_update_time"),
+        has_time=True,
+    ),
+    "buckets": _Listing(has_time=True),
+    "statistics": _Listing(has_time=True),
+}
+"""By the name of command and system table."""
+
+TABLES = pa.schema(
+    [
+        ("table", pa.string()),
+        ("primary_key", pa.string()),
+        ("partition_by", pa.string()),
+        ("bucket", pa.string()),
+        ("snapshot", pa.int64()),
+        ("rows", pa.int64()),
+    ]
+)
+
+
+@click.command()
+@in_warehouse
+@click.argument("database", required=False)
+@json_flag
+def tables(catalog: Catalog, database: str | None, *, as_json: bool) -> None:
+    """List the tables of a warehouse, or of one database of it.
+
+    Rows are counted before rows of one key are merged.
+    """
+    with refused():
+        databases = catalog.databases() if database is None else [database]
+        names = [f"{one}.{name}" for one in databases for name in catalog.tables(one)]
+    rows = [_table_row(catalog, name) for name in names]
+    print_rows(pa.Table.from_pylist(rows, schema=TABLES), as_json=as_json)
+
+
+def _table_row(catalog: Catalog, name: str) -> dict[str, object]:
+    table = catalog.table(name)
+    assert isinstance(table, Table), "the catalog lists no system tables"
+    snapshot = table.snapshot
+    return {
+        "table": name,
+        "primary_key": ",".join(table.primary_keys),
+        "partition_by": ",".join(table.partition_keys),
+        "bucket": table.options.get("bucket", "-1"),
+        "snapshot": snapshot and snapshot.id,
+        "rows": snapshot and snapshot.total_record_count,
+    }
+
+
+def listing(name: str) -> click.Command:
+    """Make the command that prints a system table."""
+    kind = LISTINGS[name]
+
+    def body(
+        table: Table,
+        *,
+        columns: list[str] | None,
+        where: str | None,
+        count: int | None,
+        as_json: bool,
+        at: Mapping[str, Any] | None = None,
+    ) -> None:
+        chosen = columns or (None if as_json or not kind.shown else list(kind.shown))
+        with refused():
+            scan = system_table(table, name).scan(chosen, where, **(at or {}))
+        rows = scan.to_arrow()
+        if count is not None:
+            start = max(rows.num_rows - count, 0) if kind.is_history else 0
+            rows = rows.slice(start, count)
+        print_rows(rows, as_json=as_json)
+
+    which = "the newest" if kind.is_history else "the first"
+    body.__doc__ = f"Show ${name}: {SYSTEM_TABLES[name].help}."
+    body = json_flag(body)
+    body = click.option(
+        "-n", "count", type=click.IntRange(min=0), metavar="N", help=f"Only {which} N."
+    )(body)
+    body = columns_option(where_option(body))
+    if kind.has_time:
+        body = at_a_time(body)
+    return click.command(name)(on_table(body))

@@ -1,0 +1,162 @@
+"""Values as lines of a terminal, and as JSON for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import click
+import msgspec
+import pyarrow as pa
+
+_GAP = "  "
+_CELL = 64
+"""Characters of a cell at most; of a path the last ones."""
+_SHOWN = 5
+"""Items of a collection that a line names."""
+
+
+def print_rows(rows: pa.Table, *, as_json: bool) -> None:
+    """Print rows: a table with aligned columns, or a JSON array of objects."""
+    click.echo(json_text(records(rows)) if as_json else "\n".join(text_lines(rows)))
+
+
+def print_json_lines(rows: pa.Table | pa.RecordBatch) -> None:
+    """Print each row as a JSON object on a line."""
+    for record in records(rows):
+        click.echo(msgspec.json.encode(record, enc_hook=_plain).decode())
+
+
+def json_text(value: Any) -> str:
+    """Write a JSON document."""
+    return msgspec.json.format(msgspec.json.encode(value, enc_hook=_plain), indent=2).decode()
+
+
+def records(rows: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
+    """Turn rows into objects for JSON: times as Arrow writes them, maps as objects."""
+    columns = [_readable(column) for column in rows.columns]
+    names = rows.schema.names
+    return [
+        dict(zip(names, values, strict=True))
+        for values in zip(
+            *(column.to_pylist(maps_as_pydicts="lossy") for column in columns), strict=True
+        )
+    ]
+
+
+def text_lines(rows: pa.Table) -> Iterable[str]:
+    """Draw rows with aligned columns, a line under the head."""
+    columns = [
+        [_cell(value) for value in _readable(column).to_pylist(maps_as_pydicts="lossy")]
+        for column in rows.columns
+    ]
+    names = rows.schema.names
+    widths = [
+        max(len(name), *map(len, column)) if column else len(name)
+        for name, column in zip(names, columns, strict=True)
+    ]
+    is_number = [_is_number(field.type) for field in rows.schema]
+    yield _GAP.join(map(_aligned, names, widths, is_number)).rstrip()
+    yield _GAP.join("-" * width for width in widths)
+    for values in zip(*columns, strict=True):
+        yield _GAP.join(map(_aligned, values, widths, is_number)).rstrip()
+
+
+def described(value: Any) -> Mapping[str, Any]:
+    """Turn a result into an object for JSON."""
+    plain = msgspec.to_builtins(value, enc_hook=_plain)
+    return plain if isinstance(plain, dict) else {"result": plain}
+
+
+def result_lines(value: Any) -> Iterable[str]:
+    """Tell what a result says, a line a field; of collections how many, and the first ones."""
+    if "__str__" in vars(type(value)):
+        yield str(value)
+        return
+    for name, found in _fields(value):
+        yield f"{name.replace('_', ' ')}: {_summary(found)}"
+
+
+def _fields(value: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        return list(value.items())
+    if dataclasses.is_dataclass(value):
+        return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
+    return [(name, getattr(value, name)) for name in value.__struct_fields__]
+
+
+def _summary(value: Any) -> str:
+    if isinstance(value, str) or value is None:
+        return value or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if dataclasses.is_dataclass(value) or isinstance(value, Mapping | msgspec.Struct):
+        parts = [(name, found) for name, found in _fields(value) if found]
+        return (
+            ", ".join(f"{_count(found)} {name.replace('_', ' ')}" for name, found in parts)
+            or "none"
+        )
+    if isinstance(value, Collection):
+        shown = ", ".join(str(item) for item in list(value)[:_SHOWN])
+        more = ", …" if len(value) > _SHOWN else ""
+        return f"{len(value):,} ({shown}{more})" if value else "none"
+    return str(value)
+
+
+def _count(value: Any) -> str:
+    if isinstance(value, Collection) and not isinstance(value, str):
+        return f"{len(value):,}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _readable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Let Arrow write times: Python has no years beyond 9999 and no nanoseconds."""
+    if pa.types.is_temporal(column.type) and not pa.types.is_duration(column.type):
+        if getattr(column.type, "tz", None) is not None:
+            column = column.cast(pa.timestamp(column.type.unit))
+            return _with_zone(column.cast(pa.string()))
+        return column.cast(pa.string())
+    return column
+
+
+def _with_zone(texts: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return pa.array(
+        [None if text is None else f"{text}Z" for text in texts.to_pylist()], pa.string()
+    )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        text = "0x" + value.hex()
+    elif isinstance(value, dict | list):
+        text = msgspec.json.encode(value, enc_hook=_plain).decode()
+    else:
+        text = str(value)
+    text = "".join(mark if mark.isprintable() else " " for mark in text)
+    if len(text) <= _CELL:
+        return text
+    return "…" + text[1 - _CELL :] if "/" in text else text[: _CELL - 1] + "…"
+
+
+def _aligned(text: str, width: int, is_number: bool) -> str:  # noqa: FBT001 - mapped over columns
+    return text.rjust(width) if is_number else text.ljust(width)
+
+
+def _is_number(type_: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Turn what JSON does not have into what it has."""
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    return str(value)

@@ -1,0 +1,173 @@
+"""Commands that print rows: ``scan``, ``lookup``, ``changes``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+import pyarrow as pa
+
+from paimonlab.catalog import Catalog
+from paimonlab.cli.arguments import (
+    Pairs,
+    at_a_time,
+    columns_option,
+    in_warehouse,
+    json_flag,
+    on_table,
+    refused,
+    where_option,
+)
+from paimonlab.cli.output import print_json_lines, print_rows
+from paimonlab.table.changes import Changes
+from paimonlab.table.incremental import ChangeMode
+from paimonlab.table.table import Table
+
+_ROWS = 20
+"""Printed as text where nobody says how many."""
+_lines_flag = click.option("--json", "as_json", is_flag=True, help="Print a JSON object a row.")
+_limit_option = click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help=f"So many rows at most; as text {_ROWS}.",
+)
+
+
+@click.command()
+@in_warehouse
+@click.argument("name", metavar="DB.TABLE")
+@click.option(
+    "-o", "--option", "options", multiple=True, type=Pairs(), help="Of the table, for now."
+)
+@columns_option
+@where_option
+@at_a_time
+@_limit_option
+@click.option("--count", "only_count", is_flag=True, help="Print how many rows there are.")
+@_lines_flag
+def scan(
+    catalog: Catalog,
+    name: str,
+    options: Sequence[tuple[str, str]],
+    *,
+    columns: list[str] | None,
+    where: str | None,
+    at: Mapping[str, Any],
+    limit: int | None,
+    only_count: bool,
+    as_json: bool,
+) -> None:
+    """Read rows of a table, or of a system table as 'db.t$manifests'."""
+    if limit is None and not as_json and not only_count:
+        limit = _ROWS
+    with refused():
+        found = catalog.table(name).scan(columns, where, limit=limit, options=dict(options), **at)
+    if only_count:
+        count = found.count()
+        click.echo(f'{{"count": {count}}}' if as_json else count)
+        return
+    _print(found.to_batches(), as_json=as_json)
+
+
+@click.command()
+@on_table
+@click.argument("keys", nargs=-1, required=True, type=Pairs(), metavar="KEY=VALUE…")
+@columns_option
+@json_flag
+def lookup(
+    table: Table,
+    keys: Sequence[tuple[str, str]],
+    *,
+    columns: list[str] | None,
+    as_json: bool,
+) -> None:
+    """Read rows by their full primary key.
+
+    Give a value to each key column; for several rows, as many values to each. The exit code is 1
+    if a key is not there.
+    """
+    wanted = _keys(table, keys)
+    with refused():
+        found = table.lookup(wanted, columns=columns)
+    print_rows(found, as_json=as_json)
+    distinct = wanted.group_by(wanted.column_names).aggregate([])
+    if found.num_rows < distinct.num_rows:
+        raise click.exceptions.Exit(1)
+
+
+def _keys(table: Table, keys: Sequence[tuple[str, str]]) -> pa.Table:
+    given: dict[str, list[str]] = {}
+    for name, text in keys:
+        given.setdefault(name, []).append(text)
+    if len({len(texts) for texts in given.values()}) > 1:
+        raise click.UsageError("every key column takes the same number of values")
+    types: Mapping[str, pa.DataType] = {field.name: field.type for field in table.arrow_schema}
+    arrays = {}
+    for name, texts in given.items():
+        if name not in table.primary_keys:
+            raise click.UsageError(
+                f"{name} is no primary key column of {table.name}: "
+                f"{', '.join(table.primary_keys) or 'it has none'}"
+            )
+        try:
+            arrays[name] = pa.array(texts, pa.string()).cast(types[name])
+        except (pa.ArrowException, ValueError) as error:
+            raise click.UsageError(f"column {name}: {error}") from error
+    return pa.table(arrays)
+
+
+@click.command()
+@on_table
+@click.argument("start")
+@click.argument("end")
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "delta", "changelog", "diff"]),
+    help="Where changes are read from.",
+)
+@columns_option
+@where_option
+@_limit_option
+@_lines_flag
+def changes(
+    table: Table,
+    start: str,
+    end: str,
+    *,
+    mode: ChangeMode | None,
+    columns: list[str] | None,
+    where: str | None,
+    limit: int | None,
+    as_json: bool,
+) -> None:
+    """Read what the commits behind START up to END changed.
+
+    START and END are snapshot ids, names of tags, or times. The first column is the kind of the
+    change: +I, -U, +U or -D.
+    """
+    if limit is None and not as_json:
+        limit = _ROWS
+    with refused():
+        found: Changes = table.changes(start, end, mode=mode, columns=columns, where=where)
+        batches = found.to_batches()
+    _print(batches, as_json=as_json, limit=limit)
+
+
+def _print(batches: pa.RecordBatchReader, *, as_json: bool, limit: int | None = None) -> None:
+    """Print rows as they come as JSON, all at once as text."""
+    left = limit
+    kept = []
+    for batch in batches:
+        rows = batch if left is None else batch.slice(0, left)
+        left = None if left is None else left - rows.num_rows
+        if as_json:
+            print_json_lines(rows)
+        else:
+            kept.append(rows)
+        if left == 0:
+            break
+    if not as_json:
+        print_rows(pa.Table.from_batches(kept, schema=batches.schema), as_json=False)

@@ -1,0 +1,113 @@
+"""What changes tables: ``rollback``, ``analyze``, tags, branches, consumers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import paimonlab as pl
+from tests.cli.conftest import Run
+
+
+def test_a_rollback_shows_its_plan_and_asks(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    rollback = ("rollback", str(tmp_path), "db.orders", "--snapshot", "1")
+
+    assert run(*rollback).exit_code == 2  # nobody is there to be asked
+    planned = run(*rollback, "--dry-run")
+    document = json.loads(run(*rollback, "--dry-run", "--json").output)
+    assert planned.exit_code == 0
+    assert "  snapshots: 2 (3, 2)\n" in planned.output
+    assert (document["dry_run"], document["snapshots"]) == (True, [3, 2])
+    assert orders.snapshots.ids() == [1, 2, 3]
+
+    done = run(*rollback, "--yes", "--json")
+
+    assert done.exit_code == 0
+    assert json.loads(done.output) == {**document, "dry_run": False}
+    assert orders.snapshots.ids() == [1]
+
+
+def test_an_answer_counts_where_somebody_is_asked(
+    run: Run, orders: pl.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paimonlab.cli.planned.is_asked", lambda: True)
+    rollback = ("rollback", str(tmp_path), "db.orders", "--snapshot", "2")
+
+    assert run(*rollback, answer="n\n").exit_code == 0
+    assert orders.snapshots.ids() == [1, 2, 3]
+    assert run(*rollback, answer="y\n").exit_code == 0
+    assert orders.snapshots.ids() == [1, 2]
+
+
+def test_what_fails_is_one_line_and_exit_code_one(
+    run: Run, orders: pl.Table, tmp_path: Path
+) -> None:
+    found = run("rollback", str(tmp_path), "db.orders", "--snapshot", "9", "--yes")
+
+    assert found.exit_code == 1
+    assert found.output == "Error: db.orders: no snapshot 9. Its snapshots are 1 to 3.\n"
+
+
+def test_a_target_must_be_said_once(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    for arguments in (
+        (),
+        ("--snapshot", "1", "--tag", "a"),
+        ("--snapshot=1", "--yes", "--dry-run"),
+    ):
+        assert run("rollback", str(tmp_path), "db.orders", *arguments).exit_code == 2
+
+
+def test_statistics_and_manifests(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    found = run("analyze", str(tmp_path), "db.orders", "--columns", "id", "--json")
+    assert json.loads(found.output) == {"snapshot_id": 4}
+    assert (
+        run("compact-manifests", str(tmp_path), "db.orders").output == "committed as snapshot 5\n"
+    )
+
+
+def test_partitions_are_dropped_and_marked(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    drop = ("drop-partition", str(tmp_path), "db.orders", "dt=2026-01-01")
+
+    assert run(*drop, "--dry-run").exit_code == 0
+    assert orders.scan().count() == 3
+    assert run(*drop, "--yes").exit_code == 0
+    assert orders.scan().count() == 1
+    marked = run("mark-partition-done", str(tmp_path), "db.orders", "dt=2026-01-02")
+    assert marked.output == "dt=20455/\n"  # the legacy name: days since 1970
+    assert run("drop-partition", str(tmp_path), "db.orders", "dt", "--yes").exit_code == 2
+
+
+def test_tags(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    made = run("create-tag", str(tmp_path), "db.orders", "a", "--snapshot=2", "--time-retained=7 d")
+    assert made.output == "tag a names snapshot 2\n"
+    assert orders.tags.get("a").tag_time_retained is not None
+    assert run("create-tag", str(tmp_path), "db.orders", "a").exit_code == 1
+    assert run("create-tag", str(tmp_path), "db.orders", "b", "--time-retained=x").exit_code == 2
+    assert run("delete-tag", str(tmp_path), "db.orders", "a", "--dry-run").exit_code == 0
+    assert list(orders.tags.list()) == ["a"]
+    assert run("delete-tag", str(tmp_path), "db.orders", "a", "--yes").exit_code == 0
+    assert not orders.tags.list()
+    assert run("delete-tag", str(tmp_path), "db.orders", "a", "--yes").exit_code == 1
+
+
+def test_branches(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    assert run("create-branch", str(tmp_path), "db.orders", "dev", "--snapshot=2").exit_code == 0
+    both = ("--snapshot=2", "--tag=a")
+    assert run("create-branch", str(tmp_path), "db.orders", "two", *both).exit_code == 2
+    planned = run("fast-forward", str(tmp_path), "db.orders", "dev", "--dry-run")
+    assert "latest snapshot id: 2" in planned.output
+    assert run("fast-forward", str(tmp_path), "db.orders", "dev", "--yes").exit_code == 0
+    assert orders.snapshots.ids()[-1] == 2
+    assert run("delete-branch", str(tmp_path), "db.orders", "dev", "--yes").exit_code == 0
+    assert not orders.branches.list()
+
+
+def test_consumers(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    reset = ("reset-consumer", str(tmp_path), "db.orders", "reader")
+
+    assert run(*reset, "--next-snapshot", "2").exit_code == 0
+    assert orders.consumers.list() == {"reader": 2}
+    assert run(*reset).output == "consumer reader is forgotten\n"
+    assert run(*reset).exit_code == 1
