@@ -25,6 +25,9 @@ class CommitRequest:
     properties: Mapping[str, str] | None = None
     statistics: str | None = None
     """File of statistics; None: those of the snapshot before, if they still fit."""
+    only_manifests: bool = False
+    """Whether just manifests are rewritten: schema and properties stay those of the snapshot
+    before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +75,14 @@ def next_snapshot(
 
     Notes
     -----
-    Statistics go from snapshot to snapshot as long as the schema stays, properties never.
+    Statistics go from snapshot to snapshot as long as the schema stays, properties never,
+    unless just manifests are rewritten.
     """
     added_rows = _delta_record_count(delta)
     total = (latest.total_record_count or 0) if latest else 0
+    properties = dict(request.properties) if request.properties else None
+    if latest is not None and request.only_manifests:
+        schema_id, properties = latest.schema_id, latest.properties
     is_same_schema = latest is not None and latest.schema_id == schema_id
     inherited = latest.statistics if latest and is_same_schema else None
     return Snapshot(
@@ -88,7 +95,7 @@ def next_snapshot(
         delta_manifest_list_size=lists.delta[1],
         changelog_manifest_list=lists.changelog[0] if lists.changelog else None,
         changelog_manifest_list_size=lists.changelog[1] if lists.changelog else None,
-        changelog_record_count=changelog_rows if lists.changelog else None,
+        changelog_record_count=changelog_rows,
         index_manifest=lists.index_manifest,
         commit_user=request.user,
         commit_identifier=request.identifier,
@@ -98,7 +105,7 @@ def next_snapshot(
         delta_record_count=added_rows,
         watermark=_watermark(latest.watermark if latest else None, request.watermark),
         statistics=request.statistics or inherited,
-        properties=dict(request.properties) if request.properties else None,
+        properties=properties,
         next_row_id=next_row_id,
     )
 

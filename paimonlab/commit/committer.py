@@ -338,7 +338,9 @@ PostCommitError
             changing = [meta for meta in metas if must_change(meta, options.merge)]
             if len(changing) < 2 and not any(meta.num_deleted_files for meta in changing):
                 return None
-            request = CommitRequest(user=user, identifier=BATCH_COMMIT_IDENTIFIER)
+            request = CommitRequest(
+                user=user, identifier=BATCH_COMMIT_IDENTIFIER, only_manifests=True
+            )
             return self._commit(
                 NoChange(CommitKind.COMPACT),
                 request,

@@ -395,3 +395,17 @@ def test_no_retries_means_none(table: SmallTable, monkeypatch: pytest.MonkeyPatc
     assert pickle.loads(pickle.dumps(caught.value)).snapshot_id == 2
     assert table.live_names() == ["a", "b"]
     assert table.metadata_files() == table.referenced_files()
+
+
+def test_rewriting_manifests_changes_neither_schema_nor_properties(table: SmallTable) -> None:
+    table.append("a")
+    table.append("b")
+    table.rewrite_latest(properties={"k": "v"}, watermark=7, statistics="stat-1")
+    table.schemas.publish(replace(table.schema, id=1))
+
+    snapshot = table.committer.compact_manifests(user="u")
+
+    assert snapshot is not None
+    assert (snapshot.schema_id, snapshot.properties) == (0, {"k": "v"})
+    assert (snapshot.watermark, snapshot.statistics) == (7, "stat-1")
+    assert snapshot.changelog_record_count == 0

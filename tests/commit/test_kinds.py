@@ -149,7 +149,7 @@ def test_changelog_files_are_listed_and_counted(keyed: SmallTable) -> None:
     assert keyed.live_names() == ["a"]
     following = user.commit(new_files=files(keyed, 1, 2, "b"))
     assert following.changelog_manifest_list is None
-    assert following.changelog_record_count is None
+    assert following.changelog_record_count == 0
     assert keyed.metadata_files() == keyed.referenced_files()
 
 
