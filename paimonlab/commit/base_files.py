@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.commit.checked import Checked
 from paimonlab.commit.conflicts import Base
+from paimonlab.commit.read_set import Landed
 from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.scan.entries import fold
+from paimonlab.scan.entries import concat, fold
 from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_entries
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import ENTRY_SCHEMA
@@ -32,6 +34,8 @@ class BaseFiles:
     """Name of the table, for messages."""
     snapshots: SnapshotManager
     manifests: ManifestStore
+    checked: Checked
+    """What earlier commits have found out."""
 
     def of(
         self, latest: Snapshot | None, partitions: pa.ChunkedArray, checked_id: int | None
@@ -65,44 +69,59 @@ class BaseFiles:
                 return Base(self.table, latest_id, fold(changes), is_complete=False)
         return Base(self.table, latest_id, live_entries(latest, self.manifests, keep=keep))
 
-    def check_unchanged(self, read_id: int, latest: Snapshot | None, ours: pa.Table) -> None:
-        """Check that nobody changed the rows of buckets since they were read.
+    def landed_since(
+        self,
+        base_id: int,
+        latest: Snapshot | None,
+        *,
+        matters: Callable[[Snapshot], bool] = lambda _: True,
+    ) -> Iterator[Landed]:
+        """Read what was committed after a snapshot, oldest first.
 
         Parameters
         ----------
-        read_id
-            The snapshot that was read; 0: the table was empty.
+        base_id
+            0: before the first snapshot.
         latest
             What the commit follows.
-        ours
-            Entries of the commit (`ENTRY_SCHEMA`).
+        matters
+            Which snapshots to read; the others are passed over.
 
         Raises
         ------
         FilesConflictError
-            If somebody did, or if it can no longer be told.
+            If it can no longer be told, because snapshots have expired.
         """
-        if latest is None or latest.id == read_id:
+        latest_id = latest.id if latest else 0
+        if latest_id == base_id:
             return
-        buckets = set(_buckets(ours))
         try:
-            snapshots = [self._get(number, latest) for number in range(read_id + 1, latest.id + 1)]
+            before = self.snapshots.get(base_id) if base_id else None
+            for number in range(base_id + 1, latest_id + 1):
+                after = self._get(number, latest)
+                if matters(after):
+                    yield self._landed(before, after)
+                before = after
         except SnapshotNotFoundError as error:
-            problem = f"its rows were read at snapshot {read_id}; what came then has expired"
-            raise FilesConflictError(self.table, latest.id, (), problem) from error
-        for snapshot in snapshots:
-            if snapshot.commit_kind is CommitKind.COMPACT:
-                continue  # the same rows in other files
-            metas = delta_manifests_of(snapshot, self.manifests)
-            for entries in read_entries(snapshot, metas, self.manifests):
-                if not buckets.isdisjoint(_buckets(entries)):
-                    raise FilesConflictError(
-                        self.table,
-                        snapshot.id,
-                        (),
-                        f"its rows were read at snapshot {read_id}, and {snapshot.commit_user!r} "
-                        "wrote into the same bucket since. Run it again",
-                    )
+            problem = f"it was made of snapshot {base_id}; what came then has expired"
+            raise FilesConflictError(self.table, latest_id, (), problem) from error
+
+    def _landed(self, before: Snapshot | None, after: Snapshot) -> Landed:
+        metas = delta_manifests_of(after, self.manifests)
+        return Landed(
+            after.id,
+            after.commit_user,
+            after.commit_kind,
+            concat(read_entries(after, metas, self.manifests)),
+            self._index_partitions(before, after),
+        )
+
+    def _index_partitions(self, before: Snapshot | None, after: Snapshot) -> frozenset[bytes]:
+        """Return the partitions whose index files differ."""
+        if after.index_manifest == (before.index_manifest if before else None):
+            return frozenset()
+        old, new = ({(f.partition, f.file_name) for f in self.indexes(s)} for s in (before, after))
+        return frozenset(partition for partition, _ in old ^ new)
 
     def indexes(self, snapshot: Snapshot | None) -> list[IndexManifestEntry]:
         """Return all index files of a snapshot."""
@@ -156,9 +175,3 @@ class BaseFiles:
         if latest is not None and snapshot_id == latest.id:
             return latest
         return self.snapshots.get(snapshot_id)
-
-
-def _buckets(entries: pa.Table) -> list[tuple[bytes, int]]:
-    """Return the buckets of entries: partition and number, each once."""
-    found = entries.select(["partition", "bucket"]).group_by(["partition", "bucket"]).aggregate([])
-    return list(zip(*(found[name].to_pylist() for name in ("partition", "bucket")), strict=True))

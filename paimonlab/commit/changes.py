@@ -21,6 +21,14 @@ from paimonlab.commit.index_changes import (
     combine,
     vector_owners,
 )
+from paimonlab.commit.read_set import (
+    ReadSet,
+    check_buckets_unwritten,
+    check_keys_known,
+    check_none_appended,
+    check_partitions_unchanged,
+    check_schema_unchanged,
+)
 from paimonlab.commit.row_ranges import check_row_ranges, completing_files
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
@@ -42,6 +50,8 @@ class TableShape:
     """Of the trimmed primary key; None: an append table."""
     buckets: int = -1
     """The option ``bucket``."""
+    schema_id: int = 0
+    """The latest schema."""
 
     @property
     def has_buckets(self) -> bool:
@@ -99,9 +109,8 @@ class Increment:
     files of our partitions are looked at."""
     discards_duplicates: bool = False
     """Whether files to append that are alive already are left out."""
-    read_id: int | None = None
-    """The snapshot whose rows the commit was made of, so that nobody may have changed rows of its
-    buckets since; None: it does not matter."""
+    reads: ReadSet | None = None
+    """What the commit was made of; None: of nothing that is in the table."""
 
     @property
     def kind(self) -> CommitKind:
@@ -114,8 +123,8 @@ class Increment:
         """Return the changes as they were given, and all index files from now on."""
         self._check_alone(latest)
         entries = self.changes.entries
-        if self.read_id is not None:
-            self.base.check_unchanged(self.read_id, latest, entries)
+        self._check_reads(latest)
+        self._check_keys(latest)
         if entries.num_rows:
             base = self.base.of(latest, entries["partition"], self.checked_id)
             if self.discards_duplicates and self.kind is CommitKind.APPEND:
@@ -159,6 +168,36 @@ class Increment:
             snapshot_id=latest.id if latest else 0,
         )
 
+    def _check_reads(self, latest: Snapshot | None) -> None:
+        reads = self.reads
+        if reads is None or (not reads.its_buckets and reads.may_match is None):
+            return
+        landed = list(self.base.landed_since(reads.snapshot_id, latest))
+        if reads.its_buckets:
+            check_buckets_unwritten(landed, self.changes.entries, reads, self.base.table)
+        if reads.may_match is not None:
+            check_none_appended(landed, reads, self.base.table)
+
+    def _check_keys(self, latest: Snapshot | None) -> None:
+        known = self.changes.keys_known
+        if known is None:
+            return
+        looked_up_id = known.snapshot_id
+        keys = [("keys", self.user, looked_up_id, partition) for partition in known.partitions]
+        check_keys_known(
+            self.base.landed_since(
+                self.base.checked.since(keys, looked_up_id), latest, matters=self._may_move_keys
+            ),
+            known.partitions,
+            user=self.user,
+            since=looked_up_id,
+            table=self.base.table,
+        )
+        self.base.checked.remember(keys, latest)
+
+    def _may_move_keys(self, snapshot: Snapshot) -> bool:
+        return snapshot.commit_kind is CommitKind.OVERWRITE and snapshot.commit_user != self.user
+
     def _check_alone(self, latest: Snapshot | None) -> None:
         base_id = self.changes.alone_since
         if base_id is None:
@@ -198,9 +237,11 @@ class Increment:
         if not changes.base_ids:
             return
         base_id, latest_id = min(changes.base_ids), latest.id if latest else 0
+        files = (*changes.new, *changes.deleted)
+        slots = [("index", self.user, base_id, file.partition, file.bucket) for file in files]
         try:
             check_buckets_unchanged(
-                self.base.index_history(base_id, latest),
+                self.base.index_history(self.base.checked.since(slots, base_id), latest),
                 changes,
                 user=self.user,
                 table=self.base.table,
@@ -209,6 +250,7 @@ class Increment:
         except SnapshotNotFoundError as error:
             problem = f"the indexes were made against snapshot {base_id}, which has expired"
             raise FilesConflictError(self.base.table, latest_id, (), problem) from error
+        self.base.checked.remember(slots, latest)
 
     def _deleted_files(self) -> set[str]:
         entries = self.changes.entries
@@ -224,6 +266,8 @@ class Overwrite:
     scope: OverwriteScope
     shape: TableShape
     base: BaseFiles
+    reads: ReadSet | None = None
+    """What the commit was made of; None: of nothing that is in the table."""
 
     @property
     def kind(self) -> CommitKind:
@@ -234,6 +278,7 @@ class Overwrite:
         """Return the deletions of what is there, then the additions; no changelog."""
         added = self.changes.entries
         self._check_scope(added)
+        self._check_reads(latest)
         alive = ENTRY_SCHEMA.empty_table()
         if latest is not None:
             alive = live_entries(latest, self.base.manifests, keep=self._keep)
@@ -252,6 +297,19 @@ class Overwrite:
             return None
         changes = IndexChanges(new, tuple(replaced))
         return combine(before, changes, has_buckets=self.shape.has_buckets)
+
+    def _check_reads(self, latest: Snapshot | None) -> None:
+        reads, table = self.reads, self.base.table
+        if reads is None:
+            return
+        landed = list(self.base.landed_since(reads.snapshot_id, latest))
+        if reads.its_partitions:
+            check_partitions_unchanged(landed, self._covered, reads, table)
+            latest_id = latest.id if latest else 0
+            added = self.changes.entries
+            check_schema_unchanged(added, self.shape.schema_id, reads, table, latest_id)
+        if reads.may_match is not None:
+            check_none_appended(landed, reads, table)
 
     def _keep(self, entries: pa.Table) -> pa.Table:
         covered = self._covered(entries["partition"])

@@ -19,6 +19,7 @@ from paimonlab.commit.attempt import CommitRequest
 from paimonlab.commit.base_files import BaseFiles
 from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.changes import Change, Increment, NoChange, Overwrite, TableShape
+from paimonlab.commit.checked import Checked
 from paimonlab.commit.file_changes import FileChanges, compacted, written
 from paimonlab.commit.history import CommitHistory
 from paimonlab.commit.manifest_merge import must_change
@@ -26,6 +27,7 @@ from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.preparation import Preparation
 from paimonlab.commit.publisher import SnapshotPublisher
 from paimonlab.commit.race import Race
+from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.commit.settlement import settle, unknown_outcome
 from paimonlab.commit.strict_mode import StrictMode
@@ -98,7 +100,7 @@ class Committer:
         self._options = options
         self._now_millis = now_millis
         self._callbacks = tuple(callbacks)
-        self._base = BaseFiles(table_name, snapshots, manifests)
+        self._base = BaseFiles(table_name, snapshots, manifests, Checked(snapshots))
         self._strict = StrictMode(table_name, snapshots, options.last_safe_snapshot)
 
     def with_callbacks(self, callbacks: Sequence[CommitCallback]) -> Committer:
@@ -117,7 +119,7 @@ class Committer:
         properties: Mapping[str, str] | None = None,
         is_new_user: bool = False,
         checked_id: int | None = None,
-        read_id: int | None = None,
+        reads: ReadSet | None = None,
     ) -> Snapshot | None:
         """Make what messages say visible.
 
@@ -140,9 +142,8 @@ class Committer:
             Promises that there is no conflict with this snapshot (0: an empty table) and those
             before: new files were named after it, deleted ones were alive, and bucket counts
             are those of the partitions. None: all files of the partitions are looked at.
-        read_id
-            The snapshot whose rows the messages were made of: nobody may have written into their
-            buckets since. None: that does not matter.
+        reads
+            What the messages were made of, where it matters that nobody changed it since.
 
         Returns
         -------
@@ -155,7 +156,8 @@ class Committer:
         FilesConflictError
             If the number of buckets of a partition has changed, if files of the messages are in
             the table already or deleted ones are not, if a level of a bucket would hold a key
-            twice, or if others changed the deletion vectors or the index that is replaced.
+            twice, or if others changed the deletion vectors or the index that is replaced, or what
+            was read.
         SnapshotConflictError
             If other writers were faster for too long.
         CommitOutcomeUnknownError
@@ -182,7 +184,7 @@ class Committer:
                     user,
                     checked_id=checked_id,
                     discards_duplicates=self._options.discard_duplicate_files,
-                    read_id=read_id,
+                    reads=reads,
                 )
                 landed = self._commit(change, request, shape, is_new_user=is_new_user)
             if second.is_empty:
@@ -233,6 +235,7 @@ class Committer:
         watermark: int | None = None,
         properties: Mapping[str, str] | None = None,
         is_new_user: bool = False,
+        reads: ReadSet | None = None,
     ) -> Snapshot:
         """Replace the files of partitions by those of messages.
 
@@ -245,13 +248,15 @@ class Committer:
             All of their partitions are in ``scope``.
         scope
             The partitions to replace.
-        user, identifier, watermark, properties, is_new_user
+        user, identifier, watermark, properties, is_new_user, reads
             As in `append`.
 
         Raises
         ------
         ValueError
             If a message is for a partition that is not replaced.
+        FilesConflictError
+            If others changed what was read.
         SnapshotConflictError, CommitOutcomeUnknownError, CommitHistoryExpiredError, \
 PostCommitError, UnsupportedError
             As in `append`.
@@ -265,7 +270,7 @@ PostCommitError, UnsupportedError
         with self._nothing_happens_on_errors():
             shape = self._shape(self._schema())
             landed = self._commit(
-                Overwrite(first, scope, shape, self._base),
+                Overwrite(first, scope, shape, self._base, reads),
                 request,
                 shape,
                 is_new_user=is_new_user,
@@ -454,6 +459,7 @@ PostCommitError
             partition_fields=tuple(schema.field(name) for name in schema.partition_keys),
             key_types=tuple(schema.field(key).type for key in keys) if keys else None,
             buckets=self._options.buckets,
+            schema_id=schema.id,
         )
 
 

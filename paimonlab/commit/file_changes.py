@@ -39,6 +39,15 @@ class IndexChanges:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownKeys:
+    """Where an index said that keys are, so that rows of them went there."""
+
+    snapshot_id: int
+    """Of the oldest index that was asked; 0: the table was empty."""
+    partitions: frozenset[bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class FileChanges:
     """What one snapshot changes."""
 
@@ -50,6 +59,8 @@ class FileChanges:
     rows_seen_id: int | None = None
     """The snapshot whose rows the files were made of that complete others; None: unknown, then
     nothing is checked."""
+    keys_known: KnownKeys | None = None
+    """None: no index was asked."""
     alone_since: int | None = None
     """The snapshot after which nobody else may have written, 0: the table was empty; None: all
     may."""
@@ -81,8 +92,18 @@ def written(messages: Sequence[CommitMessage]) -> FileChanges:
         entries_to_table(changelog),
         indexes,
         rows_seen_id=min((id for id in seen if id is not None), default=None),
+        keys_known=_keys_known(messages),
         alone_since=_alone_since(messages),
     )
+
+
+def _keys_known(messages: Sequence[CommitMessage]) -> KnownKeys | None:
+    asked = {
+        message.partition: message.keys_snapshot_id
+        for message in sorted(messages, key=lambda one: -(one.keys_snapshot_id or 0))
+        if message.keys_snapshot_id is not None
+    }
+    return KnownKeys(min(asked.values()), frozenset(asked)) if asked else None
 
 
 def _completes(message: CommitMessage) -> bool:

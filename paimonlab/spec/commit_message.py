@@ -13,7 +13,7 @@ import msgspec
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.index_manifest import IndexManifestEntry
 
-_VERSION = 2
+_VERSION = 3
 
 
 class CommitMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +44,9 @@ class CommitMessage(msgspec.Struct, frozen=True, kw_only=True):
     checked_snapshot_id: int | None = None
     """The snapshot that ``deleted_files`` and the indexes were made against; None: none was. If
     there are only new files: nobody else may have written rows since."""
+    keys_snapshot_id: int | None = None
+    """The snapshot whose index of keys said which bucket the rows belong into, 0: the table was
+    empty; nobody else may have overwritten the partition since. None: no index was asked."""
     version: int = _VERSION
 
     def to_bytes(self) -> bytes:

@@ -4,7 +4,8 @@ A line is: key, kind, default (``-``: none), for an enumeration its values. ``*`
 for a name. Of the implemented enumerations the values marked ``*`` are built.
 
 Source: the generated option tables of the documentation of apache/paimon@5dacde5, and
-``org.apache.paimon.CoreOptions`` for those the documentation leaves out.
+``org.apache.paimon.CoreOptions`` for those the documentation leaves out. ``write.isolation`` is
+known to paimonlab alone.
 """
 
 from __future__ import annotations
@@ -157,6 +158,7 @@ tag.period-formatter  enum  with_dashes  with_dashes*|without_dashes*|without_da
 tag.time-expire-enabled  boolean  true
 target-file-size  memory  -
 write-buffer-size  memory  256 mb
+write.isolation  enum  snapshot  snapshot*|serializable*
 """  # noqa: E501
 """Read and obeyed."""
 

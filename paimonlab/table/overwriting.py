@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import DataError, SchemaError, UnsupportedError
 from paimonlab.spec.arrow_types import to_arrow
@@ -20,6 +21,7 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options import option_field
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.isolation import rows_of_interest
 from paimonlab.table.parts import TableParts
 from paimonlab.table.writing import files_deleted_on_failure, new_user, write_files
 from paimonlab.write.conversion import convert
@@ -40,6 +42,7 @@ def overwrite(
     *,
     partition: Mapping[str, Any] | None,
     dynamic: bool | None,
+    read_snapshot: int | None = None,
 ) -> Snapshot:
     """Replace rows by others; see `Table.overwrite`."""
     if partition is not None and dynamic:
@@ -62,7 +65,15 @@ def overwrite(
     else:
         scope = OverwriteScope.whole_table()
     with files_deleted_on_failure(parts, messages):
-        return _commit(parts, messages, scope)
+        return _commit(parts, messages, scope, _read_set(parts, read_snapshot))
+
+
+def _read_set(parts: TableParts, read_snapshot: int | None) -> ReadSet | None:
+    """Return what rows were made of; which files, nobody knows, so in doubt all of the table."""
+    if read_snapshot is None:
+        return None
+    every_row = rows_of_interest(parts, None)
+    return ReadSet(snapshot_id=read_snapshot, its_partitions=True, may_match=every_row)
 
 
 def drop_partitions(parts: TableParts, partitions: Sequence[Mapping[str, Any]]) -> Snapshot:
@@ -70,11 +81,14 @@ def drop_partitions(parts: TableParts, partitions: Sequence[Mapping[str, Any]]) 
     if not partitions or not all(partitions):
         raise ValueError("name at least one partition, each by a value of a partition column")
     values = [partition_values(partition, parts) for partition in partitions]
-    return _commit(parts, [], OverwriteScope.partitions_with(values))
+    return _commit(parts, [], OverwriteScope.partitions_with(values), None)
 
 
 def _commit(
-    parts: TableParts, messages: Sequence[CommitMessage], scope: OverwriteScope
+    parts: TableParts,
+    messages: Sequence[CommitMessage],
+    scope: OverwriteScope,
+    reads: ReadSet | None,
 ) -> Snapshot:
     return parts.committer.overwrite(
         messages,
@@ -82,6 +96,7 @@ def _commit(
         user=new_user(parts),
         identifier=BATCH_COMMIT_IDENTIFIER,
         is_new_user=True,
+        reads=reads,
     )
 
 

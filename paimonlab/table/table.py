@@ -365,6 +365,7 @@ class Table:
         *,
         partition: Mapping[str, Any] | None = None,
         dynamic: bool | None = None,
+        read_snapshot: int | None = None,
     ) -> Snapshot:
         """Replace rows in one commit.
 
@@ -378,8 +379,29 @@ class Table:
         dynamic
             True: replace just the partitions that ``data`` has rows of; False: replace the
             whole table; None: as the option ``dynamic-partition-overwrite`` says.
+        read_snapshot
+            The snapshot of this table that ``data`` was made of (0: it was empty); None: it was
+            made of something else, and rows that others commit meanwhile are replaced, too.
+
+        Raises
+        ------
+        FilesConflictError
+            If others changed rows that are replaced, or the schema, since ``read_snapshot``.
+
+        Examples
+        --------
+        ::
+
+            scan = table.scan(where="amount > 0")
+            table.overwrite(scan.to_arrow(), read_snapshot=scan.snapshot.id)
         """
-        return overwriting.overwrite(self._writable(), data, partition=partition, dynamic=dynamic)
+        return overwriting.overwrite(
+            self._writable(),
+            data,
+            partition=partition,
+            dynamic=dynamic,
+            read_snapshot=read_snapshot,
+        )
 
     def delete(
         self, where: str | Predicate, *, progress: Progress | None = None

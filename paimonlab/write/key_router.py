@@ -80,6 +80,7 @@ class KeyRouter:
                 "the primary key all partition columns, or unset it",
             )
         self.checked_snapshot_id = snapshot_id
+        self.index_snapshot_id = None
         self._plan = plan
         self._schema = plan.schema
         self._load = known

@@ -41,6 +41,10 @@ class Router(Protocol):
     def checked_snapshot_id(self) -> int | None:
         """The snapshot that it goes on from; None: it needs none."""
 
+    @property
+    def index_snapshot_id(self) -> int | None:
+        """The snapshot whose index of keys says where rows go; None: no index does."""
+
     def route(self, rows: pa.Table) -> tuple[pa.Table, list[Group]]:
         """Return the rows to write, and which of them go where.
 
@@ -66,6 +70,7 @@ class FixedRouter:
     remembers: bool = False
     must_be_alone: bool = False
     checked_snapshot_id: int | None = None
+    index_snapshot_id: int | None = None
 
     def route(self, rows: pa.Table) -> tuple[pa.Table, list[Group]]:
         """Return the rows as they are."""
@@ -113,6 +118,11 @@ class DynamicRouter:
     @property
     def checked_snapshot_id(self) -> int | None:
         """The snapshot whose index is extended; 0: there is none."""
+        return self._files.snapshot_id
+
+    @property
+    def index_snapshot_id(self) -> int | None:
+        """The same."""
         return self._files.snapshot_id
 
     def route(self, rows: pa.Table) -> tuple[pa.Table, list[Group]]:

@@ -161,6 +161,7 @@ class TableWriter:
                 checked_snapshot_id=self._router.checked_snapshot_id
                 if (partition, bucket) in indexes or self._router.must_be_alone
                 else None,
+                keys_snapshot_id=self._router.index_snapshot_id,
             )
             for (partition, bucket), files in self._files.items()
         ]

@@ -110,6 +110,67 @@ def test_two_writers_who_add_keys_at_once_are_in_conflict(catalog: pl.Catalog) -
     assert sorted(key for _, key in contents(table)) == [1, 2]
 
 
+@pytest.mark.parametrize("has_index", [True, False])
+def test_who_adds_no_key_is_in_conflict_with_an_overwrite(
+    catalog: pl.Catalog, has_index: bool
+) -> None:
+    """The overwrite begins the index anew: the row might stand in two buckets."""
+    table = make(catalog)
+    table.write(rows(["a"] * 30, list(range(30))))
+    table.write(rows(["b"], [1]))
+    writer = table.new_writer("me")
+    writer.write(rows(["a"], [29], 7))
+    messages = writer.prepare_commit()
+    assert not messages[0].new_indexes
+
+    table.overwrite(rows(["a"], [28 if has_index else 29], 9))
+    if not has_index:
+        table.drop_partitions([{"p": "a"}])
+
+    with pytest.raises(FilesConflictError, match="Open a new writer"):
+        table.commit(messages, user="me", identifier=1)
+    again = table.new_writer("me")
+    again.write(rows(["a"], [29], 7))
+    table.commit(again.prepare_commit(), user="me", identifier=1)
+    table.write(rows(["a"], [29], 8))
+    assert contents(table)["a", 29] == 8
+
+
+def test_who_adds_no_key_fits_what_others_do_elsewhere(catalog: pl.Catalog) -> None:
+    table = make(catalog)
+    table.write(rows(["a", "b"], [1, 1]))
+    writer = table.new_writer("me")
+    writer.write(rows(["a"], [1], 7))
+    first = writer.prepare_commit(1)
+
+    table.overwrite(rows(["b"], [2], 9))
+    table.write(rows(["a"], [2]))
+    table.commit(first, user="me", identifier=1)
+    writer.write(rows(["a"], [1], 8))
+    second = writer.prepare_commit(2)
+    table.overwrite(rows(["b"], [3], 9))
+    table.commit(second, user="me", identifier=2)
+
+    assert contents(table) == {("a", 1): 8, ("a", 2): 0, ("b", 3): 9}
+
+
+def test_an_overwrite_is_noticed_after_many_rounds(catalog: pl.Catalog) -> None:
+    """What was checked once is not looked at again, but partitions are apart."""
+    table = make(catalog)
+    table.write(rows(["a", "b"], [1, 1]))
+    writer = table.new_writer("me")
+    for number in range(3):
+        writer.write(rows(["a"], [1], number))
+        table.commit(writer.prepare_commit(number), user="me", identifier=number)
+    table.overwrite(rows(["b"], [2], 9))
+    writer.write(rows(["a"], [1], 3))
+    table.commit(writer.prepare_commit(3), user="me", identifier=3)
+    writer.write(rows(["a", "b"], [1, 1], 4))
+
+    with pytest.raises(FilesConflictError, match="overwrote a partition in snapshot 5"):
+        table.commit(writer.prepare_commit(4), user="me", identifier=4)
+
+
 def test_two_who_begin_a_bucket_at_once_are_in_conflict(catalog: pl.Catalog) -> None:
     table = make(catalog)
     first, second = table.new_writer("first"), table.new_writer("second")

@@ -13,10 +13,12 @@ from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 
+from paimonlab.commit.read_set import ReadSet
 from paimonlab.errors import FilesConflictError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.isolation import rows_of_interest
 from paimonlab.table.parts import TableParts
 from paimonlab.table.writing import files_deleted_on_failure, new_user
 
@@ -104,7 +106,11 @@ def run(
                     identifier=BATCH_COMMIT_IDENTIFIER,
                     is_new_user=True,
                     checked_id=snapshot.id,
-                    read_id=snapshot.id if changed.are_of_rows_read else None,
+                    reads=ReadSet(
+                        snapshot_id=snapshot.id,
+                        its_buckets=changed.are_of_rows_read,
+                        may_match=rows_of_interest(parts, statement.predicate),
+                    ),
                 )
         except FilesConflictError as error:
             if number == _MOST_RUNS:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.partition_stats import partition_columns
@@ -20,6 +21,7 @@ from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Progress, Statement, run
 from paimonlab.table.columns import update_columns
 from paimonlab.table.conditions import bound
+from paimonlab.table.isolation import rows_of_interest
 from paimonlab.table.parts import TableParts
 from paimonlab.table.writing import new_user
 
@@ -71,7 +73,7 @@ def update(
 
 def truncate(parts: TableParts) -> Snapshot:
     """Delete all rows; see `Table.truncate`."""
-    return _replace_by_nothing(parts, OverwriteScope.whole_table())
+    return _replace_by_nothing(parts, OverwriteScope.whole_table(), None)
 
 
 def _run(parts: TableParts, statement: Statement) -> Snapshot | None:
@@ -90,20 +92,27 @@ def _drop(parts: TableParts, predicate: Predicate) -> Snapshot | None:
         return None
     there = pc.unique(live_entries(snapshot, parts.manifests)["partition"])
     if isinstance(predicate, AlwaysTrue):
-        return _replace_by_nothing(parts, OverwriteScope.whole_table()) if len(there) else None
+        if not len(there):
+            return None
+        return _replace_by_nothing(parts, OverwriteScope.whole_table(), None)
     fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
     is_true = evaluate(predicate, partition_columns(there, fields)).fill_null(False)  # noqa: FBT003
     hit = there.filter(pa.array(np.asarray(is_true.to_numpy(zero_copy_only=False), np.bool_)))
     if not len(hit):
         return None
-    return _replace_by_nothing(parts, OverwriteScope.exactly(hit.to_pylist()))
+    may_match = rows_of_interest(parts, predicate)
+    reads = ReadSet(snapshot_id=snapshot.id, may_match=may_match) if may_match else None
+    return _replace_by_nothing(parts, OverwriteScope.exactly(hit.to_pylist()), reads)
 
 
-def _replace_by_nothing(parts: TableParts, scope: OverwriteScope) -> Snapshot:
+def _replace_by_nothing(
+    parts: TableParts, scope: OverwriteScope, reads: ReadSet | None
+) -> Snapshot:
     return parts.committer.overwrite(
         [],
         scope=scope,
         user=new_user(parts),
         identifier=BATCH_COMMIT_IDENTIFIER,
         is_new_user=True,
+        reads=reads,
     )

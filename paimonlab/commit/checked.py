@@ -1,0 +1,61 @@
+"""Up to which snapshot the commits of one process have found no conflict.
+
+A writer that commits often would otherwise look at everything since it began, each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable
+
+from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.spec.snapshot import Snapshot
+
+_MOST = 10_000
+"""Things that are remembered."""
+
+
+class Checked:
+    """Remembers the newest snapshot up to which things were checked.
+
+    Parameters
+    ----------
+    snapshots
+        Of the table.
+    """
+
+    def __init__(self, snapshots: SnapshotManager) -> None:
+        self._snapshots = snapshots
+        self._upto: dict[Hashable, Snapshot] = {}
+
+    def since(self, things: Collection[Hashable], base_id: int) -> int:
+        """Return the snapshot after which all of some things have to be checked.
+
+        Parameters
+        ----------
+        things
+            Whatever was given to `remember`; together with what they are checked against.
+        base_id
+            After which they have to be checked if nothing is known.
+        """
+        known = [self._upto.get(thing) for thing in things]
+        found = [one for one in known if one is not None]
+        if not found or len(found) < len(known):
+            return base_id
+        oldest = min(found, key=lambda one: one.id)
+        return max(oldest.id, base_id) if self._is_there(oldest) else base_id
+
+    def remember(self, things: Collection[Hashable], latest: Snapshot | None) -> None:
+        """Take note that things were checked up to a snapshot."""
+        if latest is None:
+            return
+        if len(self._upto) > _MOST:
+            self._upto.clear()
+        self._upto.update(dict.fromkeys(things, latest))
+
+    def _is_there(self, snapshot: Snapshot) -> bool:
+        """Whether an id still belongs to a snapshot: a rollback may give it to another one."""
+        try:
+            return self._snapshots.get(snapshot.id) == snapshot
+        except SnapshotNotFoundError:
+            return False

@@ -1,0 +1,64 @@
+"""What a statement must not miss: rows that others add while it runs.
+
+``write.isolation`` is an option of paimonlab alone. ``snapshot``, the default, is what Java Paimon
+does: rows that others add meanwhile are as if they had come later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.commit.read_set import Mask
+from paimonlab.scan.conditions import Conditions
+from paimonlab.scan.pruning import matches_keys, matches_partitions, matches_values
+from paimonlab.spec.options import option_field
+from paimonlab.spec.predicate import Predicate
+from paimonlab.table.parts import TableParts
+
+_SERIALIZABLE = "serializable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsolationOptions:
+    """The table option that says what statements must not miss."""
+
+    isolation: str = option_field("write.isolation", "enum", "snapshot")
+    """``write.isolation``: snapshot or serializable."""
+
+
+def is_serializable(parts: TableParts) -> bool:
+    """Whether statements must be as if they had run one after the other."""
+    return parts.options.slice(IsolationOptions).isolation == _SERIALIZABLE
+
+
+def rows_of_interest(
+    parts: TableParts, predicate: Predicate | None
+) -> Callable[[pa.Table], Mask] | None:
+    """Return what marks files that may hold rows of a condition; None: others may add such rows.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    predicate
+        Bound to its schema; None: every row.
+    """
+    if not is_serializable(parts):
+        return None
+    schema = parts.schema
+    conditions = Conditions.of(predicate, schema)
+
+    def may_match(entries: pa.Table) -> Mask:
+        if conditions.is_impossible:
+            return np.zeros(entries.num_rows, np.bool_)
+        mask = matches_partitions(entries, conditions, schema)
+        if schema.primary_keys:
+            # Other columns of a key may be in other files.
+            return mask & matches_keys(entries, conditions, schema, parts.schemas)
+        return mask & matches_values(entries, conditions, schema, parts.schemas)
+
+    return may_match
