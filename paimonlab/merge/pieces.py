@@ -122,15 +122,46 @@ def merged_runs(
     Merged
         The next keys, with the columns ``columns.values``; deletes are among them.
     """
-    for piece in _pieces(runs, columns, piece_rows):
+    for piece in ordered_runs(runs, columns, piece_rows=piece_rows):
         yield merge(
             columns.with_keys(piece.rows),
             columns.values,
-            Members.of(piece.keys, _sequences(piece.rows, columns)),
+            piece.members,
             kinds=_kinds(piece.rows, columns),
             engine=columns.engine,
             required=columns.required,
         )
+
+
+class OrderedRows(NamedTuple):
+    """All rows of some keys, as sorted runs have them."""
+
+    rows: pa.Table
+    """n rows; the runs one behind the other, oldest first."""
+    members: Members
+    """The rows by key, in the order of the keys, oldest row first."""
+    counts: list[int]
+    """How many rows are of each run."""
+
+
+def ordered_runs(
+    runs: Sequence[Iterator[KeyBatch]], columns: KeyColumns, *, piece_rows: int
+) -> Iterator[OrderedRows]:
+    """Bring the rows of sorted runs together by key, in bounded memory.
+
+    Parameters
+    ----------
+    runs, columns, piece_rows
+        As in `winners_of_runs`; the batches may have more columns.
+
+    Yields
+    ------
+    OrderedRows
+        The next keys with all their rows.
+    """
+    for piece in _pieces(runs, columns, piece_rows):
+        members = Members.of(piece.keys, _sequences(piece.rows, columns))
+        yield OrderedRows(piece.rows, members, piece.counts)
 
 
 class _Piece(NamedTuple):

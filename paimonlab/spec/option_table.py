@@ -126,6 +126,8 @@ partition.default-name  string  __DEFAULT_PARTITION__
 partition.legacy-name  boolean  true
 partition.mark-done-action  string  success-file
 primary-key  string  -
+record-level.expire-time  duration  -
+record-level.time-field  string  -
 row-tracking.enabled  boolean  false
 rowkind.field  string  -
 scan.creation-time-millis  long  -
@@ -424,8 +426,6 @@ read.stream.maxFilesPerTrigger  int  -
 read.stream.maxRowsPerTrigger  long  -
 read.stream.maxTriggerDelayMs  long  -
 read.stream.minRowsPerTrigger  long  -
-record-level.expire-time  duration  -
-record-level.time-field  string  -
 requiredSparkConfsCheck.enabled  boolean  true
 row-tracking.partition-group-on-commit  boolean  true
 scalar-index.search-mode  enum  fast  fast|full|detail

@@ -9,6 +9,11 @@ from functools import cached_property
 from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.committer import CommitOptions, Committer
 from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
+from paimonlab.compact.compaction import CompactPlan
+from paimonlab.compact.record_expiry import RecordExpiryOptions
+from paimonlab.compact.strategy import StrategyOptions
+from paimonlab.compact.tasks import TaskOptions
+from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.errors import BranchNotFoundError, UnsupportedError
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.formats.file_index.options import FileIndexOptions
@@ -208,4 +213,14 @@ class TableParts:
             dynamic=self.options.slice(DynamicBucketOptions),
             external_folders=self.options.slice(ExternalPathOptions).write_folders,
             engine=MergeEngine.of(self.schema.fields, self.schema.primary_keys, self.options),
+        )
+
+    def compact_plan(self, snapshot: Snapshot | None) -> CompactPlan:
+        """Gather what compacting the files of a snapshot takes."""
+        return CompactPlan(
+            read=self.read_plan(self.schema, (), None, snapshot=snapshot),
+            strategy=StrategyOptions.of(self.options),
+            tasks=self.options.slice(TaskOptions),
+            expiry=self.options.slice(RecordExpiryOptions),
+            index_files=self.options.slice(IndexFileOptions),
         )

@@ -29,6 +29,8 @@ from paimonlab.table import overwriting, writing
 from paimonlab.table.branches import Branches, BranchOptions
 from paimonlab.table.changes import Changes
 from paimonlab.table.changing import verbs
+from paimonlab.table.compact_result import CompactResult
+from paimonlab.table.compacting import compact_table
 from paimonlab.table.consumers import Consumers
 from paimonlab.table.incremental import (
     ChangeMode,
@@ -483,6 +485,56 @@ class Table:
             Values of all or some of the partition columns each.
         """
         return overwriting.drop_partitions(self._writable(), partitions)
+
+    def compact(
+        self,
+        *,
+        full: bool = False,
+        partitions: Sequence[Mapping[str, Any]] | None = None,
+        buckets: Sequence[int] | None = None,
+        where: str | Predicate | None = None,
+        progress: Progress | None = None,
+        dry_run: bool = False,
+    ) -> CompactResult:
+        """Merge the sorted runs of buckets, in one commit.
+
+        Parameters
+        ----------
+        full
+            True: everything goes to the highest level, deletes vanish. False: only what the
+            table's options ask for, as a writer would; buckets with few runs are left alone.
+        partitions
+            Values of all or some of the partition columns each; None: all partitions.
+        buckets
+            Numbers of buckets; None: all.
+        where
+            A condition on partition columns.
+        progress
+            Is called with what is done, of how much, and the unit: ``progress(3, 8, "buckets")``.
+        dry_run
+            Only tell what would be compacted.
+
+        Returns
+        -------
+        CompactResult
+            Files and bytes of every bucket that had something to compact, before and after.
+
+        Raises
+        ------
+        UnsupportedError
+            If the table has no primary key, or compacting it takes what is not built.
+        FilesConflictError
+            If others replaced files of the same buckets again and again.
+        """
+        return compact_table(
+            self._writable(),
+            full=full,
+            partitions=partitions,
+            buckets=buckets,
+            where=where,
+            progress=progress,
+            dry_run=dry_run,
+        )
 
     def new_writer(self, user: str | None = None) -> Writer:
         """Begin to write many batches, for one or many commits; see `Writer`."""

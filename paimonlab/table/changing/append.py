@@ -9,6 +9,8 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.datafile.index_files import IndexFileOptions, write_deletion_vectors
+from paimonlab.datafile.vector_upkeep import changed_vectors
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.formats.entry_rows import table_to_entries
 from paimonlab.read.deletions import read_deletion_vectors
@@ -33,8 +35,6 @@ from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
 from paimonlab.table.writing import new_table_writer
 from paimonlab.write.folders import bucket_folder, delete_files
-from paimonlab.write.index_files import IndexFileOptions, write_deletion_vectors
-from paimonlab.write.vector_upkeep import changed_vectors
 from paimonlab.write.writer import TableWriter
 
 

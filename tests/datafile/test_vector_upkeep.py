@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from paimonlab.datafile.vector_upkeep import VectorChanges, changed_vectors
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.spec.index_manifest import (
     DELETION_VECTORS,
     DeletionVectorRange,
     IndexManifestEntry,
 )
-from paimonlab.write.vector_upkeep import VectorChanges, changed_vectors
 
 
 def vector(*positions: int) -> DeletionVector:

@@ -1,0 +1,271 @@
+"""One compaction of one bucket: from its live files to what a commit changes.
+
+What is compacted is picked by pure functions (`paimonlab.compact.strategy`,
+`paimonlab.compact.tasks`); here it is done.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.compact.MergeTreeCompactManager``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import msgspec
+
+from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.compact.levels import level_count, level_runs
+from paimonlab.compact.record_expiry import RecordExpiry, RecordExpiryOptions
+from paimonlab.compact.rewriting import PieceMerger, Reducer, rewrite
+from paimonlab.compact.strategy import PickMemory, StrategyOptions, next_unit
+from paimonlab.compact.tasks import Step, TaskOptions, Upgrade, drops_deletes, steps
+from paimonlab.compact.units import CompactIncrement, CompactUnit
+from paimonlab.compact.universal import pick_full
+from paimonlab.datafile.index_files import IndexFileOptions, write_deletion_vectors
+from paimonlab.datafile.vector_upkeep import changed_vectors
+from paimonlab.errors import UnsupportedError
+from paimonlab.formats.deletion_vectors import DeletionVector
+from paimonlab.read.deletions import read_deletion_vectors
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.scan.deletion_files import deletion_file
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.index_manifest import DeletionVectorRange, IndexManifestEntry
+from paimonlab.storage import FileIO, join
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactPlan:
+    """What compacting buckets of a table takes, as one value."""
+
+    read: ReadPlan
+    strategy: StrategyOptions
+    tasks: TaskOptions
+    expiry: RecordExpiryOptions
+    index_files: IndexFileOptions
+
+    def is_outdated_by(self, files: Iterable[DataFileMeta]) -> bool:
+        """Whether files have a newer schema than this plan, under which columns would be lost."""
+        return any(file.schema_id > self.read.schema.id for file in files)
+
+    def expiry_at(self, now: datetime) -> RecordExpiry | None:
+        """Say which rows are too old at a time; None: none ever is."""
+        return RecordExpiry.of(
+            self.expiry,
+            self.read.schema,
+            table=self.read.table_name,
+            now_seconds=int(now.timestamp()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What is going to be compacted in a bucket."""
+
+    unit: CompactUnit
+    steps: tuple[Step, ...]
+
+
+def pick_unit(
+    bucket: BucketFiles,
+    plan: CompactPlan,
+    *,
+    now: datetime,
+    memory: PickMemory | None = None,
+    full: bool = False,
+) -> tuple[Picked | None, PickMemory]:
+    """Choose what to compact in a bucket.
+
+    Parameters
+    ----------
+    bucket
+        Its live files.
+    plan
+        Of the table.
+    now
+        The time: it is looked at for old rows, the optimization interval and off-peak hours.
+    memory
+        What came out of the last pick of this bucket; None: nothing is known.
+    full
+        Whether everything goes to the highest level.
+
+    Returns
+    -------
+    Picked or None
+        None when there is nothing to do.
+    PickMemory
+        For the next pick.
+    """
+    runs = level_runs(bucket.files)
+    memory = memory or PickMemory()
+    max_level = level_count(bucket.files, plan.strategy.levels.level_count) - 1
+    expired = _expired(bucket, plan, now)
+    unit: CompactUnit | None
+    if full:
+        unit = pick_full(
+            runs,
+            max_level=max_level,
+            to_rewrite={*bucket.vectors, *expired},
+            rewrites_all=plan.tasks.rewrites_all,
+        )
+    else:
+        unit, memory = next_unit(runs, plan.strategy, memory, max_level=max_level, now=now)
+    if unit is None:
+        return None, memory
+    types = [plan.read.schema.field(name).type for name in plan.read.schema.trimmed_primary_keys]
+    has_vectors = plan.strategy.levels.deletion_vectors
+    found = steps(
+        unit,
+        types,
+        plan.tasks,
+        max_level=max_level,
+        drop_deletes=drops_deletes(unit, runs, has_vectors=has_vectors),
+        expired=expired,
+    )
+    return (Picked(unit, tuple(found)) if found else None), memory
+
+
+def _expired(bucket: BucketFiles, plan: CompactPlan, now: datetime) -> set[str]:
+    expiry = plan.expiry_at(now)
+    if expiry is None:
+        return set()
+    return {
+        file.file_name
+        for file in bucket.files
+        if expiry.has_old_rows(file, plan.read.schema_of(file))
+    }
+
+
+def compact(
+    picked: Picked, bucket: BucketFiles, plan: CompactPlan, file_io: FileIO, *, now: datetime
+) -> CompactIncrement:
+    """Do what was picked.
+
+    Parameters
+    ----------
+    picked
+        What is compacted.
+    bucket
+        That it was picked from.
+    plan, file_io
+        Of the table.
+    now
+        The time by which rows are too old.
+
+    Returns
+    -------
+    CompactIncrement
+        Its files are durable; on an error they are deleted.
+    """
+    assert not plan.is_outdated_by(picked.unit.files), "newer columns would be lost"
+    work = _Work(picked, bucket, plan, file_io, plan.expiry_at(now))
+    done: list[CompactIncrement] = []
+    try:
+        for step in picked.steps:
+            done.append(work.taken(step))  # noqa: PERF401 - what is done so far is deleted on errors
+        increment = CompactIncrement.merge(done)
+        new, deleted = work.indexes(increment)
+    except BaseException:
+        delete_outputs(CompactIncrement.merge(done), bucket, file_io)
+        raise
+    return replace(increment, new_indexes=new, deleted_indexes=deleted)
+
+
+def delete_outputs(increment: CompactIncrement, bucket: BucketFiles, file_io: FileIO) -> None:
+    """Delete the files that a compaction wrote and no commit will name."""
+    moved = {file.file_name for file in increment.before}
+    for file in increment.after:
+        if file.file_name not in moved:
+            for path in bucket.targets(file.level).paths_of(file):
+                file_io.delete(path)
+    for file in increment.changelog:
+        for path in bucket.changelog_targets(file.level).paths_of(file):
+            file_io.delete(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One compaction of one bucket."""
+
+    picked: Picked
+    bucket: BucketFiles
+    plan: CompactPlan
+    file_io: FileIO
+    expiry: RecordExpiry | None
+
+    def taken(self, step: Step) -> CompactIncrement:
+        """Take a step."""
+        if isinstance(step, Upgrade):
+            moved = msgspec.structs.replace(step.file, level=step.output_level)
+            return CompactIncrement(before=(step.file,), after=(moved,))
+        return rewrite(
+            self.bucket,
+            step.files,
+            self.plan.read,
+            self.file_io,
+            output_level=step.output_level,
+            drop_deletes=step.drop_deletes,
+            merger=self._merger(),
+            expiry=self.expiry,
+        )
+
+    def _merger(self) -> PieceMerger:
+        """Choose how rows are merged."""
+        levels = self.plan.strategy.levels
+        taken = {file.file_name for file in self.picked.unit.files}
+        rest = [file for file in self.bucket.files if file.file_name not in taken]
+        is_from_level_0 = any(file.level == 0 for file in self.picked.unit.files)
+        if levels.needs_lookup and is_from_level_0 and rest:
+            raise UnsupportedError(
+                "a compaction of some levels",
+                f"{self.plan.read.table_name} needs the older rows of compacted keys to be found "
+                "(deletion vectors, first-row, changelog-producer = lookup); compact in full",
+            )
+        return Reducer(self.plan.read)
+
+    def indexes(
+        self, increment: CompactIncrement
+    ) -> tuple[tuple[IndexManifestEntry, ...], tuple[IndexManifestEntry, ...]]:
+        """Write the deletion vectors that stay; returns new index files and those that go."""
+        stays = {file.file_name for file in increment.after}
+        gone = {file.file_name for file in increment.before} - stays
+        changes: dict[str, DeletionVector | None] = {
+            name: None for name in self.bucket.vectors if name in gone
+        }
+        if not changes:
+            return (), ()
+        changed = changed_vectors(
+            self.bucket.indexes,
+            changes,
+            {file.file_name for file in self.bucket.files} - gone,
+            self._vector,
+            is_one_file=True,
+        )
+        if not changed.vectors:
+            return (), changed.replaced
+        layout = self.plan.read.layout
+        options = self.plan.index_files
+        written = write_deletion_vectors(
+            self.file_io,
+            options.folder(layout, join(layout.table_path, self.bucket.folder)),
+            changed.vectors,
+            options,
+            partition=self.bucket.partition,
+            bucket=self.bucket.bucket,
+            is_one_file=True,
+        )
+        return tuple(written), changed.replaced
+
+    def _vector(self, index: IndexManifestEntry, vector: DeletionVectorRange) -> DeletionVector:
+        place = deletion_file(
+            index,
+            vector,
+            self.bucket.folder,
+            beside_data=self.bucket.has_indexes_beside_data,
+        )
+        (found,) = read_deletion_vectors([place], self.plan.read, self.file_io)
+        assert found is not None, "a place that is given is read"
+        return found

@@ -1,0 +1,232 @@
+"""The rows of some files of a bucket, key by key, piece by piece, and what becomes of them.
+
+Files are read as sorted runs side by side. A piece holds all rows of its keys, so that whoever
+looks at pieces sees every version of a key that is in the files. Memory does not grow with them.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.MergeTreeReaders``,
+``…compact.ReducerMergeFunctionWrapper``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.compact.record_expiry import RecordExpiry
+from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, file_columns
+from paimonlab.datafile.reader import Mask
+from paimonlab.merge.engines import merge
+from paimonlab.merge.groups import Members
+from paimonlab.merge.order import as_numpy
+from paimonlab.merge.pieces import KeyBatch, KeyColumns, ordered_runs
+from paimonlab.merge.sections import Section, SortedRun, sections
+from paimonlab.read.deletions import surviving_rows
+from paimonlab.read.merging import open_data_file
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
+from paimonlab.spec.merge_engine import EngineKind
+from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+_COMPRESSION = 3
+"""How many bytes in memory a byte of a file becomes, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedRows:
+    """All rows of some keys that the files have."""
+
+    rows: pa.Table
+    """n rows with the columns of data files: key copies, ``_SEQUENCE_NUMBER``, ``_VALUE_KIND``
+    and the columns of the table."""
+    members: Members | None
+    """The rows by key, in the order of the keys, oldest row first; None: every row has a key of
+    its own, and they are in the order of the keys."""
+    levels: npt.NDArray[np.int8]
+    """(n,) the level of the file that each row is from."""
+
+    @property
+    def groups(self) -> Members:
+        """The rows by key, whether or not there is more than one of any."""
+        if self.members is not None:
+            return self.members
+        count = self.rows.num_rows
+        return Members(np.arange(count), np.ones(count, np.int64))
+
+
+def keyed_rows(
+    bucket: BucketFiles,
+    files: Sequence[DataFileMeta],
+    plan: ReadPlan,
+    file_io: FileIO,
+    *,
+    expiry: RecordExpiry | None = None,
+) -> Iterator[KeyedRows]:
+    """Read files of a bucket by key.
+
+    Parameters
+    ----------
+    bucket
+        That the files are of.
+    files
+        Any of them.
+    plan
+        Of reading the table; its columns and predicate do not matter.
+    file_io
+        The table's store.
+    expiry
+        Which rows are too old to be read; None: none is.
+
+    Yields
+    ------
+    KeyedRows
+        In the order of the keys. Rows that deletion vectors take away are not there.
+    """
+    split = bucket.split_of(files)
+    reader = _Reader(split, plan, file_io, surviving_rows(split, plan, file_io), expiry)
+    types = [plan.schema.field(name).type for name in plan.schema.trimmed_primary_keys]
+    for section in sections(split.files, types):
+        if len(section.runs) == 1:
+            yield from reader.alone(section.runs[0])
+        else:
+            yield from reader.together(section)
+
+
+def reduced(piece: KeyedRows, plan: ReadPlan) -> pa.Table:
+    """Merge the rows of each key.
+
+    Parameters
+    ----------
+    piece
+        n rows.
+    plan
+        Of reading the table: its merge engine.
+
+    Returns
+    -------
+    pyarrow.Table
+        One row a key, with the columns of ``piece``, in the order of the keys; deletes are among
+        them. A key's only row stays as it is. A merged row has the sequence number of the newest
+        row that counted.
+    """
+    members = piece.members
+    if members is None:
+        return piece.rows
+    engine = plan.engine
+    kinds = as_numpy(piece.rows[VALUE_KIND])
+    if engine.selects_rows and not kinds.any():
+        is_first = engine.kind is EngineKind.FIRST_ROW
+        return piece.rows.take(pa.array(members.first() if is_first else members.last()))
+    names = [field.name for field in plan.schema.fields]
+    selected = (SEQUENCE_NUMBER, VALUE_KIND) if engine.selects_rows else ()
+    keys = tuple(key_column(name) for name in plan.schema.trimmed_primary_keys)
+    merged = merge(
+        piece.rows,
+        [*names, *selected, *(keys if selected else ())],
+        members,
+        kinds=kinds if kinds.any() else None,
+        engine=engine,
+        required=[field.name for field in plan.schema.fields if not field.type.nullable],
+    )
+    columns = dict(merged.columns)
+    if not selected:
+        last = members.last()
+        columns |= {name: piece.rows[name].take(pa.array(last)) for name in keys}
+        newest = _newest_that_counts(members, kinds, ignores=engine.ignore_delete)
+        columns[SEQUENCE_NUMBER] = piece.rows[SEQUENCE_NUMBER].take(pa.array(newest))
+        given = np.where(members.lengths == 1, kinds[last], np.int8(RowKind.INSERT))
+        columns[VALUE_KIND] = pa.array(given if merged.kinds is None else merged.kinds, pa.int8())
+    return pa.table({name: columns[name] for name in piece.rows.column_names})
+
+
+def _newest_that_counts(
+    members: Members, kinds: npt.NDArray[np.int8], *, ignores: bool
+) -> npt.NDArray[np.int64]:
+    last = members.last()
+    if not ignores or not kinds.any():
+        return last
+    ordered = kinds[members.positions]
+    place = members.place_of_last((ordered == RowKind.INSERT) | (ordered == RowKind.UPDATE_AFTER))
+    return np.where(place < 0, last, members.positions[np.maximum(place, 0)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads runs of a split."""
+
+    split: DataSplit
+    plan: ReadPlan
+    file_io: FileIO
+    survivors: list[Mask | None]
+    expiry: RecordExpiry | None
+
+    @property
+    def fields(self) -> tuple[DataField, ...]:
+        """The columns of a data file."""
+        columns = file_columns(self.plan.schema)
+        return (*columns.keys, SEQUENCE_FIELD, KIND_FIELD, *columns.values)
+
+    def alone(self, run: SortedRun) -> Iterator[KeyedRows]:
+        """Read a run that shares no key with another."""
+        level = self.split.files[run[0]].level
+        for rows in self._batches(run, self._batch_rows([run])):
+            yield KeyedRows(
+                pa.Table.from_batches([rows]), None, np.full(rows.num_rows, level, np.int8)
+            )
+
+    def together(self, section: Section) -> Iterator[KeyedRows]:
+        """Read runs that share keys."""
+        batch_rows = self._batch_rows(section.runs)
+        options = self.plan.options
+        columns = KeyColumns(
+            keys=tuple(key_column(name) for name in self.plan.schema.trimmed_primary_keys),
+            sequence_fields=options.sequence_fields,
+            is_descending=options.sequence_descending,
+            is_position_enough=section.is_age_enough and not options.sequence_fields,
+        )
+        levels = np.array([self.split.files[run[0]].level for run in section.runs], np.int8)
+        runs = [self._key_batches(run, batch_rows) for run in section.runs]
+        for piece in ordered_runs(runs, columns, piece_rows=batch_rows * len(runs)):
+            yield KeyedRows(piece.rows, piece.members, np.repeat(levels, piece.counts))
+
+    def _key_batches(self, run: SortedRun, batch_rows: int) -> Iterator[KeyBatch]:
+        for rows in self._batches(run, batch_rows):
+            yield KeyBatch(rows, is_last=False)
+        yield KeyBatch(
+            pa.RecordBatch.from_pylist([], schema=arrow_schema(self.fields)), is_last=True
+        )
+
+    def _batches(self, run: SortedRun, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Read the rows of a run that are there for a reader."""
+        for position in run:
+            file, alive = self.split.files[position], self.survivors[position]
+            with open_data_file(self.split, file, self.plan, self.file_io) as data:
+                for rows in data.batches(self.fields, keep=alive, batch_rows=batch_rows):
+                    young = rows if self.expiry is None else self.expiry.young(rows)
+                    if young.num_rows:
+                        yield young
+
+    def _batch_rows(self, runs: Sequence[SortedRun]) -> int:
+        """Choose how many rows of each run to read at a time."""
+        bounds = self.plan.bounds
+        rows = bounds.piece_rows
+        for run in runs:
+            rows = min(rows, bounds.piece_bytes // self._row_bytes(run[0]))
+        return max(1, min(rows // len(runs), bounds.batch_rows))
+
+    def _row_bytes(self, position: int) -> int:
+        """Say about how much memory a row of a file takes."""
+        file = self.split.files[position]
+        by_size = _COMPRESSION * file.file_size_bytes // max(1, file.row_count)
+        with open_data_file(self.split, file, self.plan, self.file_io) as data:
+            groups = [group.index for group in data.content.row_groups]
+            return max(1, by_size, data.content.row_bytes(data.fields, groups))

@@ -1,0 +1,124 @@
+"""The buckets of a snapshot with their files, for those who compact them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.datafile.writer import FileTarget
+from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.scan.live_files import in_real_buckets, live_entries
+from paimonlab.spec.data_file import DataFileMeta, FileSource
+from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.parts import TableParts
+from paimonlab.write.file_targets import changelog_target, data_target
+from paimonlab.write.folders import bucket_folder
+from paimonlab.write.write_plan import WritePlan
+
+BucketKey = tuple[bytes, int]
+"""Partition, as a serialised BinaryRow, and bucket."""
+
+
+def live_buckets(
+    parts: TableParts, snapshot: Snapshot, keep: Callable[[pa.Table], pa.Table]
+) -> list[BucketFiles]:
+    """Return buckets that have files.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    snapshot
+        Of which the files are wanted.
+    keep
+        Which entries (`ENTRY_SCHEMA`) are looked at; it decides by partition and bucket alone.
+
+    Returns
+    -------
+    list of BucketFiles
+        Ordered by partition and bucket.
+    """
+
+    def chosen(entries: pa.Table) -> pa.Table:
+        return keep(in_real_buckets(entries))
+
+    files: defaultdict[tuple[bytes, int, int], list[DataFileMeta]] = defaultdict(list)
+    for entry in table_to_entries(live_entries(snapshot, parts.manifests, keep=chosen)):
+        files[entry.partition, entry.bucket, entry.total_buckets].append(entry.file)
+    indexes = _indexes(parts, snapshot)
+    plan = parts.write_plan()
+    return [
+        bucket_of(
+            plan,
+            partition,
+            bucket,
+            total,
+            files=found,
+            indexes=indexes.get((partition, bucket), ()),
+            snapshot_id=snapshot.id,
+        )
+        for (partition, bucket, total), found in sorted(files.items(), key=lambda item: item[0])
+    ]
+
+
+def bucket_of(
+    plan: WritePlan,
+    partition: bytes,
+    bucket: int,
+    total_buckets: int,
+    *,
+    files: Iterable[DataFileMeta] = (),
+    indexes: Iterable[IndexManifestEntry] = (),
+    snapshot_id: int = 0,
+) -> BucketFiles:
+    """Describe a bucket that files are written to as ``plan`` says."""
+    folder = bucket_folder(plan, partition, bucket)
+    return BucketFiles(
+        partition=partition,
+        bucket=bucket,
+        total_buckets=total_buckets,
+        folder=folder,
+        files=tuple(files),
+        indexes=tuple(indexes),
+        has_indexes_beside_data=plan.options.indexes_beside_data,
+        targets=partial(_compacted, plan, folder),
+        changelog_targets=partial(_changelog, plan, folder),
+        snapshot_id=snapshot_id,
+    )
+
+
+def of_buckets(keys: Collection[BucketKey]) -> Callable[[pa.Table], pa.Table]:
+    """Return what keeps the entries of some buckets."""
+    partitions = pa.array({partition for partition, _ in keys}, pa.large_binary())
+    numbers = pa.array({bucket for _, bucket in keys}, pa.int32())
+
+    def keep(entries: pa.Table) -> pa.Table:
+        is_near = pc.and_(
+            pc.is_in(entries["partition"], partitions), pc.is_in(entries["bucket"], numbers)
+        )
+        return entries.filter(is_near)
+
+    return keep
+
+
+def _compacted(plan: WritePlan, folder: str, level: int) -> FileTarget:
+    return data_target(plan, folder, level=level, source=FileSource.COMPACT)
+
+
+def _changelog(plan: WritePlan, folder: str, level: int) -> FileTarget:
+    return changelog_target(plan, folder, level=level)
+
+
+def _indexes(parts: TableParts, snapshot: Snapshot) -> Mapping[BucketKey, list[IndexManifestEntry]]:
+    found: defaultdict[BucketKey, list[IndexManifestEntry]] = defaultdict(list)
+    if snapshot.index_manifest is not None:
+        referrer = f"snapshot-{snapshot.id}"
+        for index in parts.manifests.read_index(snapshot.index_manifest, referrer=referrer):
+            found[index.partition, index.bucket].append(index)
+    return found
