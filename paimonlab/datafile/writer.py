@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 import uuid
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from paimonlab.formats.file_index.building import FileIndexBuilder
 from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.spec.binary_row import encode
 from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta, FileSource
-from paimonlab.spec.external_paths import folder_of
+from paimonlab.spec.external_paths import ExternalFolders, folder_of
 from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.stats import StatsCollector
@@ -60,8 +61,8 @@ class FileTarget:
 
     folder: str
     """Absolute."""
-    external_folders: tuple[str, ...] = ()
-    """Absolute; if there are some, files go there in turn."""
+    external: ExternalFolders = field(default_factory=ExternalFolders)
+    """If there are some, files go there."""
     schema_id: int
     columns: FileColumns
     stats: StatsOptions
@@ -76,9 +77,9 @@ class FileTarget:
         """Return a new name, and the URI of the file if it is not in the folder."""
         number = self.names.count
         name = self.names.new(self.format.extension)
-        if not self.external_folders:
+        if not self.external.folders:
             return name, None
-        folder = self.external_folders[number % len(self.external_folders)]
+        folder = self.external.folder_for(name, number, random.random())  # noqa: S311
         return name, f"file:{join(folder, name)}"
 
     def path_of(self, file: DataFileMeta) -> str:

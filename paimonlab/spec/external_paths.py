@@ -3,18 +3,68 @@
 A manifest may come from a stranger, so a path in it is followed only below a root that the
 table's definition or the catalog names.
 
-Source: apache/paimon@1.3.1 ``org.apache.paimon.AbstractFileStore``, external paths.
+Source: apache/paimon@1.3.1 ``org.apache.paimon.AbstractFileStore``, external paths; of Paimon 2
+``org.apache.paimon.fs.EntropyInjectExternalPathProvider`` and ``WeightedExternalPathProvider``.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spec.murmur import hash_bytes
 from paimonlab.spec.options import option_field
 
 _OPTION = "data-file.external-paths"
+_WEIGHTS = f"{_OPTION}.weights"
+_ENTROPY_BITS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalFolders:
+    """Absolute folders that new files are spread over."""
+
+    folders: tuple[str, ...] = ()
+    """(): files go to the table's folder."""
+    weights: tuple[int, ...] = ()
+    """How many of all files each folder gets, relatively; (): files go there in turn."""
+    has_entropy: bool = False
+    """Whether files go to sub-folders that a hash of their names gives."""
+
+    def below(self, path: str) -> ExternalFolders:
+        """Return the same folder of each root."""
+        return replace(self, folders=tuple(f"{root}/{path}" for root in self.folders))
+
+    def folder_for(self, name: str, number: int, draw: float) -> str:
+        """Choose where a file goes.
+
+        Parameters
+        ----------
+        name
+            Of the file.
+        number
+            How many files have been there before.
+        draw
+            Of at least 0 and less than 1, at random.
+        """
+        if self.weights:
+            limit = draw * sum(self.weights)
+            return self.folders[bisect_right([*accumulate(self.weights)], limit)]
+        folder = self.folders[number % len(self.folders)]
+        return f"{folder}/{_entropy(name)}" if self.has_entropy else folder
+
+
+def _entropy(name: str) -> str:
+    """Return folders named by a hash, so that a store spreads the files over its machines.
+
+    >>> _entropy("data-0.parquet")
+    '0110/1000/1010/10111011'
+    """
+    bits = f"{hash_bytes(name.encode()) % (1 << _ENTROPY_BITS):0{_ENTROPY_BITS}b}"
+    return "/".join((bits[:4], bits[4:8], bits[8:12], bits[12:]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +77,8 @@ class ExternalPathOptions:
     """``data-file.external-paths.strategy``: how new files are spread over the roots."""
     specific_scheme: str = option_field("data-file.external-paths.specific-fs", "string", "")
     """``data-file.external-paths.specific-fs``: new files go to roots of this scheme only."""
+    weights: tuple[str, ...] = option_field(_WEIGHTS, "list", ())
+    """``data-file.external-paths.weights``: of the roots, for ``weight-robin``."""
 
     @property
     def readable_folders(self) -> tuple[str, ...]:
@@ -34,19 +86,19 @@ class ExternalPathOptions:
         return tuple(root_folder(root) for root in self.roots if scheme_of(root) == "file")
 
     @property
-    def write_folders(self) -> tuple[str, ...]:
-        """Folders that new files go to in turn; () : the table's own.
+    def write_folders(self) -> ExternalFolders:
+        """Where new files go.
 
         Raises
         ------
         SchemaError
-            If a root has no scheme, or no root has the scheme asked for.
+            If a root has no scheme, no root has the scheme asked for, or the weights do not fit.
         UnsupportedError
             If a root is in another store than the local one.
         """
         strategy = self.strategy.lower()
         if strategy == "none" or not self.roots:
-            return ()
+            return ExternalFolders()
         schemes = {root: scheme_of(root) for root in self.roots}
         if "" in schemes.values():
             raise SchemaError(f"option {_OPTION!r}: every path needs a scheme, like file:/data")
@@ -60,7 +112,23 @@ class ExternalPathOptions:
                 f"option {_OPTION!r}: none of the paths has the scheme that "
                 f"'{_OPTION}.specific-fs' = {self.specific_scheme!r} asks for"
             )
-        return tuple(root_folder(root) for root in chosen)
+        return ExternalFolders(
+            folders=tuple(root_folder(root) for root in chosen),
+            weights=self._checked_weights() if strategy == "weight-robin" else (),
+            has_entropy=strategy == "entropy-inject",
+        )
+
+    def _checked_weights(self) -> tuple[int, ...]:
+        if len(self.weights) != len(self.roots) or not all(map(_is_weight, self.weights)):
+            raise SchemaError(
+                f"option {_WEIGHTS!r} = {','.join(self.weights)!r}: 'weight-robin' needs a whole "
+                f"number above 0 for each of the {len(self.roots)} paths of {_OPTION!r}"
+            )
+        return tuple(map(int, self.weights))
+
+
+def _is_weight(text: str) -> bool:
+    return text.isdecimal() and 0 < int(text) < 2**31
 
 
 def scheme_of(uri: str) -> str:

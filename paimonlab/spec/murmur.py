@@ -1,4 +1,4 @@
-"""The hash of a BinaryRow: Murmur3 over its 32-bit words.
+"""The hash of a BinaryRow: Murmur3 over its 32-bit words; and that of plain bytes.
 
 Source: format rules of Paimon's buckets; apache/paimon@1.3.1
 ``org.apache.paimon.utils.MurmurHashUtils``.
@@ -82,6 +82,29 @@ def hash_ragged(
     result = np.empty(len(starts), np.int32)
     result[longest_first] = _finish(state, (4 * ordered_counts).astype(np.uint32))
     return result
+
+
+def hash_bytes(data: bytes, seed: int = 0) -> int:
+    """Hash bytes as they are, as Guava's ``murmur3_32`` does.
+
+    Returns
+    -------
+    int
+        Unsigned, of 32 bits.
+
+    Examples
+    --------
+    >>> hash_bytes(b"hello, world") == 0x149BBB7F, hash_bytes(b"hello") == 0x248BFA47
+    (True, True)
+    """
+    whole = len(data) // 4 * 4
+    state = _mix_one_row(seed, np.frombuffer(data[:whole], "<u4"))
+    if whole < len(data):
+        mixed = int.from_bytes(data[whole:], "little") * _C1 & _MASK
+        mixed = (mixed << 15 | mixed >> 17) & _MASK
+        state ^= mixed * _C2 & _MASK
+    finished = _finish(np.array([state], np.uint32), np.uint32(len(data)))
+    return int(finished.view(np.uint32)[0])
 
 
 def _rows_longer_than(descending_counts: npt.NDArray[np.int64], k: int) -> int:

@@ -46,7 +46,8 @@ consumer.expiration-time  duration  -
 data-evolution.enabled  boolean  false
 data-file.external-paths  string  -
 data-file.external-paths.specific-fs  string  -
-data-file.external-paths.strategy  enum  none  none*|specific-fs*|round-robin*|entropy-inject|weight-robin
+data-file.external-paths.strategy  enum  none  none*|specific-fs*|round-robin*|entropy-inject*|weight-robin*
+data-file.external-paths.weights  string  -
 data-file.path-directory  string  -
 data-file.prefix  string  data-
 data-file.thin-mode  boolean  false
@@ -179,7 +180,6 @@ blob.split-by-file-size  boolean  -
 blob.target-file-size  memory  -
 chain-table.chain-partition-keys  string  -
 chain-table.enabled  boolean  false
-data-file.external-paths.weights  string  -
 fields.*.default-value  string  -
 fields.*.map.shared-shredding.column-placement-policy  string  -
 fields.*.map.shared-shredding.max-columns  int  -

@@ -211,7 +211,7 @@ class TableParts:
             stats=StatsOptions.of(self.schema.fields, self.options),
             file_index=FileIndexOptions.of(self.schema.fields, self.options),
             dynamic=self.options.slice(DynamicBucketOptions),
-            external_folders=self.options.slice(ExternalPathOptions).write_folders,
+            external=self.options.slice(ExternalPathOptions).write_folders,
             engine=MergeEngine.of(self.schema.fields, self.schema.primary_keys, self.options),
         )
 

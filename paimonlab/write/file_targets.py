@@ -30,7 +30,7 @@ def data_target(
     """
     return FileTarget(
         folder=safe_join(plan.table_path, folder),
-        external_folders=tuple(safe_join(root, folder) for root in plan.external_folders),
+        external=plan.external.below(folder),
         schema_id=plan.schema.id,
         columns=file_columns(plan.schema, is_thin=plan.options.is_thin),
         stats=plan.stats.at_level(level),
@@ -55,7 +55,7 @@ def changelog_target(plan: WritePlan, folder: str, *, level: int = 0) -> FileTar
     """
     return FileTarget(
         folder=safe_join(plan.table_path, folder),
-        external_folders=tuple(safe_join(root, folder) for root in plan.external_folders),
+        external=plan.external.below(folder),
         schema_id=plan.schema.id,
         columns=file_columns(plan.schema, is_thin=plan.options.is_thin),
         stats=plan.stats.of_changelog(level),

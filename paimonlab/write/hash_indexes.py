@@ -38,7 +38,7 @@ class HashIndexFiles:
         *,
         snapshot_id: int | None = None,
     ) -> None:
-        if plan.options.indexes_beside_data and plan.external_folders:
+        if plan.options.indexes_beside_data and plan.external.folders:
             raise UnsupportedError(
                 "index-file-in-data-file-dir = 'true' with data-file.external-paths",
                 f"{plan.table_name}: hash indexes outside the table's folder",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.spec.bucket_mode import BucketMode, bucket_mode
+from paimonlab.spec.external_paths import ExternalFolders
 from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.options import option_field
 from paimonlab.spec.partition import PartitionOptions
@@ -70,8 +71,8 @@ class WritePlan:
     stats: StatsOptions
     file_index: FileIndexOptions = field(default_factory=FileIndexOptions)
     dynamic: DynamicBucketOptions = field(default_factory=DynamicBucketOptions)
-    external_folders: tuple[str, ...] = ()
-    """Roots that new data files go to in turn; (): the table's folder."""
+    external: ExternalFolders = field(default_factory=ExternalFolders)
+    """Roots that new data files go to, if there are some."""
     engine: MergeEngine = field(default_factory=MergeEngine)
     """What becomes of several rows of one key."""
 

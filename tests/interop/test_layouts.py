@@ -94,3 +94,22 @@ def test_files_go_where_the_strategy_says(
     pair.assert_same("db.t", pa.concat_tables([rows, rows]))
     count = 0 if options["data-file.external-paths.strategy"] == "none" else 2
     assert len(list(root.rglob("*.parquet"))) == count
+
+
+@pytest.mark.parametrize("strategy", ["entropy-inject", "weight-robin"])
+def test_java_reads_files_that_strategies_of_paimon_2_have_spread(
+    pair: Pair, strategy: str, tmp_path: Path
+) -> None:
+    options = {
+        "data-file.external-paths": f"file:{tmp_path}/one,file:{tmp_path}/two",
+        "data-file.external-paths.strategy": strategy,
+        "data-file.external-paths.weights": "1,3",
+    }
+    pair.create("us", "db.t", {"v": "INT"}, options=options)
+    for number in range(4):
+        pair.write("us", "db.t", pa.table({"v": pa.array([number], pa.int32())}))
+
+    known = {"data-file.external-paths.strategy": "round-robin"}  # Java 1.3.1 has not the others
+    found = pair.java.rows("db.t", options=known)
+
+    assert sorted(found) == [[0], [1], [2], [3]]

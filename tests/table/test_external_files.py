@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -91,9 +92,46 @@ def test_roots_and_folders_that_make_no_sense_are_refused(
         open_catalog(tmp_path).create_table("db.t", {"v": "INT"}, options=options)
 
 
-@pytest.mark.parametrize("strategy", ["entropy-inject", "weight-robin"])
-def test_strategies_that_are_not_built_are_refused(tmp_path: Path, strategy: str) -> None:
-    options = {**round_robin("file:/a"), f"{EXTERNAL}.strategy": strategy}
+def test_weights_say_how_many_files_each_root_gets(tmp_path: Path) -> None:
+    roots = [tmp_path / "few", tmp_path / "many"]
+    options = {
+        **round_robin(*(f"file:{root}" for root in roots)),
+        f"{EXTERNAL}.strategy": "weight-robin",
+        f"{EXTERNAL}.weights": "1, 1000000000",
+        "target-file-size": "1 kb",
+    }
+    table = open_catalog(tmp_path).create_table("db.t", {"v": "BIGINT"}, options=options)
+    table.write(pa.table({"v": range(9000)}))
 
-    with pytest.raises(UnsupportedError, match=strategy):
+    assert sorted(table.scan().to_arrow()["v"].to_pylist()) == list(range(9000))
+    few, many = (len(list(root.rglob("*.parquet"))) for root in roots)
+    assert few <= 1 < many
+
+
+def test_entropy_puts_files_into_folders_that_their_names_give(tmp_path: Path) -> None:
+    root = tmp_path / "out"
+    options = {
+        **round_robin(f"file:{root}"),
+        f"{EXTERNAL}.strategy": "entropy-inject",
+        "target-file-size": "1 kb",
+        "file-index.bloom-filter.columns": "v",
+        "file-index.in-manifest-threshold": "1 b",
+    }
+    table = open_catalog(tmp_path).create_table("db.t", {"v": "BIGINT"}, options=options)
+    table.write(pa.table({"v": range(9000)}))
+
+    assert table.scan(where=pl.col("v") == 77).to_arrow()["v"].to_pylist() == [77]
+    folders = [path.parent.relative_to(root) for path in root.rglob("*.parquet")]
+    assert all(re.fullmatch("bucket-0/([01]{4}/){3}[01]{8}", str(folder)) for folder in folders)
+    assert len(set(folders)) > 1
+    table.truncate()
+    assert table.fsck(deep=True).findings == ()
+
+
+@pytest.mark.parametrize("weights", ["", "1", "1,2,3", "1,0", "1,x", "1,-1", "1,9999999999"])
+def test_weights_that_do_not_fit_the_roots_are_refused(tmp_path: Path, weights: str) -> None:
+    options = {**round_robin("file:/a", "file:/b"), f"{EXTERNAL}.weights": weights}
+    options[f"{EXTERNAL}.strategy"] = "weight-robin"
+
+    with pytest.raises(SchemaError, match="weights"):
         open_catalog(tmp_path).create_table("db.t", {"v": "INT"}, options=options)
