@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.formats.data_output import DataFormats
+from paimonlab.formats.file_index.options import FileIndexOptions
+from paimonlab.spec.options import Options
+from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import (
     ArrayType,
@@ -34,6 +38,41 @@ def check_types(fields: Iterable[DataField]) -> None:
                 f"type {format_type(field.type)} of column {field.name!r}",
                 "it cannot be written yet; BYTES or STRING would do",
             )
+
+
+def check_files(schema: TableSchema, before: TableSchema | None = None) -> None:
+    """Check that data files of a table, and their indexes, can be written.
+
+    Parameters
+    ----------
+    schema
+        Of the table.
+    before
+        What it was before a change, for that may have been another program's: what was wrong
+        with it may stay.
+
+    Raises
+    ------
+    SchemaError
+        If an option names a column that is not there.
+    UnsupportedError
+        If files of a format that the options choose cannot hold a column.
+    """
+    try:
+        options = Options(schema.options)
+        DataFormats.of(options).check(schema.fields)
+        FileIndexOptions.of(schema.fields, options)
+    except (SchemaError, UnsupportedError):
+        if before is None or _has_files(before):
+            raise
+
+
+def _has_files(schema: TableSchema) -> bool:
+    try:
+        check_files(schema)
+    except (SchemaError, UnsupportedError):
+        return False
+    return True
 
 
 def _atoms(data_type: DataType) -> Iterator[AtomicType]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from paimonlab.catalog.column_types import check_types
+from paimonlab.catalog.column_types import check_files, check_types
 from paimonlab.catalog.global_tables import global_table, global_table_names
 from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
 from paimonlab.commit.publisher import RenamelessPublisher
@@ -24,7 +24,6 @@ from paimonlab.errors import (
     SchemaError,
     TableNotFoundError,
 )
-from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -203,7 +202,7 @@ class Catalog:
         table_schema = new_table_schema(definition, time_millis=_now_millis())
         check_supported(Options(table_schema.options), table_schema, "create")
         check_types(table_schema.fields)
-        FileIndexOptions.of(table_schema.fields, Options(table_schema.options))
+        check_files(table_schema)
         if not self.has_database(identifier.database):
             raise DatabaseNotFoundError(identifier.database, self.databases())
         schemas = self._schemas(identifier)
@@ -248,6 +247,7 @@ class Catalog:
             check_supported(Options(altered.options), altered, "create")
             known = {(field.id, field.type) for field in current.fields}
             check_types(field for field in altered.fields if (field.id, field.type) not in known)
+            check_files(altered, before=current)
             if schemas.publish(altered):
                 if identifier.branch is not None:
                     opened = self.table(str(identifier))

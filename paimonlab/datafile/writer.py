@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -68,6 +69,8 @@ class FileTarget:
     stats: StatsOptions
     format: DataFormat
     target_file_size_bytes: int
+    target_file_rows: int = sys.maxsize
+    """Rows at which a new file is begun, however small this one is."""
     indexes: FileIndexOptions = field(default_factory=FileIndexOptions)
     names: FileNames = field(default_factory=FileNames)
     level: int = 0
@@ -119,12 +122,15 @@ class DataFileWriter:
             Of the first row, in append tables; primary-key rows carry theirs.
         """
         step = self._step_rows(rows)
-        for start in range(0, rows.num_rows, step):
+        start = 0
+        while start < rows.num_rows:
             if self._open is None:
                 self._open = _OpenFile(self._file_io, self._target)
-            piece = rows.slice(start, step)
+            piece = rows.slice(start, min(step, self._open.free_rows))
             self._open.write(piece, first_sequence_number + start)
-            if self._open.bytes_written >= self._target.target_file_size_bytes:
+            start += piece.num_rows
+            is_full = self._open.bytes_written >= self._target.target_file_size_bytes
+            if is_full or not self._open.free_rows:
                 self._finish()
 
     def _step_rows(self, rows: pa.RecordBatch | pa.Table) -> int:
@@ -179,6 +185,11 @@ class _OpenFile:
     @property
     def bytes_written(self) -> int:
         return self._writer.bytes_written
+
+    @property
+    def free_rows(self) -> int:
+        """How many rows it takes yet."""
+        return self._target.target_file_rows - self._rows.count
 
     def write(self, rows: pa.RecordBatch | pa.Table, first_sequence_number: int) -> None:
         self._writer.write(rows)

@@ -126,6 +126,8 @@ class _Choice:
         "file.suffix.include.compression", "boolean", default=False
     )
     """``file.suffix.include.compression``"""
+    changelog_producer: str = option_field("changelog-producer", "enum", "none")
+    """``changelog-producer``"""
     changelog_name: str | None = option_field("changelog-file.format", "enum", None)
     """``changelog-file.format``"""
     changelog_compression: str | None = option_field("changelog-file.compression", "string", None)
@@ -184,7 +186,7 @@ class DataFormats:
         name = self.choice.changelog_name or data.name
         return self._format("changelog-file.format", name.lower(), compression)
 
-    def check(self, fields: Sequence[DataField], *, with_changelog: bool = False) -> None:
+    def check(self, fields: Sequence[DataField]) -> None:
         """Check, before anything is written, that files of all levels can be.
 
         Raises
@@ -197,7 +199,7 @@ class DataFormats:
         levels = {0, *self.choice.name_by_level, *self.choice.compression_by_level}
         for level in sorted(levels):
             self.at_level(level).check(fields)
-        if with_changelog:
+        if self.choice.changelog_producer != "none":
             self.of_changelog(0).check(fields)
         names = {field.name for field in fields}
         named = [("orc.bloom.filter.columns", name) for name in self.orc.bloom_filter_columns]

@@ -159,6 +159,7 @@ tag.default-time-retained  duration  -
 tag.num-retained-max  int  -
 tag.period-formatter  enum  with_dashes  with_dashes*|without_dashes*|without_dashes_and_spaces*
 tag.time-expire-enabled  boolean  true
+target-file-row-num  long  9223372036854775807
 target-file-size  memory  -
 write-buffer-size  memory  256 mb
 write.isolation  enum  snapshot  snapshot*|serializable*
@@ -227,6 +228,7 @@ scan.bounded.watermark  long  -
 scan.bucket  int  -
 scan.ignore-corrupt-files  boolean  false
 scan.ignore-lost-files  boolean  false
+scan.partitions  string  -
 scan.plan-auto-tag-for-read.time-retained  duration  -
 stream-scan-mode  enum  none  none|compact-bucket-table|file-monitor
 streaming-read-append-overwrite  boolean  false
@@ -258,6 +260,7 @@ compaction.min.file-num  int  5
 compaction.skip-expired-partitions  boolean  false
 cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false
+data-evolution.row-sidecar.enabled  boolean  false
 delete.force-produce-changelog  boolean  false
 end-input.check-partition-expire  boolean  false
 fields.*.dimension  int  -
@@ -268,6 +271,7 @@ global-index.build.max-shard  int  32
 global-index.column-update-action  enum  THROW_ERROR  THROW_ERROR|DROP_PARTITION_INDEX|IGNORE
 global-index.external-path  string  -
 global-index.row-count-per-shard  long  100000
+log.system  string  none
 lookup-wait  boolean  true
 lookup.merge-buffer-size  memory  8 mb
 lookup.merge-records-threshold  int  1024
@@ -318,7 +322,6 @@ sort-compaction.local-sample.magnification  int  1000
 sort-compaction.range-strategy  enum  SIZE  SIZE|QUANTITY
 tag.callback.*.param  string  -
 tag.callbacks  string  -
-target-file-row-num  long  9223372036854775807
 variant.inferShreddingSchema  boolean  false
 variant.shreddingSchema  string  -
 visibility-callback.enabled  boolean  false
@@ -351,7 +354,6 @@ data-evolution.merge-into.file-pruning  boolean  true
 data-evolution.merge-into.source-persist  boolean  false
 data-evolution.reassign.skip-contiguous-row-count  long  1000000000
 data-evolution.row-id-conflict-rewrite.max-size  memory  256 mb
-data-evolution.row-sidecar.enabled  boolean  false
 data-evolution.row-sidecar.max-selected-rows  long  4096
 data-evolution.row-sidecar.max-selection-ratio  float  0.05
 end-input.watermark  long  -
@@ -375,7 +377,6 @@ local-merge-buffer-size  memory  -
 local-sort.max-num-file-handles  int  128
 log.changelog-mode  string  auto
 log.consistency  string  transactional
-log.system  string  none
 lookup.async  boolean  false
 lookup.async-thread-number  int  16
 lookup.bootstrap-parallelism  int  4
@@ -437,7 +438,6 @@ scan.manifest.parallelism  int  -
 scan.max-snapshot.count  int  -1
 scan.max-splits-per-task  int  10
 scan.parallelism  int  -
-scan.partitions  string  -
 scan.plan-sort-partition  boolean  false
 scan.remove-normalize  boolean  false
 scan.split-enumerator.batch-size  int  10

@@ -232,11 +232,13 @@ def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: O
     paimonlab.errors.UnsupportedError: pk-clustering-override = 'true' is not supported: reading
     this table needs it; 'false' would do
     """
+    unused = _unused_families(Options(options))
     for key, text in options.items():
         spec = find_option(key)
-        if spec is not None:
+        if spec is not None and spec.key not in unused:
             _check_value(key, text, spec, operation)
     _check_bucket(Options(options))
+    _check_file_rows(Options(options))
     _check_visible(Options(options), schema, operation)
 
 
@@ -245,6 +247,13 @@ _DOING: Mapping[Operation, str] = {
     "read": "reading this table needs it",
     "write": "writing to this table needs it",
 }
+
+
+def _unused_families(options: Options) -> set[str]:
+    """Return the families of options of formats that no file of the table has."""
+    keys = ("file.format", "file.format.per.level", "changelog-file.format")
+    chosen = options.get("file.format", "parquet") + " ".join(options.get(key, "") for key in keys)
+    return {f"{name}.*" for name in ("orc", "parquet") if name not in chosen.lower()}
 
 
 def _check_value(key: str, text: str, spec: OptionSpec, operation: Operation) -> None:
@@ -290,3 +299,9 @@ def _check_bucket(options: Options) -> None:
         raise SchemaError(f"option 'bucket' = {text!r}: {error}") from None
     if bucket == 0 or bucket < -2:
         raise SchemaError(f"option 'bucket' = {text!r}: must be at least 1, or -1 or -2")
+
+
+def _check_file_rows(options: Options) -> None:
+    key = "target-file-row-num"
+    if key in options and KNOWN_OPTIONS[key].parse(options[key]) < 1:
+        raise SchemaError(f"option {key!r} = {options[key]!r}: a file has at least 1 row")

@@ -37,6 +37,7 @@ def data_target(
         format=plan.formats.at_level(level),
         indexes=plan.file_index,
         target_file_size_bytes=plan.target_file_size_bytes,
+        target_file_rows=plan.options.target_file_rows,
         names=FileNames(plan.options.file_prefix),
         level=level,
         source=source,
@@ -61,6 +62,7 @@ def changelog_target(plan: WritePlan, folder: str, *, level: int = 0) -> FileTar
         stats=plan.stats.of_changelog(level),
         format=plan.formats.of_changelog(level),
         target_file_size_bytes=plan.target_file_size_bytes,
+        target_file_rows=plan.options.target_file_rows,
         names=FileNames(plan.options.changelog_prefix),
         level=level,
     )

@@ -27,6 +27,8 @@ class WriteOptions:
     """``bucket``: at least 1, or -1: append tables without buckets."""
     target_file_size_bytes: int | None = option_field("target-file-size", "memory", None)
     """``target-file-size``; None: 128 MB with a primary key, 256 MB without."""
+    target_file_rows: int = option_field("target-file-row-num", "long", 2**63 - 1)
+    """``target-file-row-num``: rows at which a new file is begun."""
     write_buffer_size_bytes: int = option_field("write-buffer-size", "memory", 256 << 20)
     """``write-buffer-size``: Arrow bytes a writer holds before it writes files."""
     file_prefix: str = option_field("data-file.prefix", "string", "data-")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +22,12 @@ def catalog(tmp_path: Path) -> pl.Catalog:
     catalog = pl.connect(tmp_path / "warehouse")
     catalog.create_database("db")
     return catalog
+
+
+def open_table(catalog: pl.Catalog, name: str) -> pl.Table:
+    table = catalog.table(name)
+    assert isinstance(table, pl.Table)
+    return table
 
 
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
@@ -201,3 +208,49 @@ def test_a_column_that_cannot_be_written_is_refused_by_name(
     with pytest.raises(UnsupportedError, match="column 'bad'"):
         catalog.alter_table("db.t", pl.AddColumn("bad", type_))
     assert catalog.table("db.t").arrow_schema.names == ["id", "v"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "options"),
+    [
+        ("TIMESTAMP(9)", {"file.format": "avro"}),
+        ("TIMESTAMP(9)", {"file.format.per.level": "5:avro"}),
+        ("TIMESTAMP(9)", {"changelog-file.format": "avro", "changelog-producer": "input"}),
+        ("VARIANT", {"file.format": "orc"}),
+        ("INT", {"file.format": "orc", "file.compression": "gzip"}),
+    ],
+)
+def test_what_files_cannot_hold_is_refused_before_there_is_a_table(
+    tmp_path: Path, type_: str, options: dict[str, str]
+) -> None:
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    columns = {"k": "INT", "v": type_}
+    with pytest.raises(UnsupportedError):
+        catalog.create_table(
+            "db.t", columns, primary_keys=["k"], options={"bucket": "1", **options}
+        )
+    assert catalog.tables("db") == []
+
+    options = {"bucket": "1", **options}
+    plain = catalog.create_table("db.p", {"k": "INT"}, primary_keys=["k"], options={"bucket": "1"})
+    with pytest.raises(UnsupportedError):
+        catalog.alter_table(
+            "db.p", pl.AddColumn("v", type_), *(pl.SetOption(*each) for each in options.items())
+        )
+    assert open_table(catalog, "db.p").schema == plain.schema
+
+
+def test_a_table_that_others_made_unwritable_can_be_altered(tmp_path: Path) -> None:
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"v": "TIMESTAMP(9)"})
+    path = Path(table.path) / "schema" / "schema-0"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["options"]["file.format"] = "avro"
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+    catalog.alter_table("db.t", pl.UpdateComment("seen"))
+
+    with pytest.raises(UnsupportedError, match="Avro"):
+        open_table(catalog, "db.t").write(pa.table({"v": pa.array([0], pa.timestamp("ns"))}))

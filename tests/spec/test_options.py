@@ -177,6 +177,10 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"batch-scan-mode": "compact-bucket-table"}, "create read"),
     ({"scan.primary-branch": "b"}, "create read write"),
     ({"consumer.changelog-only": "true"}, "create read"),
+    ({"scan.partitions": "max_pt()"}, "create read"),
+    ({"log.system": "kafka"}, "create write"),
+    ({"data-evolution.row-sidecar.enabled": "true"}, "create write"),
+    ({"parquet.bloom.filter.enabled": "true"}, "create write"),
 ]
 ACCEPTED: list[dict[str, str]] = [
     {"bucket": "4", "merge-engine": "deduplicate", "file.format": "PARQUET"},
@@ -186,7 +190,20 @@ ACCEPTED: list[dict[str, str]] = [
     {"write-only": "true", "file.compression": "snappy", "sequence.field": "v"},
     {"sink.parallelism": "3", "lookup.cache": "FULL", "metastore.partitioned-table": "true"},
     {"metadata.stats-mode": "truncate(8)", "fields.a.stats-mode": "none"},
+    {"orc.encoding.strategy": "SPEED"},
+    {"file.format": "avro", "parquet.bloom.filter.enabled": "true", "orc.any": "1"},
 ]
+OF_ANOTHER_FORMAT: list[dict[str, str]] = [
+    {"file.format": "ORC"},
+    {"file.format.per.level": "5:orc"},
+    {"changelog-file.format": "orc"},
+]
+
+
+@pytest.mark.parametrize("formats", OF_ANOTHER_FORMAT, ids=str)
+def test_options_of_a_format_matter_where_files_have_it(formats: dict[str, str]) -> None:
+    with pytest.raises(UnsupportedError, match=r"orc\.encoding\.strategy"):
+        check_supported({"orc.encoding.strategy": "SPEED", **formats}, Keyed(), "write")
 
 
 @pytest.mark.parametrize(("options", "operations"), REFUSED)
