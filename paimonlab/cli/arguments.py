@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, TypeAlias
 
 import click
 
 from paimonlab.catalog import Catalog, connect
 from paimonlab.errors import NotFoundError, PaimonError
+from paimonlab.spec.option_grammar import parse_duration_millis
 from paimonlab.table.system.system_table import SystemTable
 from paimonlab.table.table import Table
+from paimonlab.table.time_travel import to_millis
 
 Body: TypeAlias = Callable[..., None]
 
@@ -129,6 +132,27 @@ def column_list(
     if value is None:
         return None
     return [name.strip() for name in value.split(",") if name.strip()]
+
+
+def duration(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> timedelta | None:
+    """Read how long something takes: ``7 d``."""
+    if value is None:
+        return None
+    with refused():
+        return timedelta(milliseconds=parse_duration_millis(value))
+
+
+def moment(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> timedelta | int | None:
+    """Read a time, as epoch milliseconds, or how long ago it was."""
+    if value is None:
+        return None
+    with suppress(ValueError):
+        return to_millis(value)
+    return duration(context, parameter, value)
 
 
 columns_option = click.option(

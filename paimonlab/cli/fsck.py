@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from paimonlab.catalog import connect
+from paimonlab.cli.progress import Bar
 from paimonlab.errors import PaimonError
 from paimonlab.maintenance.fsck.check import fsck as check
 from paimonlab.maintenance.fsck.report import FsckReport
@@ -67,15 +68,8 @@ def _folders(path: Path, table: str | None) -> list[tuple[str, Path]]:
 def _check(name: str, folder: Path, *, deep: bool) -> FsckReport:
     file_io = LocalFileIO()
     layout = _layout(file_io, folder)
-    if not sys.stderr.isatty():
-        return check(name, file_io, layout, deep=deep)
-    with click.progressbar(length=1, label=name, file=sys.stderr) as bar:
-
-        def progress(done: int, total: int, _unit: str) -> None:
-            bar.length = total
-            bar.update(done - bar.pos)
-
-        return check(name, file_io, layout, deep=deep, progress=progress)
+    with Bar(name) as bar:
+        return check(name, file_io, layout, deep=deep, progress=bar.progress)
 
 
 def _layout(file_io: FileIO, folder: Path) -> TableLayout:

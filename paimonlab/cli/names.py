@@ -6,20 +6,10 @@ from datetime import timedelta
 
 import click
 
-from paimonlab.cli.arguments import json_flag, on_table, refused
+from paimonlab.cli.arguments import duration, json_flag, on_table
 from paimonlab.cli.output import json_text
 from paimonlab.cli.planned import Consent, asks_first
-from paimonlab.spec.option_grammar import parse_duration_millis
 from paimonlab.table.table import Table
-
-
-def _duration(
-    _context: click.Context, _parameter: click.Parameter, value: str | None
-) -> timedelta | None:
-    if value is None:
-        return None
-    with refused():
-        return timedelta(milliseconds=parse_duration_millis(value))
 
 
 def _tell(did: str, result: object, *, as_json: bool) -> None:
@@ -32,7 +22,7 @@ def _tell(did: str, result: object, *, as_json: bool) -> None:
 @click.option("--snapshot", type=int, metavar="ID", help="Which snapshot; else the latest.")
 @click.option("--timestamp", metavar="TIME", help="The latest snapshot at or before this time.")
 @click.option(
-    "--time-retained", callback=_duration, metavar="DURATION", help="How long it lives: '7 d'."
+    "--time-retained", callback=duration, metavar="DURATION", help="How long it lives: '7 d'."
 )
 @json_flag
 def create_tag(

@@ -64,7 +64,10 @@ def text_lines(rows: pa.Table) -> Iterable[str]:
 
 
 def described(value: Any) -> Mapping[str, Any]:
-    """Turn a result into an object for JSON."""
+    """Turn a result into an object for JSON, without what is no part of its value."""
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value) if field.compare]
+        value = {name: getattr(value, name) for name in names}
     plain = msgspec.to_builtins(value, enc_hook=_plain)
     return plain if isinstance(plain, dict) else {"result": plain}
 
@@ -72,7 +75,7 @@ def described(value: Any) -> Mapping[str, Any]:
 def result_lines(value: Any) -> Iterable[str]:
     """Tell what a result says, a line a field; of collections how many, and the first ones."""
     if "__str__" in vars(type(value)):
-        yield str(value)
+        yield from str(value).splitlines()
         return
     for name, found in _fields(value):
         yield f"{name.replace('_', ' ')}: {_summary(found)}"
