@@ -22,6 +22,7 @@ from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, file_columns
 from paimonlab.datafile.reader import Mask
 from paimonlab.merge.engines import merge
 from paimonlab.merge.groups import Members
+from paimonlab.merge.levels import without_deeper_levels
 from paimonlab.merge.order import as_numpy
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, ordered_runs
 from paimonlab.merge.sections import Section, SortedRun, sections
@@ -122,6 +123,8 @@ def reduced(piece: KeyedRows, plan: ReadPlan) -> pa.Table:
     if members is None:
         return piece.rows
     engine = plan.engine
+    if engine.has_complete_levels:
+        members = without_deeper_levels(members, piece.levels)
     kinds = as_numpy(piece.rows[VALUE_KIND])
     if engine.selects_rows and not kinds.any():
         is_first = engine.kind is EngineKind.FIRST_ROW

@@ -19,6 +19,7 @@ from paimonlab.merge.deduplicate import DEDUPLICATE, winners
 from paimonlab.merge.engines import merge
 from paimonlab.merge.groups import Members
 from paimonlab.merge.key_rows import Merged
+from paimonlab.merge.levels import without_deeper_levels
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
 from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
 from paimonlab.spec.merge_engine import MergeEngine
@@ -44,6 +45,9 @@ class KeyColumns:
     """Columns that are merged, for engines whose results are no rows of the runs."""
     required: frozenset[str] = frozenset()
     """Those of them that are never null."""
+    levels: tuple[int, ...] | None = None
+    """Level of each run, where rows above level 0 were merged with those of deeper levels; None:
+    all rows of a key are merged."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -123,10 +127,14 @@ def merged_runs(
         The next keys, with the columns ``columns.values``; deletes are among them.
     """
     for piece in ordered_runs(runs, columns, piece_rows=piece_rows):
+        members = piece.members
+        if columns.levels is not None:
+            levels = np.repeat(np.array(columns.levels, np.int8), piece.counts)
+            members = without_deeper_levels(members, levels)
         yield merge(
             columns.with_keys(piece.rows),
             columns.values,
-            piece.members,
+            members,
             kinds=_kinds(piece.rows, columns),
             engine=columns.engine,
             required=columns.required,

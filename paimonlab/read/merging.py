@@ -163,6 +163,9 @@ class SplitMerger:
             has_deletes=any(file.delete_row_count != 0 for file in files)
             and (not self.plan.keeps_deletes or self.plan.engine.ignore_delete),
             engine=self.plan.engine,
+            levels=tuple(self.split.files[run[0]].level for run in section.runs)
+            if self.plan.engine.has_complete_levels
+            else None,
         )
 
     def _fields(self, key_columns: KeyColumns) -> list[DataField]:

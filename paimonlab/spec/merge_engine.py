@@ -77,6 +77,22 @@ class MergeOptions:
     """``fields.<column>.nested-key``: fields of the ROWs that tell them apart."""
     count_limits: dict[str, int] = option_field("fields.*.count-limit", "int", {})
     """``fields.<column>.count-limit``: how many ROWs ``nested_update`` gathers at most."""
+    changelog_producer: str = option_field("changelog-producer", "enum", "none")
+    """``changelog-producer``: with ``lookup`` compaction looks for older rows."""
+    deletion_vectors: bool = option_field("deletion-vectors.enabled", "boolean", default=False)
+    """``deletion-vectors.enabled``: compaction looks for older rows."""
+    force_lookup: bool = option_field("force-lookup", "boolean", default=False)
+    """``force-lookup``: compaction looks for older rows."""
+
+    @property
+    def needs_lookup(self) -> bool:
+        """Whether a compaction of level 0 looks for older rows of its keys on deeper levels."""
+        return (
+            self.changelog_producer == "lookup"
+            or self.deletion_vectors
+            or self.engine == "first-row"
+            or self.force_lookup
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +120,9 @@ class MergeEngine:
     """Of ``partial-update``; no column is in two."""
     aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
     """By column: every column of ``aggregation``, some of ``partial-update``."""
+    has_complete_levels: bool = False
+    """Whether a row above level 0 was merged with those of deeper levels when it was compacted:
+    these must not be merged again."""
 
     @property
     def selects_rows(self) -> bool:
@@ -191,6 +210,7 @@ class MergeEngine:
                 return cls(
                     kind=kind,
                     removes_on_delete=found.removes_aggregate,
+                    has_complete_levels=found.needs_lookup,
                     aggregates=_aggregates(fields, primary_keys, found, kind),
                 )
         if kind is EngineKind.FIRST_ROW and found.sequence_fields:
@@ -217,6 +237,7 @@ class MergeEngine:
             removes_on_delete=options.removes_partial,
             groups=groups,
             aggregates=_aggregates(fields, primary_keys, options, kind),
+            has_complete_levels=options.needs_lookup,
         )
 
 
