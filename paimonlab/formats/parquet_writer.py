@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from paimonlab.formats.parquet_fields import file_schema, has_nanos
 from paimonlab.formats.parquet_options import ParquetOptions
+from paimonlab.formats.parquet_timestamps import EndHeldBack, with_integers
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 
@@ -27,9 +28,8 @@ class ParquetWriter:
     """Writes one file.
 
     Rows are gathered until they fill a row group, whatever the size of the batches.
-    Every page has a checksum. A file with a timestamp finer than microseconds stores all its
-    timestamps as INT96, for pyarrow has one switch for the file and Java reads INT64 nanos
-    wrongly.
+    Every page has a checksum. Timestamps finer than microseconds are stored as INT96, for Java
+    reads INT64 nanos wrongly, all others as INT64; see `parquet_timestamps`.
 
     Parameters
     ----------
@@ -54,6 +54,7 @@ class ParquetWriter:
         self._written_memory_bytes = 0
         self._writer: pq.ParquetWriter | None = None
         self._file = file_io.open_output(path)
+        self._end: EndHeldBack | None = None
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Append rows; columns are found by name and may be cast without loss.
@@ -93,7 +94,11 @@ class ParquetWriter:
         """Finish the file; returns its size in bytes."""
         self._flush()
         writer = self._writer or self._open([])
+        if self._end is not None:
+            self._end.hold_back()
         writer.close()
+        if self._end is not None:
+            self._end.finish(self._twin())
         size: int = self._file.tell()
         self._file.close()
         return size
@@ -121,6 +126,8 @@ class ParquetWriter:
         table = pa.concat_tables(self._pending)
         if self._writer is None:
             self._writer = self._open(self._dictionary_columns(table))
+        if self._has_nanos:
+            table = table.cast(with_integers(self._schema))
         self._writer.write_table(table, row_group_size=table.num_rows)
         self._written_memory_bytes += self._pending_bytes
         self._pending.clear()
@@ -134,13 +141,27 @@ class ParquetWriter:
         return options.dictionary_columns(names, _repetitive_columns(table))
 
     def _open(self, dictionary_columns: list[str]) -> pq.ParquetWriter:
+        if not self._has_nanos:
+            return self._start(self._file, self._schema, dictionary_columns)
+        self._end = EndHeldBack(self._file)
+        schema = with_integers(self._schema)
+        return self._start(self._end, schema, dictionary_columns, has_int96=True)
+
+    def _start(
+        self,
+        file: pa.NativeFile | EndHeldBack,
+        schema: pa.Schema,
+        dictionary_columns: list[str],
+        *,
+        has_int96: bool = False,
+    ) -> pq.ParquetWriter:
         return pq.ParquetWriter(
-            self._file,
-            self._schema,
+            file,
+            schema,
             compression=self._codec,
             compression_level=self._options.codec_level,
             use_dictionary=dictionary_columns,
-            use_deprecated_int96_timestamps=self._has_nanos,
+            use_deprecated_int96_timestamps=has_int96,
             store_decimal_as_integer=True,
             write_time_adjusted_to_utc=True,
             write_page_checksum=True,
@@ -150,6 +171,12 @@ class ParquetWriter:
             data_page_size=self._options.page_bytes,
             dictionary_pagesize_limit=self._options.dictionary_bytes,
         )
+
+    def _twin(self) -> bytes:
+        """Return an empty file of the same columns with all timestamps in INT64."""
+        file = pa.BufferOutputStream()
+        self._start(file, self._schema, []).close()
+        return bytes(file.getvalue())
 
 
 def _repetitive_columns(table: pa.Table) -> list[str]:

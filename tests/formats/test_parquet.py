@@ -175,20 +175,7 @@ def test_the_layout_of_a_file_is_that_of_java(tmp_path: Path) -> None:
 
     ours = pq.ParquetFile(path).schema
 
-    # One TIMESTAMP(9) makes all timestamps INT96.
-    assert layout(ours) == [int96_if_timestamp(line) for line in layout(java)]
-
-
-def test_the_layout_of_a_file_without_nanos_is_that_of_java(tmp_path: Path) -> None:
-    table = golden("java-1.3.1") / "wh/db.db/types_parquet"
-    schema = TableSchema.from_json((table / "schema/schema-0").read_bytes(), path="schema-0")
-    java = pq.ParquetFile(next((table / "bucket-0").glob("*.parquet"))).schema
-    fields = [field for field in schema.fields if field.name != "f_ts9"]
-    path, _ = write(tmp_path / "f.parquet", arrow_schema(fields).empty_table(), fields)
-
-    ours = pq.ParquetFile(path).schema
-
-    assert layout(ours) == [line for line in layout(java) if "f_ts9" not in line]
+    assert layout(ours) == layout(java)
 
 
 def layout(schema: pq.ParquetSchema) -> list[str]:
@@ -200,10 +187,29 @@ def layout(schema: pq.ParquetSchema) -> list[str]:
     ]
 
 
-def int96_if_timestamp(line: str) -> str:
-    if "Timestamp(" not in line:
-        return line
-    return line.replace("int64", "int96").split(" (")[0] + ";"
+MIXED_TIMESTAMPS = [
+    *("TIMESTAMP(9)", "TIMESTAMP(3)", "TIMESTAMP(6) WITH LOCAL TIME ZONE", "INT"),
+    *("ARRAY<TIMESTAMP(3)>", "MAP<TIMESTAMP(6), TIMESTAMP(9)>", "ROW<a TIMESTAMP(6), b INT>"),
+]
+
+
+def test_timestamps_of_all_units_stand_beside_each_other(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    fields = fields_of(*MIXED_TIMESTAMPS)
+    table = random_table(fields, 500, rng)
+
+    path, size = write(tmp_path / "f.parquet", table, fields, block_size_bytes=4000)
+
+    metadata = pq.read_metadata(path)
+    storage = [metadata.schema.column(k).physical_type for k in range(metadata.num_columns)]
+    assert storage == [
+        *("INT96", "INT64", "INT64", "INT32", "INT64", "INT64", "INT96", "INT64", "INT32")
+    ]
+    assert Path(path).stat().st_size == size
+    assert metadata.num_row_groups > 1
+    assert read_table(FILE_IO, path, fields).equals(table)
+    assert row_group_stats(metadata, fields)["c1"].min.null_count == 0
 
 
 def test_key_and_system_columns_keep_their_ids(tmp_path: Path) -> None:
