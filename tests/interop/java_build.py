@@ -2,6 +2,9 @@
 
 The folder is ``$PAIMONLAB_CACHE/interop``, else ``interop`` in paimonlab's folder of the user's
 cache. What was built is used again until the sources here change.
+
+``$PAIMONLAB_INTEROP_VERSION`` names another release of Java Paimon to run, say 1.1.1. The classes
+are compiled with the one of ``pom.xml``: what an older release does not have fails when called.
 """
 
 from __future__ import annotations
@@ -78,28 +81,39 @@ def class_path(tools: JavaTools) -> str:
     """
     pom, sources = _HERE / "pom.xml", sorted((_HERE / "java").glob("*.java"))
     jars = fetch_jars(tools, pom)
+    version = other_release()
+    running = fetch_jars(tools, pom, f"-Dpaimon.version={version}") if version else jars
 
     def compile_sources(folder: Path) -> None:
         release = ["--release", str(_RELEASE), "-encoding", "UTF-8"]
         _run([tools.javac, *release, "-cp", f"{jars}/*", "-d", str(folder), *map(str, sources)])
 
     classes = _built("classes", [pom, *sources], compile_sources)
-    return os.pathsep.join([str(classes), f"{jars}/*"])
+    return os.pathsep.join([str(classes), f"{running}/*"])
 
 
-def fetch_jars(tools: JavaTools, pom: Path) -> Path:
+def other_release() -> str | None:
+    """Return the release to run instead of that of ``pom.xml``."""
+    return os.environ.get("PAIMONLAB_INTEROP_VERSION") or None
+
+
+def fetch_jars(tools: JavaTools, pom: Path, *settings: str) -> Path:
     """Copy the jars that ``pom`` names into a folder of their own and return it."""
 
     def copy(folder: Path) -> None:
         target = f"-DoutputDirectory={folder}"
-        _run([tools.maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", target])
+        goal = ["dependency:copy-dependencies", target, *settings]
+        _run([tools.maven, "-q", "-B", "-f", str(pom), *goal])
 
-    return _built("jars", [pom], copy)
+    return _built("jars", [pom], copy, *settings)
 
 
-def _built(kind: str, inputs: Sequence[Path], build: Callable[[Path], None]) -> Path:
-    """Return the folder built from ``inputs``."""
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()[:16]
+def _built(
+    kind: str, inputs: Sequence[Path], build: Callable[[Path], None], *settings: str
+) -> Path:
+    """Return the folder built from ``inputs`` and ``settings``."""
+    contents = [*(path.read_bytes() for path in inputs), *(text.encode() for text in settings)]
+    digest = hashlib.sha256(b"".join(contents)).hexdigest()[:16]
     return build_once(cache_folder() / f"{kind}-{digest}", build)
 
 

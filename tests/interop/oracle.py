@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from tests.interop.java_build import JavaTools, class_path
+from tests.interop.java_build import JavaTools, class_path, other_release
 
 _JVM_OPTIONS = (
     "-Xmx1g",
@@ -22,6 +22,8 @@ _JVM_OPTIONS = (
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.util=ALL-UNNAMED",
 )
+_UNVERIFIED = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
+"""Lets the JVM start with commands whose classes an older release does not have."""
 _SECONDS_TO_END = 20
 
 
@@ -40,6 +42,8 @@ class Oracle:
 
     def __init__(self, tools: JavaTools, scratch: Path) -> None:
         options = [*_JVM_OPTIONS, f"-Djava.io.tmpdir={scratch}"]
+        if other_release():
+            options += _UNVERIFIED
         command = [tools.java, *options, "-cp", class_path(tools), "PaimonOracle"]
         self._log = (scratch / "java.err").open("wb")
         self._process = subprocess.Popen(
