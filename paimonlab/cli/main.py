@@ -8,6 +8,7 @@ import click
 
 import paimonlab
 from paimonlab.cli import jobs, names, rows
+from paimonlab.cli.compacting import compact
 from paimonlab.cli.fsck import fsck
 from paimonlab.cli.looking import LISTINGS, listing, tables
 from paimonlab.errors import PaimonError
@@ -46,6 +47,7 @@ _COMMANDS: tuple[click.Command, ...] = (
     names.delete_branch,
     names.fast_forward,
     names.reset_consumer,
+    compact,
     jobs.rollback,
     jobs.analyze,
     jobs.compact_manifests,

@@ -59,6 +59,22 @@ def test_a_target_must_be_said_once(run: Run, orders: pl.Table, tmp_path: Path) 
         assert run("rollback", str(tmp_path), "db.orders", *arguments).exit_code == 2
 
 
+def test_compaction_of_one_partition(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    compact = ("compact", str(tmp_path), "db.orders", "--full", "--partition", "dt=2026-01-01")
+
+    planned = json.loads(run(*compact, "--dry-run", "--json").output)
+    assert (planned["dry_run"], planned["snapshot_id"]) == (True, None)
+    assert [one["picked"]["files"] for one in planned["buckets"]] == [2]
+    assert orders.snapshots.ids()[-1] == 3
+    done = run(*compact, "--bucket", "0")
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("db.orders: compacted 1 bucket, 2 files")
+    assert done.output.count("\n") == 2
+    assert (orders.snapshots.ids()[-1], orders.scan().count()) == (4, 3)
+    assert json.loads(run(*compact, "--json").output)["snapshot_id"] is None
+    assert run(*compact, "--partition", "nothing=1").exit_code == 1
+
+
 def test_statistics_and_manifests(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     found = run("analyze", str(tmp_path), "db.orders", "--columns", "id", "--json")
     assert json.loads(found.output) == {"snapshot_id": 4}

@@ -1,0 +1,68 @@
+"""``paimonlab compact``: fewer and larger data files with the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from paimonlab.cli.arguments import Partition, json_flag, on_table, where_option
+from paimonlab.cli.output import json_text
+from paimonlab.cli.progress import Bar
+from paimonlab.table.compact_result import CompactResult
+from paimonlab.table.table import Table
+
+_SHOWN = 20
+"""Buckets that a text names."""
+
+
+@click.command()
+@on_table
+@click.option("--full", is_flag=True, help="Rewrite everything, not only what is worth it.")
+@click.option(
+    "--partition", "partitions", multiple=True, type=Partition(), help="Only this partition."
+)
+@click.option("--bucket", "buckets", multiple=True, type=int, metavar="N", help="Only this bucket.")
+@where_option
+@click.option("--dry-run", is_flag=True, help="Show what would be compacted, change nothing.")
+@json_flag
+def compact(
+    table: Table,
+    *,
+    full: bool,
+    partitions: Sequence[dict[str, str]],
+    buckets: Sequence[int],
+    where: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Compact the data files of a table in one commit; its rows stay the same."""
+    with Bar(table.name) as bar:
+        done = table.compact(
+            full=full,
+            partitions=list(partitions) or None,
+            buckets=list(buckets) or None,
+            where=where,
+            progress=bar.progress,
+            dry_run=dry_run,
+        )
+    click.echo(json_text(_document(done)) if as_json else "\n".join(_lines(done)))
+
+
+def _lines(done: CompactResult) -> Iterator[str]:
+    yield str(done)
+    for one in done.buckets[:_SHOWN]:
+        yield f"  {one}"
+    if len(done.buckets) > _SHOWN:
+        yield f"  and {len(done.buckets) - _SHOWN:,} more"
+
+
+def _document(done: CompactResult) -> dict[str, Any]:
+    return {
+        "dry_run": done.is_dry_run,
+        "snapshot_id": done.snapshot and done.snapshot.id,
+        "before": done.before,
+        "after": done.after,
+        "buckets": done.buckets,
+    }
