@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -32,6 +33,13 @@ class Task:
     warehouse: Path
     """Warehouse with the tables that all Paimon engines read."""
     repeat: int
+
+    def copies(self, table: str, count: int) -> list[str]:
+        """Copy a table of the warehouse into the scratch folder: what changes it needs its own."""
+        names = [f"t{number}" for number in range(count)]
+        for name in names:
+            shutil.copytree(self.warehouse / "db.db" / table, self.scratch / "db.db" / name)
+        return names
 
     def all_rows(self) -> pa.Table:
         """Load the rows of one big batch."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,9 @@ from benchmarks.rows import RUNS, SEED, upserts
 
 PARTITIONS = 500
 FILES = 5000
+SNAPSHOTS = 1000
+BUCKET_ROWS = 8_000_000
+"""Of one bucket."""
 LARGE_ROWS = 28_000_000
 """Of 72 bytes each in Arrow: 2 GB."""
 _COLUMNS = {
@@ -37,8 +41,8 @@ _MERGED = {
 """Tables of the same 8 runs, by merge engine."""
 
 
-def main(folder: Path, rows_folder: Path, *, large: bool) -> None:
-    """Make ``append``, ``merge`` and its like, ``vectors``, ``files`` and ``large``, where missing."""
+def main(folder: Path, rows_folder: Path, works: Collection[str]) -> None:
+    """Make the tables that works need, where missing."""
     catalog = pl.connect(folder)
     catalog.create_database("db", exist_ok=True)
     if not catalog.has_table("db.append"):
@@ -59,10 +63,22 @@ def main(folder: Path, rows_folder: Path, *, large: bool) -> None:
         table.delete("a < 100000")
     if not catalog.has_table("db.files"):
         _many_files(catalog)
-    if large and not catalog.has_table("db.large"):
-        table = catalog.create_table("db.large", _COLUMNS, primary_keys=["k"], options=_OPTIONS)
-        for batch in upserts(LARGE_ROWS, np.random.default_rng(SEED)):
-            table.write(batch)
+    if "expire" in works and not catalog.has_table("db.history"):
+        _history(catalog)
+    if "stream" in works:
+        _runs(catalog, "large", LARGE_ROWS, buckets=4)
+    if "compact_bucket" in works:
+        _runs(catalog, "bucket", BUCKET_ROWS, buckets=1)
+
+
+def _runs(catalog: pl.Catalog, name: str, count: int, *, buckets: int) -> None:
+    """Write upserts of many rows, unless they are there."""
+    if catalog.has_table(f"db.{name}"):
+        return
+    options = {**_OPTIONS, "bucket": str(buckets)}
+    table = catalog.create_table(f"db.{name}", _COLUMNS, primary_keys=["k"], options=options)
+    for batch in upserts(count, np.random.default_rng(SEED)):
+        table.write(batch)
 
 
 def _many_files(catalog: pl.Catalog) -> None:
@@ -74,5 +90,16 @@ def _many_files(catalog: pl.Catalog) -> None:
         table.write(pa.table({"p": partitions, "v": values}))
 
 
+def _history(catalog: pl.Catalog) -> None:
+    """Replace one of ten partitions at every commit, so that each leaves a file to delete."""
+    options = {"write-only": "true"}  # commits expire nothing
+    table = catalog.create_table(
+        "db.history", {"p": "INT", "v": "BIGINT"}, partition_keys=["p"], options=options
+    )
+    for commit in range(SNAPSHOTS):
+        rows = {"p": np.array([commit % 10], np.int32), "v": np.array([commit])}
+        table.overwrite(pa.table(rows), dynamic=True)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), large=sys.argv[3] == "large")
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

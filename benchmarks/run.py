@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks import rows as rows_module
 from benchmarks.peers import Engine, engine
 from benchmarks.report import Outcome, document, memory_table, seconds_table
-from benchmarks.works import ENGINES, MODULES, WORKS, Work
+from benchmarks.works import ENGINES, LONG, MODULES, WORKS, Work
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "bench"
@@ -33,8 +33,8 @@ def main() -> None:
     warehouse = BUILD / f"warehouse-{options.rows}"
     print("making rows and tables …", flush=True)
     rows_module.make(rows, options.rows)
-    large = "large" if "stream" in options.works else "small"
-    prepare = [sys.executable, "-m", "benchmarks.prepare", str(warehouse), str(rows), large]
+    prepare = [sys.executable, "-m", "benchmarks.prepare", str(warehouse), str(rows)]
+    prepare += options.works
     subprocess.run(prepare, check=True, env=ENVIRONMENT)
     found = {name: engine(name, BUILD / "engines") for name in options.engines}
     engines = {name: one for name, one in found.items() if one is not None}
@@ -65,7 +65,8 @@ def _measure(
 ) -> dict[str, Outcome]:
     outcomes = {}
     for name, one in engines.items():
-        repeat = 1 if name in work.slow or work.name == "stream" else options.repeat
+        is_long = name in work.slow or work.name in LONG
+        repeat = 1 if is_long else options.repeat
         if name == "pypaimon" and work.name == "stream":
             continue  # would take minutes and say nothing new
         scratch = BUILD / "scratch"

@@ -29,6 +29,12 @@ WORKS = (
     Work("partial_scan", "the same runs, merge engine partial-update, a sequence group"),
     Work("vector_scan", "append scan, a tenth of the rows deleted by deletion vectors"),
     Work("lookup", "100 lookups of one key each", PURE),
+    Work("compact_full", "full compaction of those 8 runs in 4 buckets"),
+    Work(
+        "lookup_changelog", "8 commits of 250 k rows, half of the keys again, changelog by lookup"
+    ),
+    Work("compact_bucket", "full compaction of one bucket: 8 M rows in 8 runs"),
+    Work("expire", "expiry of 900 snapshots of 1,000, a file deleted by each"),
     Work("plan", "plan of 5,000 files in 500 partitions, nothing cached"),
     Work("plan_warm", "the same, manifests cached"),
     Work("plan_partition", "plan of one of these partitions, nothing cached"),
@@ -37,6 +43,9 @@ WORKS = (
     Work("assign_keys", "dynamic buckets of 4 M keys, half of them known"),
     Work("stream", "stream 28 M rows (2 GB in Arrow, 8 runs)"),
 )
+
+LONG = frozenset({"stream", "lookup_changelog", "compact_bucket"})
+"""Works of one repetition."""
 
 ENGINES = ("paimonlab", "pypaimon", "pypaimon native", "Java", "deltalake", "pyiceberg", "pyarrow")
 MODULES = {

@@ -104,6 +104,44 @@ def lookup(task: Task) -> tuple[list[float], object]:
     return timed(task, run, warm=1)
 
 
+def _compact(task: Task, name: str, *, warm: int = 0) -> tuple[list[float], object]:
+    names = task.copies(name, warm + task.repeat)
+    catalog = pl.connect(task.scratch)
+    tables = [catalog.table(f"db.{name}") for name in names]
+
+    def run(number: int) -> int:
+        table = tables[number]
+        assert isinstance(table, pl.Table)
+        snapshot = table.compact(full=True).snapshot
+        assert snapshot is not None
+        return snapshot.total_record_count or 0
+
+    return timed(task, run, warm=warm)
+
+
+def compact_full(task: Task) -> tuple[list[float], object]:
+    return _compact(task, "merge", warm=1)
+
+
+def compact_bucket(task: Task) -> tuple[list[float], object]:
+    return _compact(task, "bucket")
+
+
+def lookup_changelog(task: Task) -> tuple[list[float], object]:
+    batches = task.upserts()
+    options = {"bucket": "4", "changelog-producer": "lookup"}
+    tables = [_table(task.scratch, f"t{n}", batches[0].schema, options) for n in range(task.repeat)]
+
+    def run(number: int) -> int:
+        for batch in batches:
+            _write(tables[number], batch)
+        latest = tables[number].snapshot
+        assert latest is not None
+        return latest.id
+
+    return timed(task, run)
+
+
 def plan(task: Task) -> tuple[list[float], object]:
     table = _open(task, "files")
 
@@ -151,6 +189,9 @@ if __name__ == "__main__":
                 partial_scan,
                 vector_scan,
                 lookup,
+                compact_full,
+                lookup_changelog,
+                compact_bucket,
                 plan,
                 plan_warm,
                 plan_partition,

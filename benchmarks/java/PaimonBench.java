@@ -1,22 +1,30 @@
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.apache.paimon.catalog.Catalog;
 import org.apache.paimon.catalog.CatalogContext;
 import org.apache.paimon.catalog.CatalogFactory;
 import org.apache.paimon.catalog.Identifier;
+import org.apache.paimon.data.BinaryRow;
 import org.apache.paimon.data.BinaryString;
 import org.apache.paimon.data.Decimal;
 import org.apache.paimon.data.GenericRow;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.data.Timestamp;
 import org.apache.paimon.disk.IOManager;
+import org.apache.paimon.options.ExpireConfig;
 import org.apache.paimon.options.Options;
 import org.apache.paimon.predicate.Predicate;
 import org.apache.paimon.predicate.PredicateBuilder;
 import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.schema.Schema;
+import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.Table;
 import org.apache.paimon.table.sink.BatchTableCommit;
 import org.apache.paimon.table.sink.BatchTableWrite;
@@ -88,6 +96,35 @@ public final class PaimonBench {
             case "plan_partition":
                 timed(20, n -> plan(open("files"), 77));
                 break;
+            case "compact_full":
+                for (int n = 0; n < repeat + 1; n++) {
+                    copyTable("merge", "t" + n);
+                }
+                timed(1, n -> compact(scratchTable("t" + n, Map.of("write-only", "false")), 4));
+                break;
+            case "compact_bucket":
+                for (int n = 0; n < repeat; n++) {
+                    copyTable("bucket", "t" + n);
+                }
+                timed(0, n -> compact(scratchTable("t" + n, Map.of("write-only", "false")), 1));
+                break;
+            case "lookup_changelog":
+                List<GenericRow[]> changes = upserts();
+                timed(0, n -> {
+                    Table table = create(
+                            "t" + n, Map.of("bucket", "4", "changelog-producer", "lookup"));
+                    for (GenericRow[] batch : changes) {
+                        write(table, batch);
+                    }
+                    return ((FileStoreTable) table).snapshotManager().latestSnapshot().id();
+                });
+                break;
+            case "expire":
+                for (int n = 0; n < repeat + 1; n++) {
+                    copyTable("history", "t" + n);
+                }
+                timed(1, n -> expire(scratchTable("t" + n, Map.of())));
+                break;
             case "stream":
                 timed(0, n -> read(open("large"), null, null));
                 break;
@@ -95,7 +132,8 @@ public final class PaimonBench {
                 System.out.println("{\"missing\": true}");
                 System.exit(0);
         }
-        System.out.println("{\"seconds\": " + SECONDS + ", \"result\": " + result + "}");
+        System.out.println("{\"seconds\": " + SECONDS + ", \"result\": " + result
+                + ", \"peak_bytes\": " + peakBytes() + "}");
         System.exit(0);
     }
 
@@ -120,7 +158,21 @@ public final class PaimonBench {
         return CatalogFactory.createCatalog(CatalogContext.create(options));
     }
 
+    /** The most memory this process had, heap and all. */
+    private static long peakBytes() throws Exception {
+        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+            if (line.startsWith("VmHWM:")) {
+                return Long.parseLong(line.replaceAll("\\D", "")) * 1024;
+            }
+        }
+        return 0;
+    }
+
     private static Table create(String name, boolean keyed) throws Exception {
+        return create(name, keyed ? Map.of("bucket", "4", "write-only", "true") : Map.of());
+    }
+
+    private static Table create(String name, Map<String, String> options) throws Exception {
         Catalog catalog = catalog(scratch);
         catalog.createDatabase("db", true);
         Schema.Builder schema = Schema.newBuilder()
@@ -130,8 +182,8 @@ public final class PaimonBench {
                 .column("s", DataTypes.STRING())
                 .column("t", DataTypes.TIMESTAMP(6))
                 .column("m", DataTypes.DECIMAL(12, 2));
-        if (keyed) {
-            schema.primaryKey("k").option("bucket", "4").option("write-only", "true");
+        if (!options.isEmpty()) {
+            schema.primaryKey("k").options(options);
         }
         catalog.createTable(Identifier.create("db", name), schema.build(), false);
         return catalog.getTable(Identifier.create("db", name));
@@ -139,6 +191,46 @@ public final class PaimonBench {
 
     private static Table open(String name) throws Exception {
         return catalog(warehouse).getTable(Identifier.create("db", name));
+    }
+
+    /** Copies a table of the warehouse: what changes it needs one of its own. */
+    private static void copyTable(String name, String target) throws Exception {
+        Path from = Path.of(warehouse, "db.db", name);
+        Path to = Path.of(scratch, "db.db", target);
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                Path copy = to.resolve(from.relativize(file).toString());
+                Files.createDirectories(copy.getParent());
+                Files.copy(file, copy);
+            }
+        }
+    }
+
+    private static Table scratchTable(String name, Map<String, String> options) throws Exception {
+        return catalog(scratch).getTable(Identifier.create("db", name)).copy(options);
+    }
+
+    /** Compacts all buckets fully, as a dedicated job does. */
+    private static long compact(Table table, int buckets) throws Exception {
+        BatchWriteBuilder builder = table.newBatchWriteBuilder();
+        try (BatchTableWrite write = builder.newWrite(); BatchTableCommit commit = builder.newCommit()) {
+            write.withIOManager(IOManager.create(scratch));
+            for (int bucket = 0; bucket < buckets; bucket++) {
+                write.compact(BinaryRow.EMPTY_ROW, bucket, true);
+            }
+            commit.commit(write.prepareCommit());
+        }
+        return ((FileStoreTable) table).snapshotManager().latestSnapshot().totalRecordCount();
+    }
+
+    private static long expire(Table table) {
+        ExpireConfig keep = ExpireConfig.builder()
+                .snapshotRetainMax(100)
+                .snapshotRetainMin(100)
+                .snapshotTimeRetain(Duration.ofMillis(1))
+                .snapshotMaxDeletes(Integer.MAX_VALUE)
+                .build();
+        return table.newExpireSnapshots().config(keep).expire();
     }
 
     private static long write(Table table, GenericRow[] rows) throws Exception {
