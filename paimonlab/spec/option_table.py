@@ -23,6 +23,9 @@ changelog-file.format  enum  -  parquet*|orc*|avro*|csv|json|text|lance|vortex|m
 changelog-file.prefix  string  changelog-
 changelog-file.stats-mode  string  -
 changelog-producer  enum  none  none*|input*|full-compaction|lookup
+changelog.num-retained.max  int  -
+changelog.num-retained.min  int  -
+changelog.time-retained  duration  -
 commit.discard-duplicate-files  boolean  false
 commit.force-create-snapshot  boolean  false
 commit.max-retries  int  10
@@ -74,6 +77,7 @@ fields.default-aggregate-function  enum  -  collect*|bool_and*|bool_or*|first_no
 file-index.*  string  -
 file-index.in-manifest-threshold  memory  500 bytes
 file-index.read.enabled  boolean  true
+file-operation.thread-num  int  -
 file.block-size  memory  -
 file.compression  enum  zstd  zstd*|snappy*|gzip*|lz4*|lz4_raw*|uncompressed*|none*|null*|lzo|brotli|zlib*|deflate*|bzip2*|xz*|zstandard*
 file.compression.per.level  map  -
@@ -145,7 +149,13 @@ sequence.field  string  -
 sequence.field.sort-order  enum  ascending  ascending*|descending*
 sink.process-time-zone  string  -
 sink.watermark-time-zone  string  UTC
+snapshot.clean-empty-directories  boolean  false
+snapshot.expire.execution-mode  enum  sync  sync*|async*
+snapshot.expire.limit  int  50
 snapshot.ignore-empty-commit  boolean  -
+snapshot.num-retained.max  int  infinite
+snapshot.num-retained.min  int  10
+snapshot.time-retained  duration  1 h
 source.split.open-file-cost  memory  4 mb
 source.split.target-size  memory  128 mb
 tag.automatic-completion  boolean  false
@@ -240,9 +250,6 @@ UNSUPPORTED_FOR_WRITING = """
 avro.*  string  -
 changelog-producer.row-deduplicate  boolean  false
 changelog-producer.row-deduplicate-ignore-fields  string  -
-changelog.num-retained.max  int  -
-changelog.num-retained.min  int  -
-changelog.time-retained  duration  -
 clustering.columns  string  -
 clustering.history-partition.idle-to-full-sort  duration  -
 clustering.history-partition.limit  int  5
@@ -312,12 +319,6 @@ postpone.default-bucket-num  int  -
 postpone.merge-on-read  boolean  false
 postpone.target-row-num-per-bucket  long  -
 postpone.target-size-per-bucket  memory  1 gb
-snapshot.clean-empty-directories  boolean  false
-snapshot.expire.execution-mode  enum  sync  sync|async
-snapshot.expire.limit  int  50
-snapshot.num-retained.max  int  infinite
-snapshot.num-retained.min  int  10
-snapshot.time-retained  duration  1 h
 sort-compaction.local-sample.magnification  int  1000
 sort-compaction.range-strategy  enum  SIZE  SIZE|QUANTITY
 tag.callback.*.param  string  -
@@ -357,7 +358,6 @@ data-evolution.row-id-conflict-rewrite.max-size  memory  256 mb
 data-evolution.row-sidecar.max-selected-rows  long  4096
 data-evolution.row-sidecar.max-selection-ratio  float  0.05
 end-input.watermark  long  -
-file-operation.thread-num  int  -
 file-reader-async-threshold  memory  10 mb
 filesystem.job-level-settings.enabled  boolean  true
 format-table.commit-hive-sync-url  string  -

@@ -65,6 +65,9 @@ public final class PaimonOracle {
         COMMANDS.put("fast_forward", History::fastForward);
         COMMANDS.put("rollback", History::rollback);
         COMMANDS.put("expire", History::expire);
+        COMMANDS.put("expire_by_options", Upkeep::expireByOptions);
+        COMMANDS.put("orphans", Upkeep::orphans);
+        COMMANDS.put("expire_partitions", Upkeep::expirePartitions);
         COMMANDS.put("consumers", History::consumers);
         COMMANDS.put("reset_consumer", History::resetConsumer);
         COMMANDS.put("statistics", History::statistics);
