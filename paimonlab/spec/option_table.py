@@ -34,10 +34,12 @@ commit.min-retry-wait  duration  10 ms
 commit.strict-mode.last-safe-snapshot  long  -
 commit.timeout  duration  -
 commit.user-prefix  string  -
+compaction.delete-ratio-threshold  float  0.2
 compaction.force-rewrite-all-files  boolean  false
 compaction.force-up-level-0  boolean  false
 compaction.incremental-size-threshold  memory  -
 compaction.max-size-amplification-percent  int  200
+compaction.min.file-num  int  5
 compaction.offpeak-ratio  int  0
 compaction.offpeak.end.hour  int  -1
 compaction.offpeak.start.hour  int  -1
@@ -260,10 +262,8 @@ clustering.strategy  string  auto
 commit.callback.*.param  string  -
 commit.callbacks  string  -
 commit.force-compact  boolean  false
-compaction.delete-ratio-threshold  float  0.2
 compaction.file-num-limit  int  100000
 compaction.max.file-num  int  -
-compaction.min.file-num  int  5
 compaction.skip-expired-partitions  boolean  false
 cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false

@@ -50,6 +50,8 @@ public final class PaimonOracle {
         COMMANDS.put("schema", request -> MAPPER.readTree(request.storeTable().schema().toString()));
         COMMANDS.put("write", Writing::write);
         COMMANDS.put("compact", Writing::compact);
+        COMMANDS.put("pick_append_partitions", Compacting::pickPartitions);
+        COMMANDS.put("pick_append_buckets", Compacting::pickBuckets);
         COMMANDS.put("append_delete", Deletions::delete);
         COMMANDS.put("deletion_vector", Deletions::vector);
         COMMANDS.put("compact_postponed", Postponed::compact);
