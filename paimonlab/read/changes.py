@@ -21,7 +21,7 @@ from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import limited, read_split, within_partition
 from paimonlab.read.streaming import in_threads
-from paimonlab.scan.changes import ChangeSplit
+from paimonlab.scan.change_splits import ChangeSplit
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.row_kind import SYMBOLS, RowKind
 from paimonlab.storage import FileIO
@@ -113,12 +113,23 @@ def read_inserts(
 def _kinds_and_rows(
     split: ChangeSplit, plan: ReadPlan, file_io: FileIO
 ) -> Iterator[tuple[npt.NDArray[np.int8], pa.RecordBatch]]:
-    if split.is_diff and (plan.schema.primary_keys or split.before is not None):
+    if split.is_state:
+        yield from _states(split, plan, file_io)
+    elif split.is_diff and (plan.schema.primary_keys or split.before is not None):
         wanted = _decided(split, plan)
         if wanted is not None:
             yield from read_difference(split.before, split.after, wanted, file_io)
     elif split.after is not None:
         yield from _unmerged(split.after, plan, file_io)
+
+
+def _states(
+    split: ChangeSplit, plan: ReadPlan, file_io: FileIO
+) -> Iterator[tuple[npt.NDArray[np.int8], pa.RecordBatch]]:
+    for kind, side in ((RowKind.DELETE, split.before), (RowKind.INSERT, split.after)):
+        if side is not None:
+            for rows in read_split(side, plan, file_io):
+                yield np.full(rows.num_rows, int(kind), np.int8), rows
 
 
 def _decided(split: ChangeSplit, plan: ReadPlan) -> ReadPlan | None:

@@ -56,6 +56,9 @@ class ScanRequest:
     """None: all buckets."""
     level: int | None = None
     """Only files of this level; None: of all."""
+    min_level: int | None = None
+    """Only files of this level and deeper ones, whatever readers of the table see else; None:
+    those that they see."""
     created_since_millis: int | None = None
     """Only files made at or after this time count, epoch milliseconds; None: all."""
 
@@ -158,7 +161,7 @@ def plan(
     )
     # Additions and deletions of a file share partition and bucket, so both are still there.
     alive = live([entries.filter(pa.array(in_buckets))], referrer=f"snapshot-{snapshot.id}")
-    visible = _visible(alive, schema, options)
+    visible = _visible(alive, request, schema, options)
     if request.level is not None:
         visible = visible.filter(pc.equal(visible["level"], request.level))
     if request.created_since_millis is not None:
@@ -215,8 +218,12 @@ def _net_count(entries: pa.Table, mask: npt.NDArray[np.bool_]) -> int:
     return int((mask & is_added).sum() - (mask & ~is_added).sum())
 
 
-def _visible(entries: pa.Table, schema: TableSchema, options: ScanOptions) -> pa.Table:
+def _visible(
+    entries: pa.Table, request: ScanRequest, schema: TableSchema, options: ScanOptions
+) -> pa.Table:
     """Leave out files that wait for compaction, if readers of the table do not see them."""
+    if request.min_level is not None:
+        return entries.filter(pc.greater_equal(entries["level"], request.min_level))
     if not schema.primary_keys or not options.skips_level_0:
         return entries
     return entries.filter(pc.greater(entries["level"], 0))

@@ -10,13 +10,8 @@ import pyarrow as pa
 
 from paimonlab.read.changes import change_schema, read_changes, read_inserts
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.scan.changes import (
-    ChangeKind,
-    ChangeRequest,
-    ChangeSplit,
-    diff_changes,
-    file_changes,
-)
+from paimonlab.scan.change_splits import ChangeRequest, ChangeSplit
+from paimonlab.scan.changes import ChangeKind, diff_changes, file_changes
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.table_schema import TableSchema
