@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab import errors
 from paimonlab.catalog import Catalog, connect
+from paimonlab.scan.following import Position
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.predicate import Predicate, col
 from paimonlab.spec.row_kind import RowKind
@@ -35,6 +36,7 @@ from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.variant_decode import to_json
 from paimonlab.spec.variant_encode import parse_json
 from paimonlab.table.changes import Changes
+from paimonlab.table.following.follower import ChangeBatch, Follower
 from paimonlab.table.scan import Scan
 from paimonlab.table.table import Table
 
@@ -48,11 +50,14 @@ __version__ = "0.1.0"
 __all__ = [
     "AddColumn",
     "Catalog",
+    "ChangeBatch",
     "Changes",
     "CommitKind",
     "CommitMessage",
     "DropColumn",
+    "Follower",
     "MoveColumn",
+    "Position",
     "Predicate",
     "RemoveOption",
     "RenameColumn",

@@ -7,7 +7,8 @@ PaimonError
 │   ├── ColumnNotFoundError
 │   ├── SchemaNotFoundError
 │   ├── SnapshotNotFoundError
-│   │   └── SnapshotExpiredError    it was there, expiry removed it
+│   │   ├── SnapshotExpiredError    it was there, expiry removed it
+│   │   └── SnapshotReplacedError   it was there, a rollback removed it or put another in its place
 │   └── TagNotFoundError
 ├── AlreadyExistsError              a name is taken
 ├── SchemaError                     a definition that the format does not allow
@@ -118,6 +119,10 @@ class SnapshotNotFoundError(NotFoundError):
 
 class SnapshotExpiredError(SnapshotNotFoundError):
     """The snapshot was there once; expiry has removed it or its files."""
+
+
+class SnapshotReplacedError(SnapshotNotFoundError):
+    """The snapshot was read, and is no longer part of the table's history."""
 
 
 class TagNotFoundError(NotFoundError):

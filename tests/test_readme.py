@@ -1,13 +1,17 @@
-"""The README's tour runs as it stands there."""
+"""The README's tour, and the page about following, run as they stand there."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+import paimonlab
+
 README = Path(__file__).parents[1] / "README.md"
+FOLLOWING = README.parent / "docs" / "following.md"
 
 
 def test_the_tour_runs_and_prints_what_it_says(
@@ -21,3 +25,21 @@ def test_the_tour_runs_and_prints_what_it_says(
     exec(compile(blocks[0], str(README), "exec"), {})
 
     assert capsys.readouterr().out.strip() == said
+
+
+def test_the_page_about_following_prints_what_it_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", FOLLOWING.read_text(), re.DOTALL)
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("shop")
+    orders = catalog.create_table("shop.orders", {"id": "INT"}, primary_keys=["id"])
+    for number in (1, 2):
+        orders.write(pa.table({"id": pa.array([number], pa.int32())}))
+
+    names = {"orders": orders}
+    for block in blocks:
+        exec(compile(block, str(FOLLOWING), "exec"), names)
+
+    said = re.findall(r"# prints (.*)", "".join(blocks))
+    assert capsys.readouterr().out.strip().splitlines() == said

@@ -42,12 +42,9 @@ class LocalFileIO:
 
     def open_output(self, path: str) -> pa.NativeFile:
         """Create a new file for writing, parent folders included."""
-        while True:
-            self.make_directory(str(Path(path).parent))
-            # Others may delete a folder that is still empty.
-            with contextlib.suppress(FileNotFoundError):
-                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
-                return pa.OSFile(path, "wb")  # writes without the GIL
+        self.make_directory(str(Path(path).parent))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+        return pa.OSFile(path, "wb")  # writes without the GIL
 
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file."""
@@ -141,16 +138,6 @@ class LocalFileIO:
             return
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(path)
-
-    def delete_empty_directory(self, path: str) -> bool:
-        """Delete a folder if nothing is in it; False if something is, or if it is not there."""
-        try:
-            Path(path).rmdir()
-        except OSError as error:
-            if error.errno in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR}:
-                return False
-            raise
-        return True
 
     def _create(self, path: str, data: bytes) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)

@@ -13,7 +13,6 @@ from typing import Literal, TypeAlias
 
 from paimonlab.errors import (
     SchemaError,
-    SnapshotExpiredError,
     SnapshotNotFoundError,
     TagNotFoundError,
 )
@@ -168,19 +167,8 @@ def _between_ids(
 
 
 def _commits(start: int, end: int, kind: ChangeKind, parts: TableParts) -> ChangeRange:
-    snapshots = tuple(_commit(snapshot_id, parts) for snapshot_id in range(start + 1, end + 1))
+    snapshots = tuple(parts.snapshot_or_changelog(id) for id in range(start + 1, end + 1))
     return ChangeRange(kind=kind, snapshots=snapshots)
-
-
-def _commit(snapshot_id: int, parts: TableParts) -> Snapshot:
-    """Return a snapshot; of one that has expired the long-lived changelog."""
-    try:
-        return parts.snapshots.get(snapshot_id)
-    except SnapshotExpiredError as error:
-        try:
-            return parts.changelogs.get(snapshot_id)
-        except SnapshotNotFoundError:
-            raise error from None
 
 
 def _difference(before: Snapshot, after: Snapshot, parts: TableParts) -> ChangeRange:

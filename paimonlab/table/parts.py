@@ -14,7 +14,12 @@ from paimonlab.compact.record_expiry import RecordExpiryOptions
 from paimonlab.compact.strategy import StrategyOptions
 from paimonlab.compact.tasks import TaskOptions
 from paimonlab.datafile.index_files import IndexFileOptions
-from paimonlab.errors import BranchNotFoundError, UnsupportedError
+from paimonlab.errors import (
+    BranchNotFoundError,
+    SnapshotExpiredError,
+    SnapshotNotFoundError,
+    UnsupportedError,
+)
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.maintenance.references import ReferenceReader
@@ -89,6 +94,22 @@ class TableParts:
         """The copies of snapshots that outlive them."""
         return ChangelogManager(self.file_io, self.layout, table_name=self.name)
 
+    def snapshot_or_changelog(self, snapshot_id: int) -> Snapshot:
+        """Return a snapshot; of one that has expired the long-lived changelog.
+
+        Raises
+        ------
+        SnapshotNotFoundError
+            If there is none of that id; `SnapshotExpiredError` if it is gone.
+        """
+        try:
+            return self.snapshots.get(snapshot_id)
+        except SnapshotExpiredError as error:
+            try:
+                return self.changelogs.get(snapshot_id)
+            except SnapshotNotFoundError:
+                raise error from None
+
     @property
     def history(self) -> TableHistory:
         """What maintenance works on."""
@@ -106,7 +127,6 @@ class TableParts:
             snapshots=self.snapshots,
             tags=self.tags,
             changelogs=self.changelogs,
-            consumers=self.consumers,
             reader=reader,
         )
 

@@ -32,6 +32,8 @@ from paimonlab.table.changing import verbs
 from paimonlab.table.compact_result import CompactResult
 from paimonlab.table.compacting import compact_table
 from paimonlab.table.consumers import Consumers
+from paimonlab.table.following.follow import FollowRequest, Start, Until, follow
+from paimonlab.table.following.follower import Follower
 from paimonlab.table.incremental import (
     ChangeMode,
     Moment,
@@ -283,6 +285,61 @@ class Table:
         query = Query(columns=columns, where=where)
         return changes_of(parts, range_between(start, end, mode, parts), query)
 
+    def follow(
+        self,
+        start: Start = "latest-full",
+        *,
+        until: Until = None,
+        consumer_id: str | None = None,
+        columns: Sequence[str] | None = None,
+        where: str | Predicate | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Follower:
+        """Follow the table: read its rows, then what each commit changes, and wait for more.
+
+        Parameters
+        ----------
+        start
+            A value of ``scan.mode``, ``latest-full`` (all rows, then changes) unless ``scan.…``
+            options say otherwise; the id of a snapshot, whose changes come first; a time as text
+            in the process's local zone or as an aware datetime; or the position of a follower,
+            which goes on behind it.
+        until
+            None: wait for ever; ``latest``: end when nothing is left to read; a snapshot id or
+            the name of a tag: end behind that snapshot; a time: end before the first later one.
+        consumer_id
+            Keep progress with the table under this name, whole snapshots, and go on from there
+            the next time. Snapshots that were not read yet do not expire.
+        columns, where
+            As in `scan`; each change counts by its own values.
+        options
+            Table options for this follower only.
+
+        Returns
+        -------
+        Follower
+            An iterator of `ChangeBatch`.
+
+        Raises
+        ------
+        SnapshotExpiredError
+            If the start is gone; while iterating, if changes expired before they were read.
+        SnapshotReplacedError
+            While iterating, if the table was rolled back behind what was read.
+        UnsupportedError
+            If what commits add is not what changes, as with the merge engine ``aggregation``
+            and no changelog producer.
+        """
+        request = FollowRequest(
+            start=start,
+            until=until,
+            consumer_id=consumer_id,
+            columns=columns,
+            where=where,
+            options=dict(options or {}),
+        )
+        return follow(self._parts, request)
+
     def lookup(self, keys: Any, *, columns: Sequence[str] | None = None) -> pa.Table:
         """Read rows by their full primary key.
 
@@ -496,17 +553,13 @@ class Table:
         progress: Progress | None = None,
         dry_run: bool = False,
     ) -> CompactResult:
-        """Rewrite files so that reads are cheaper, in one commit; what a reader sees stays.
-
-        In a primary-key table the sorted runs of buckets are merged. In an append table small
-        files are put together, and files with many deleted rows are written without them.
+        """Merge the sorted runs of buckets, in one commit.
 
         Parameters
         ----------
         full
-            True: everything goes to the highest level, deletes vanish; in an append table small
-            files do not wait for more of them. False: only what the table's options ask for, as
-            a writer would; buckets with few runs are left alone.
+            True: everything goes to the highest level, deletes vanish. False: only what the
+            table's options ask for, as a writer would; buckets with few runs are left alone.
         partitions
             Values of all or some of the partition columns each; None: all partitions.
         buckets
@@ -514,8 +567,7 @@ class Table:
         where
             A condition on partition columns.
         progress
-            Is called with what is done, of how much, and the unit: ``progress(3, 8, "buckets")``;
-            in an append table the unit is files.
+            Is called with what is done, of how much, and the unit: ``progress(3, 8, "buckets")``.
         dry_run
             Only tell what would be compacted.
 
@@ -527,7 +579,7 @@ class Table:
         Raises
         ------
         UnsupportedError
-            If compacting the table takes what is not built.
+            If the table has no primary key, or compacting it takes what is not built.
         FilesConflictError
             If others replaced files of the same buckets again and again.
         """

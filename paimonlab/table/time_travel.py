@@ -99,7 +99,7 @@ class Start:
     """Only files made at or after this time count, epoch milliseconds; None: all."""
 
 
-_POINTS = {
+MODE_POINTS = {
     "from-timestamp": ("timestamp", "timestamp_millis"),
     "from-snapshot": ("snapshot", "tag", "watermark", "version"),
     "from-snapshot-full": ("snapshot",),
@@ -107,7 +107,7 @@ _POINTS = {
     "from-creation-timestamp": ("creation",),
 }
 """The options of which a mode needs just one."""
-_LATEST = frozenset({"latest-full", "full", "latest"})
+LATEST_MODES = frozenset({"latest-full", "full", "latest"})
 
 
 def start_of(parts: TableParts) -> Start:
@@ -121,12 +121,12 @@ def start_of(parts: TableParts) -> Start:
         If there is no such point in time.
     """
     chosen = parts.options.slice(TravelOptions)
-    mode = _checked_mode(chosen, parts.name)
+    mode = checked_mode(chosen, parts.name)
     snapshots = parts.snapshots
-    if mode in _LATEST:
+    if mode in LATEST_MODES:
         return Start(snapshot=snapshots.latest())
     if mode == "compacted-full":
-        return Start(snapshot=_compacted(parts))
+        return Start(snapshot=newest_compacted(parts))
     if mode == "from-file-creation-time":
         return Start(snapshot=snapshots.latest(), created_since_millis=chosen.file_creation)
     if mode == "from-creation-timestamp":
@@ -161,21 +161,29 @@ def _given(chosen: TravelOptions) -> set[str]:
     return set_ - {"mode"}
 
 
-def _checked_mode(chosen: TravelOptions, table: str) -> str:
-    """Return the mode of a read whose options go together."""
+def checked_mode(chosen: TravelOptions, table: str) -> str:
+    """Return the mode of a read whose options go together.
+
+    Raises
+    ------
+    SchemaError
+        If they do not.
+    """
     given = _given(chosen)
-    wanted = {mode for mode, names in _POINTS.items() if given & {*names}}
+    wanted = {mode for mode, names in MODE_POINTS.items() if given & {*names}}
     mode = chosen.mode
     if mode == "default":
-        mode = next((one for one in _POINTS if one in wanted), "latest-full")
+        mode = next((one for one in MODE_POINTS if one in wanted), "latest-full")
     if mode == "incremental":
         raise SchemaError(
             f"{table}: scan.mode = 'incremental' needs incremental-between or "
             "incremental-between-timestamp"
         )
-    needed = {*_POINTS.get(mode, ())}
+    needed = {*MODE_POINTS.get(mode, ())}
     if len(given) > 1 or (given and not given <= needed) or (needed and not given):
-        needs = " or ".join(f"'{_KEYS[name]}'" for name in _POINTS.get(mode, ())) or "none of them"
+        needs = (
+            " or ".join(f"'{_KEYS[name]}'" for name in MODE_POINTS.get(mode, ())) or "none of them"
+        )
         has = ", ".join(f"'{_KEYS[name]}'" for name in sorted(given)) or "none"
         raise SchemaError(
             f"{table}: scan.mode = '{chosen.mode}' takes one point in time ({needs}), it has {has}"
@@ -186,7 +194,7 @@ def _checked_mode(chosen: TravelOptions, table: str) -> str:
 _KEYS = {field.name: field.metadata[OPTION_KEY] for field in fields(TravelOptions)}
 
 
-def _compacted(parts: TableParts) -> Snapshot | None:
+def newest_compacted(parts: TableParts) -> Snapshot | None:
     """Find the newest snapshot of a compaction, of a full one if these can be told."""
     commits = parts.options.get("full-compaction.delta-commits")
     is_full = commits is not None or (

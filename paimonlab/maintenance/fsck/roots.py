@@ -33,8 +33,6 @@ class Root:
     snapshot: Snapshot
     is_changelog: bool = False
     """Whether only its changelog is still there."""
-    is_tag: bool = False
-    """Whether it keeps its rows, but not its changelog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ class _Reader:
             with self.notes.taken(path):
                 tag = Tag.from_json(self.file_io.read(path), path=path)
                 self.notes.counts["tags"] += 1
-                yield Root(self._named(name), path, tag, is_tag=True)
+                yield Root(self._named(name), path, tag)
 
     def _documents(
         self, ids: Sequence[int], path_of: Callable[[int], str], prefix: str, what: str

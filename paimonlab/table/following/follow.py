@@ -1,0 +1,100 @@
+"""From what a user asks for to a follower."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+from paimonlab.scan.following import Position
+from paimonlab.spec.predicate import Predicate
+from paimonlab.table.conditions import resolved
+from paimonlab.table.consumers import ConsumerOptions
+from paimonlab.table.following.follower import Clock, Follower
+from paimonlab.table.following.options import FollowOptions, check_followable, first_level, rules_of
+from paimonlab.table.following.progress import Progress
+from paimonlab.table.following.source import ChangeSource
+from paimonlab.table.following.start import starting_position
+from paimonlab.table.parts import TableParts
+from paimonlab.table.scanning import with_read_options
+
+Start: TypeAlias = Position | int | str | datetime
+"""A position, a snapshot id, a scan mode, or a time."""
+Until: TypeAlias = int | str | datetime | None
+"""A snapshot id, ``latest`` or the name of a tag, a time; None: for ever."""
+
+_REFRESHES = 4
+"""How often the file of a consumer is written anew in the time in which it would expire."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowRequest:
+    """What a follower is asked for; see `Table.follow`."""
+
+    start: Start = "latest-full"
+    until: Until = None
+    consumer_id: str | None = None
+    columns: Sequence[str] | None = None
+    where: str | Predicate | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+def follow(parts: TableParts, request: FollowRequest, *, clock: Clock | None = None) -> Follower:
+    """Prepare following; see `Table.follow`.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    request
+        What is asked for.
+    clock
+        None: that of this machine.
+    """
+    parts = with_read_options(parts, request.options)
+    check_followable(parts)
+    options = parts.options.slice(FollowOptions)
+    consumer = _consumer(request, options)
+    rules = rules_of(parts, request.until)
+    position = starting_position(
+        parts,
+        request.start,
+        request.options,
+        consumer=None if options.ignores_progress else consumer,
+    )
+    if position.is_full and rules.until_id is not None and position.snapshot_id > rules.until_id:
+        raise ValueError(
+            f"{parts.name}: it would start with all rows of snapshot {position.snapshot_id}, which "
+            f"is behind until = {request.until!r}"
+        )
+    columns, schema, predicate = resolved(
+        request.columns, request.where, parts.schema, parts.options, parts.name
+    )
+    source = ChangeSource(
+        parts=parts,
+        schema=schema,
+        columns=columns,
+        predicate=predicate,
+        rules=rules,
+        min_level=first_level(parts),
+    )
+    progress = None if consumer is None else _progress(parts, consumer)
+    return Follower(
+        source, position, poll_millis=options.poll_millis, progress=progress, clock=clock
+    )
+
+
+def _consumer(request: FollowRequest, options: FollowOptions) -> str | None:
+    given = request.consumer_id
+    if given is None:
+        given = options.consumer_id
+    if given is not None and not given.strip():
+        raise ValueError("consumer_id must not be blank")
+    return given
+
+
+def _progress(parts: TableParts, consumer: str) -> Progress:
+    expiration = parts.options.slice(ConsumerOptions).expiration_millis
+    refresh = None if expiration is None else expiration // _REFRESHES
+    return Progress(parts.consumers, consumer, refresh)

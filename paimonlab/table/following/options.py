@@ -1,0 +1,154 @@
+"""The table options that steer following, and the rules they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from paimonlab.compact.strategy import LevelOptions
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.scan.following import FollowRules
+from paimonlab.spec.options import option_field
+from paimonlab.spec.partition import POSTPONE_BUCKET
+from paimonlab.table.branches import BranchOptions
+from paimonlab.table.parts import TableParts
+from paimonlab.table.time_travel import to_millis
+
+_MERGING_ENGINES = frozenset({"partial-update", "aggregation", "first-row"})
+"""Engines with which a row that was written is not the row that readers see."""
+_COMPACTION_PRODUCERS = frozenset({"lookup", "full-compaction"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowOptions:
+    """The table options that steer following."""
+
+    poll_millis: int = option_field("continuous.discovery-interval", "duration", "10 s")
+    """``continuous.discovery-interval``: how often a follower that waits looks for a snapshot."""
+    delay_millis: int = option_field("streaming.read.snapshot.delay", "duration", 0)
+    """``streaming.read.snapshot.delay``: how old a snapshot must be to be read."""
+    bounded_watermark: int | None = option_field("scan.bounded.watermark", "long", None)
+    """``scan.bounded.watermark``: the first snapshot with a larger watermark ends it."""
+    reads_overwrites: bool = option_field("streaming-read-overwrite", "boolean", default=False)
+    """``streaming-read-overwrite``: whether overwrites of a primary-key table count."""
+    reads_append_overwrites: bool = option_field(
+        "streaming-read-append-overwrite", "boolean", default=False
+    )
+    """``streaming-read-append-overwrite``: whether files that overwrites of an append table add
+    count."""
+    consumer_id: str | None = option_field("consumer-id", "string", None)
+    """``consumer-id``: under which name progress is kept with the table."""
+    consumer_mode: str = option_field("consumer.mode", "enum", "exactly-once")
+    """``consumer.mode``: one reader keeps the same progress in both modes: whole snapshots."""
+    ignores_progress: bool = option_field("consumer.ignore-progress", "boolean", default=False)
+    """``consumer.ignore-progress``: whether to start anew although there is progress."""
+    producer: str = option_field("changelog-producer", "enum", "none", parse=str.lower)
+    """``changelog-producer``"""
+    engine: str = option_field("merge-engine", "enum", "deduplicate", parse=str.lower)
+    """``merge-engine``"""
+    bucket: int = option_field("bucket", "int", -1)
+    """``bucket``"""
+
+
+def first_level(parts: TableParts) -> int:
+    """Return the level from which on files make up the rows that come first.
+
+    What is not compacted that far yet comes later, as changelog of a compaction.
+    """
+    producer = parts.options.slice(FollowOptions).producer
+    if producer == "lookup":
+        return 1
+    if producer == "full-compaction":
+        return parts.options.slice(LevelOptions).level_count - 1
+    return 0
+
+
+def check_followable(parts: TableParts) -> None:
+    """Check that what commits of a table add is what changes for its readers.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is not.
+    SchemaError
+        If options do not go together.
+    """
+    options = parts.options.slice(FollowOptions)
+    fallback = parts.options.slice(BranchOptions).fallback
+    if fallback is not None:
+        raise UnsupportedError(f"scan.fallback-branch = '{fallback}'", f"following {parts.name}")
+    check_overwrite_options(options, has_key=bool(parts.schema.primary_keys))
+    if not parts.schema.primary_keys or options.producer != "none":
+        return
+    if options.engine in _MERGING_ENGINES:
+        raise UnsupportedError(
+            f"merge-engine = '{options.engine}' without a changelog-producer",
+            f"{parts.name} cannot be followed: rows that are written are not those that readers "
+            "see. Let 'changelog-producer' be 'lookup' or 'full-compaction'; what was written is "
+            "shown by table.changes(start, end)",
+        )
+    if options.bucket == POSTPONE_BUCKET:
+        raise UnsupportedError(
+            "bucket = '-2' without a changelog-producer",
+            f"{parts.name} cannot be followed: readers do not see rows that wait for a bucket",
+        )
+
+
+def check_overwrite_options(options: FollowOptions, *, has_key: bool) -> None:
+    """Check that overwrites which are read are not read twice.
+
+    Raises
+    ------
+    SchemaError
+        If they would be, or the option is that of the other kind of table.
+    """
+    if not options.reads_overwrites:
+        return
+    if not has_key:
+        raise SchemaError(
+            "'streaming-read-overwrite' needs a primary key; set 'streaming-read-append-overwrite'"
+        )
+    if options.producer in _COMPACTION_PRODUCERS:
+        raise SchemaError(
+            f"'streaming-read-overwrite' does not go with 'changelog-producer' = "
+            f"'{options.producer}': changes would be read twice"
+        )
+
+
+def rules_of(parts: TableParts, until: int | str | datetime | None) -> FollowRules:
+    """Make the rules of a follower.
+
+    Parameters
+    ----------
+    parts
+        Of the table, with the options of the follower.
+    until
+        None: it does not end; ``latest``: it ends when nothing is left to read; a snapshot id,
+        or the name of a tag: with that snapshot; a time: before the first later snapshot.
+    """
+    options = parts.options.slice(FollowOptions)
+    has_key = bool(parts.schema.primary_keys)
+    end_id, end_millis = _end(parts, until)
+    return FollowRules(
+        reads_changelog=options.producer != "none",
+        reads_overwrites=options.reads_overwrites if has_key else options.reads_append_overwrites,
+        delay_millis=options.delay_millis,
+        bounded_watermark=options.bounded_watermark,
+        until_id=end_id,
+        until_millis=end_millis,
+        ends_at_latest=until == "latest",
+    )
+
+
+def _end(parts: TableParts, until: int | str | datetime | None) -> tuple[int | None, int | None]:
+    if until is None or until == "latest":
+        return None, None
+    if isinstance(until, int):
+        return until, None
+    if isinstance(until, str):
+        tags = dict(parts.tags.list())
+        if until in tags:
+            return tags[until].id, None
+        if until.isdecimal():
+            return int(until), None
+    return None, to_millis(until)

@@ -1,0 +1,244 @@
+"""Where a follower starts.
+
+Unlike Java, which goes on with the oldest snapshot there is, a start that has expired is an error:
+changes in between would be lost without a word.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.source.AbstractDataTableScan``,
+``createStartingScanner``, and the starting scanners in ``…source.snapshot``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+
+from paimonlab.errors import (
+    ConsumerNotFoundError,
+    SchemaError,
+    SnapshotExpiredError,
+    SnapshotNotFoundError,
+)
+from paimonlab.scan.following import FollowRules, Position
+from paimonlab.spec.options import OPTION_KEY
+from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
+from paimonlab.table.incremental import IncrementalOptions
+from paimonlab.table.parts import TableParts
+from paimonlab.table.time_travel import (
+    LATEST_MODES,
+    MODE_POINTS,
+    TravelOptions,
+    checked_mode,
+    newest_compacted,
+    to_millis,
+)
+
+_AS_OPTIONS_SAY = "latest-full"
+_MODES = frozenset({*LATEST_MODES, *MODE_POINTS, "compacted-full", "default", "incremental"})
+
+
+def starting_position(
+    parts: TableParts,
+    start: Position | int | str | datetime,
+    given: Mapping[str, str],
+    *,
+    consumer: str | None = None,
+) -> Position:
+    """Find where a follower starts.
+
+    Parameters
+    ----------
+    parts
+        Of the table, with the options of the follower.
+    start
+        As in `Table.follow`.
+    given
+        The options of the follower alone.
+    consumer
+        Whose progress goes before ``start``, unless that is a position; None: nobody's.
+
+    Raises
+    ------
+    SnapshotNotFoundError
+        If there is no such snapshot; `SnapshotExpiredError` if it is gone.
+    SchemaError
+        If options do not go together, or make no sense for a follower.
+    ValueError
+        If ``start`` makes no sense.
+    """
+    _refuse_ranges(parts)
+    if isinstance(start, Position):
+        return start
+    progress = None if consumer is None else _progress(parts, consumer)
+    if consumer is not None and progress is not None:
+        return _of_consumer(parts, consumer, progress)
+    if isinstance(start, str) and start in _MODES:
+        return _of_mode(parts, start)
+    _refuse_points(given)
+    if isinstance(start, int):
+        return _from_snapshot(parts, start)
+    try:
+        return _from_time(parts, to_millis(start))
+    except ValueError:
+        raise ValueError(
+            f"start = {start!r} is neither a time nor one of {', '.join(sorted(_MODES))}"
+        ) from None
+
+
+def first_state(position: Position, latest_id: int, rules: FollowRules) -> Position:
+    """Return where to go on once a table that had no snapshot has some."""
+    return Position(
+        snapshot_id=min(latest_id, rules.until_id or latest_id),
+        is_full=True,
+        created_since_millis=position.created_since_millis,
+    )
+
+
+def _of_mode(parts: TableParts, start: str) -> Position:
+    chosen = parts.options.slice(TravelOptions)
+    if start != _AS_OPTIONS_SAY:
+        chosen = replace(chosen, mode=start)
+    if chosen.mode == "incremental":
+        raise SchemaError(
+            f"{parts.name}: scan.mode = 'incremental' has two ends; read it with table.changes"
+        )
+    starts: dict[str, Callable[[TableParts, TravelOptions], Position]] = {
+        "latest": lambda parts, _: _behind_latest(parts),
+        "compacted-full": lambda parts, _: _state(newest_compacted(parts)),
+        "from-timestamp": _of_timestamp,
+        "from-snapshot": _of_snapshot,
+        "from-snapshot-full": _of_snapshot_full,
+        "from-file-creation-time": _of_file_creation,
+        "from-creation-timestamp": _of_creation,
+    }
+    mode = checked_mode(chosen, parts.name)
+    if mode not in starts:
+        return _state(parts.snapshots.latest())
+    return starts[mode](parts, chosen)
+
+
+def _state(snapshot: Snapshot | None, created_since_millis: int | None = None) -> Position:
+    return Position(
+        snapshot_id=0 if snapshot is None else snapshot.id,
+        is_full=True,
+        created_since_millis=created_since_millis,
+    )
+
+
+def _behind_latest(parts: TableParts) -> Position:
+    latest = parts.snapshots.latest()
+    if latest is None:
+        return Position(snapshot_id=FIRST_SNAPSHOT_ID)
+    return Position(snapshot_id=latest.id + 1, last=latest.delta_manifest_list)
+
+
+def _of_timestamp(parts: TableParts, chosen: TravelOptions) -> Position:
+    moment = chosen.timestamp if chosen.timestamp is not None else chosen.timestamp_millis
+    assert moment is not None, "the mode was checked"
+    return _from_time(parts, to_millis(moment))
+
+
+def _of_snapshot(parts: TableParts, chosen: TravelOptions) -> Position:
+    snapshot_id = chosen.snapshot
+    version = chosen.version
+    if version is not None and version.isdecimal() and version not in dict(parts.tags.list()):
+        snapshot_id = int(version)
+    if snapshot_id is None:
+        raise SchemaError(
+            f"{parts.name}: a follower starts at a snapshot id or a time, not at a tag or a "
+            "watermark; to begin with the rows of a tag give its snapshot's id, and "
+            "start='from-snapshot-full'"
+        )
+    return _from_snapshot(parts, snapshot_id)
+
+
+def _of_snapshot_full(parts: TableParts, chosen: TravelOptions) -> Position:
+    assert chosen.snapshot is not None, "the mode was checked"
+    return _state(parts.snapshots.get(chosen.snapshot))
+
+
+def _of_file_creation(parts: TableParts, chosen: TravelOptions) -> Position:
+    return _state(parts.snapshots.latest(), chosen.file_creation)
+
+
+def _of_creation(parts: TableParts, chosen: TravelOptions) -> Position:
+    assert chosen.creation is not None, "the mode was checked"
+    first = parts.snapshots.first_since(chosen.creation)
+    if first is not None:
+        return _from_snapshot(parts, first.id)
+    return _state(parts.snapshots.latest(), chosen.creation)
+
+
+def _from_snapshot(parts: TableParts, snapshot_id: int) -> Position:
+    """Start with the changes of a snapshot: one that is there, or the next to be."""
+    if snapshot_id < FIRST_SNAPSHOT_ID:
+        raise ValueError(f"snapshots are numbered from 1, got {snapshot_id}")
+    next_id = (parts.snapshots.latest_id() or 0) + 1
+    if snapshot_id != next_id:
+        parts.snapshot_or_changelog(snapshot_id)
+    return Position(snapshot_id=snapshot_id, last=_manifest_list(parts, snapshot_id - 1))
+
+
+def _from_time(parts: TableParts, millis: int) -> Position:
+    """Start with the changes of the first snapshot at or after a time."""
+    ids = sorted({*parts.changelogs.ids(), *parts.snapshots.ids()})
+    low, high = 0, len(ids)
+    while low < high:
+        middle = (low + high) // 2
+        if parts.snapshot_or_changelog(ids[middle]).time_millis < millis:
+            low = middle + 1
+        else:
+            high = middle
+    if low == len(ids):
+        return _behind_latest(parts)
+    first = ids[low]
+    if low == 0 and first > FIRST_SNAPSHOT_ID:
+        raise SnapshotExpiredError(
+            parts.name,
+            "before that time",
+            f"Snapshots below {first} have expired, which may have been committed since; "
+            f"start={first} reads what there is.",
+        )
+    return Position(snapshot_id=first, last=_manifest_list(parts, first - 1))
+
+
+def _progress(parts: TableParts, consumer: str) -> int | None:
+    try:
+        return parts.consumers.get(consumer)
+    except ConsumerNotFoundError:
+        return None
+
+
+def _of_consumer(parts: TableParts, consumer: str, next_snapshot: int) -> Position:
+    try:
+        return _from_snapshot(parts, next_snapshot)
+    except SnapshotNotFoundError as error:
+        hint = (
+            f"Consumer {consumer!r} reads it next. {error.hint} Move it with "
+            f"table.consumers.reset, or start anew with 'consumer.ignore-progress' = 'true'."
+        )
+        raise type(error)(parts.name, error.asked, hint) from error
+
+
+def _manifest_list(parts: TableParts, snapshot_id: int) -> str | None:
+    if snapshot_id < FIRST_SNAPSHOT_ID:
+        return None
+    try:
+        return parts.snapshot_or_changelog(snapshot_id).delta_manifest_list
+    except SnapshotNotFoundError:
+        return None
+
+
+def _refuse_ranges(parts: TableParts) -> None:
+    options = parts.options.slice(IncrementalOptions)
+    if options.between or options.between_timestamps or options.to_auto_tag:
+        raise SchemaError(
+            f"{parts.name}: the options incremental-between… have two ends; read changes between "
+            "them with table.changes"
+        )
+
+
+def _refuse_points(given: Mapping[str, str]) -> None:
+    keys = sorted({*given} & {one.metadata[OPTION_KEY] for one in fields(TravelOptions)})
+    if keys:
+        raise ValueError(f"where to start is said twice: by start and by {', '.join(keys)}")
