@@ -120,3 +120,8 @@ class FaultFileIO:
 
     def delete_directory(self, path: str) -> None:
         self.call("delete_directory", path, lambda: self.store.delete_directory(path))
+
+    def delete_empty_directory(self, path: str) -> bool:
+        return self.call(
+            "delete_empty_directory", path, lambda: self.store.delete_empty_directory(path)
+        )

@@ -6,9 +6,10 @@ import random
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.stats import StatsCollector
 from paimonlab.spec.stats_mode import StatsMode, StatsOptions
+from paimonlab.spec.types import AtomicType, DataField, TypeRoot
 from paimonlab.storage import FileIO, join
 
 INDEX_SUFFIX = ".index"
@@ -181,6 +183,7 @@ class _OpenFile:
         self._keys = StatsCollector(columns.keys, [_KEY_MODE] * len(columns.keys))
         self._rows = _RowFacts(target.columns)
         self._indexes = FileIndexBuilder(columns.values, target.indexes)
+        self._trimmed = _trimmed_columns(columns.values, target)
 
     @property
     def bytes_written(self) -> int:
@@ -197,7 +200,7 @@ class _OpenFile:
         if self._target.columns.keys:
             self._keys.add(rows)
         self._rows.add(rows, first_sequence_number)
-        self._indexes.add(rows)
+        self._indexes.add(_without_blanks(rows, self._trimmed))
 
     def close(self) -> DataFileMeta:
         size = self._writer.close()
@@ -240,6 +243,29 @@ class _OpenFile:
         self._writer.abort()
         self._file_io.delete(self._path)
         self._file_io.delete(self._path + INDEX_SUFFIX)
+
+
+def _trimmed_columns(fields: Sequence[DataField], target: FileTarget) -> list[str]:
+    """Name the indexed columns whose values lose blanks at their end by being written."""
+    if target.format.name != "orc":
+        return []
+    indexed = {spec.column for spec in target.indexes.indexes}
+    return [
+        field.name
+        for field in fields
+        if field.name in indexed
+        and isinstance(field.type, AtomicType)
+        and field.type.root is TypeRoot.CHAR
+    ]
+
+
+def _without_blanks(rows: pa.RecordBatch | pa.Table, names: list[str]) -> Any:
+    """Make columns what they will be when they are read."""
+    for name in names:
+        place = rows.schema.get_field_index(name)
+        trimmed = pc.utf8_rtrim(rows.column(name), characters=" ")
+        rows = rows.set_column(place, rows.schema.field(place), trimmed)
+    return rows
 
 
 class _RowFacts:

@@ -14,10 +14,11 @@ from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats.avro_columns import ColumnSource, check_version, conform
 from paimonlab.formats.avro_container import write_records
 from paimonlab.formats.manifest_columns import read_table
-from paimonlab.formats.manifest_records import INDEX_ENTRY
+from paimonlab.formats.manifest_records import INDEX_ENTRY, INDEX_ENTRY_WITH_GLOBAL
 from paimonlab.spec.index_manifest import (
     INDEX_VERSION,
     DeletionVectorRange,
+    GlobalIndexRange,
     IndexManifestEntry,
 )
 from paimonlab.spec.manifest import FileKind
@@ -36,6 +37,7 @@ _SOURCES = [
     )
 ]
 _RANGES = "_DELETIONS_VECTORS_RANGES"
+_GLOBAL = "_GLOBAL_INDEX"
 
 
 def read_index_manifest(data: bytes, *, path: str) -> list[IndexManifestEntry]:
@@ -61,12 +63,17 @@ def read_index_manifest(data: bytes, *, path: str) -> list[IndexManifestEntry]:
     ranges = [None] * len(rows)
     if _RANGES in records.column_names:
         ranges = records.column(_RANGES).to_pylist()
+    globals_ = [None] * len(rows)
+    if _GLOBAL in records.column_names:
+        globals_ = records.column(_GLOBAL).to_pylist()
     for row in rows:
         if row.pop("kind") != FileKind.ADD:
             raise CorruptMetadataError(path, "an index manifest lists what is there, not deletes")
     return [
-        IndexManifestEntry(deletion_vectors=_ranges(vectors, path), **row)
-        for row, vectors in zip(rows, ranges, strict=True)
+        IndexManifestEntry(
+            deletion_vectors=_ranges(vectors, path), global_index=_global(about, path), **row
+        )
+        for row, vectors, about in zip(rows, ranges, globals_, strict=True)
     ]
 
 
@@ -86,6 +93,24 @@ def _ranges(
         raise CorruptMetadataError(path, problem) from error
 
 
+def _global(about: dict[str, Any] | None, path: str) -> GlobalIndexRange | None:
+    if about is None:
+        return None
+    extra = about.get("_EXTRA_FIELD_IDS")
+    try:
+        return GlobalIndexRange(
+            row_range_start=about["_ROW_RANGE_START"],
+            row_range_end=about["_ROW_RANGE_END"],
+            index_field_id=about["_INDEX_FIELD_ID"],
+            extra_field_ids=None if extra is None else tuple(extra),
+            index_meta=about.get("_INDEX_META"),
+            source_meta=about.get("_SOURCE_META"),
+        )
+    except KeyError as error:
+        problem = f"field {_GLOBAL}.{error.args[0]} is missing"
+        raise CorruptMetadataError(path, problem) from error
+
+
 def write_index_manifest(
     entries: Iterable[IndexManifestEntry], *, compression: str = "zstd", checksum: bool = True
 ) -> bytes:
@@ -98,13 +123,19 @@ def write_index_manifest(
     compression, checksum
         As in `paimonlab.formats.manifest_avro.write_entries`.
     """
-    records = (_record(entry) for entry in entries)
-    return write_records(INDEX_ENTRY, records, compression=compression, checksum=checksum)
+    listed = list(entries)
+    has_global = any(entry.global_index is not None for entry in listed)
+    return write_records(
+        INDEX_ENTRY_WITH_GLOBAL if has_global else INDEX_ENTRY,
+        (_record(entry, has_global=has_global) for entry in listed),
+        compression=compression,
+        checksum=checksum,
+    )
 
 
-def _record(entry: IndexManifestEntry) -> dict[str, Any]:
+def _record(entry: IndexManifestEntry, *, has_global: bool) -> dict[str, Any]:
     vectors = entry.deletion_vectors
-    return {
+    record = {
         "_VERSION": INDEX_VERSION,
         "_KIND": int(FileKind.ADD),
         "_PARTITION": entry.partition,
@@ -115,6 +146,22 @@ def _record(entry: IndexManifestEntry) -> dict[str, Any]:
         "_ROW_COUNT": entry.row_count,
         "_DELETIONS_VECTORS_RANGES": None if vectors is None else [_range(one) for one in vectors],
         "_EXTERNAL_PATH": entry.external_path,
+    }
+    if has_global:
+        about = entry.global_index
+        record[_GLOBAL] = None if about is None else _global_record(about)
+    return record
+
+
+def _global_record(about: GlobalIndexRange) -> dict[str, Any]:
+    extra = about.extra_field_ids
+    return {
+        "_ROW_RANGE_START": about.row_range_start,
+        "_ROW_RANGE_END": about.row_range_end,
+        "_INDEX_FIELD_ID": about.index_field_id,
+        "_EXTRA_FIELD_IDS": None if extra is None else list(extra),
+        "_INDEX_META": about.index_meta,
+        "_SOURCE_META": about.source_meta,
     }
 
 

@@ -120,3 +120,25 @@ INDEX_ENTRY = _record(
     ],
 )
 """One entry of an index manifest."""
+
+INDEX_ENTRY_WITH_GLOBAL: dict[str, Any] = {
+    **INDEX_ENTRY,
+    "fields": [
+        *INDEX_ENTRY["fields"],
+        _nullable(
+            "_GLOBAL_INDEX",
+            _record(
+                "__GLOBAL_INDEX",
+                [
+                    _field("_ROW_RANGE_START", "long"),
+                    _field("_ROW_RANGE_END", "long"),
+                    _field("_INDEX_FIELD_ID", "int"),
+                    _nullable("_EXTRA_FIELD_IDS", {"type": "array", "items": "int"}),
+                    _nullable("_INDEX_META", "bytes"),
+                    _nullable("_SOURCE_META", "bytes"),
+                ],
+            ),
+        ),
+    ],
+}
+"""The same in tables with global indexes, which Paimon has since 1.4."""

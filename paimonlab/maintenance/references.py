@@ -142,22 +142,31 @@ class ReferenceReader:
         return frozenset(self.layout.manifest(name) for name in names)
 
     def _indexes(self, name: str, snapshot: Snapshot) -> Paths:
+        return frozenset(self.index_files(name, snapshot))
+
+    def index_files(self, name: str, snapshot: Snapshot) -> dict[str, int]:
+        """Return the paths of what an index manifest names, and their sizes in bytes."""
         entries = self.manifests.read_index(name, referrer=f"snapshot-{snapshot.id}")
         if not entries:
-            return frozenset()
+            return {}
         folders = ["index"] * len(entries)
         if self.options.has_indexes_beside_data:
             partitions = pa.array([entry.partition for entry in entries], pa.large_binary())
             folders = self._folders(partitions, [entry.bucket for entry in entries])
-        return frozenset(
-            self.layout.index_file(entry.external_path or f"{folder}/{entry.file_name}")
+        return {
+            self.layout.index_file(
+                entry.external_path or f"{folder}/{entry.file_name}"
+            ): entry.file_size_bytes
             for entry, folder in zip(entries, folders, strict=True)
-        )
+        }
 
     def _data(self, entries: pa.Table) -> Paths:
-        """Return the data files of entries, and the files that belong to them."""
+        return frozenset(path for paths in self.data_files(entries) for path in paths)
+
+    def data_files(self, entries: pa.Table) -> list[tuple[str, ...]]:
+        """Return the path of the data file of each entry, and of the files that belong to it."""
         if not entries.num_rows:
-            return frozenset()
+            return []
         folders = self._folders(
             entries["partition"].combine_chunks(), entries["bucket"].to_pylist()
         )
@@ -168,13 +177,14 @@ class ReferenceReader:
             entries["extra_files"].to_pylist(),
             strict=True,
         )
-        found = set()
+        found = []
         for folder, name, external, extras in rows:
-            found.add(self.layout.data_file(folder, name, external))
+            paths = [self.layout.data_file(folder, name, external)]
             for extra in extras or ():
                 beside = None if external is None else f"{external.rpartition('/')[0]}/{extra}"
-                found.add(self.layout.data_file(folder, extra, beside))
-        return frozenset(found)
+                paths.append(self.layout.data_file(folder, extra, beside))
+            found.append(tuple(paths))
+        return found
 
     def _folders(self, partitions: pa.Array, buckets: Sequence[int]) -> list[str]:
         return bucket_paths(partitions, buckets, self.partition_fields, self.options.partition)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from paimonlab.maintenance.references import ReferenceReader
 from paimonlab.metadata.changelogs import ChangelogManager
+from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
@@ -22,4 +23,5 @@ class TableHistory:
     snapshots: SnapshotManager
     tags: TagManager
     changelogs: ChangelogManager
+    consumers: ConsumerManager
     reader: ReferenceReader

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from paimonlab.errors import SnapshotNotFoundError
 from paimonlab.metadata.hints import numbered, write_hint
-from paimonlab.metadata.layout import CHANGELOG_PREFIX, EARLIEST, LATEST, TableLayout
+from paimonlab.metadata.layout import CHANGELOG_PREFIX, TableLayout
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.storage import FileIO, join
+from paimonlab.storage import FileIO
 
 
 class ChangelogManager:
@@ -56,11 +56,10 @@ class ChangelogManager:
         gone = [id for id in ids if id > snapshot_id]
         if not gone:
             return
-        folder = self._layout.changelog_folder
         if kept:
-            write_hint(self._file_io, join(folder, LATEST), kept[-1])
+            write_hint(self._file_io, self._layout.latest_changelog_hint, kept[-1])
         else:
-            self._file_io.delete(join(folder, LATEST))
-            self._file_io.delete(join(folder, EARLIEST))
+            self._file_io.delete(self._layout.latest_changelog_hint)
+            self._file_io.delete(self._layout.earliest_changelog_hint)
         for one in reversed(gone):
             self._file_io.delete(self._layout.changelog(one))

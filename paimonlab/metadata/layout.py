@@ -101,6 +101,16 @@ class TableLayout:
         """The file that names the oldest snapshot id, perhaps too old an id."""
         return join(self.snapshot_folder, EARLIEST)
 
+    @property
+    def latest_changelog_hint(self) -> str:
+        """The file that names the newest long-lived changelog."""
+        return join(self.changelog_folder, LATEST)
+
+    @property
+    def earliest_changelog_hint(self) -> str:
+        """The file that names the oldest long-lived changelog."""
+        return join(self.changelog_folder, EARLIEST)
+
     def schema(self, schema_id: int) -> str:
         """Path of a schema file."""
         return join(self.schema_folder, f"{SCHEMA_PREFIX}{schema_id}")

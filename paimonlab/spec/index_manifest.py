@@ -25,6 +25,22 @@ class DeletionVectorRange(msgspec.Struct, frozen=True, array_like=True):
     """Deleted rows; None in tables of Paimon 0.9 or older."""
 
 
+class GlobalIndexRange(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file of a global index is about; kept as it is, for such files are not read.
+
+    Source: ``org.apache.paimon.index.GlobalIndexMeta`` of Paimon 1.4 and later.
+    """
+
+    row_range_start: int
+    """The first row id."""
+    row_range_end: int
+    """The last row id."""
+    index_field_id: int
+    extra_field_ids: tuple[int, ...] | None = None
+    index_meta: bytes | None = None
+    source_meta: bytes | None = None
+
+
 class IndexManifestEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One index file of a bucket."""
 
@@ -38,3 +54,4 @@ class IndexManifestEntry(msgspec.Struct, frozen=True, kw_only=True):
     row_count: int
     deletion_vectors: tuple[DeletionVectorRange, ...] | None = None
     external_path: str | None = None
+    global_index: GlobalIndexRange | None = None

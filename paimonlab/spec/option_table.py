@@ -23,6 +23,9 @@ changelog-file.format  enum  -  parquet*|orc*|avro*|csv|json|text|lance|vortex|m
 changelog-file.prefix  string  changelog-
 changelog-file.stats-mode  string  -
 changelog-producer  enum  none  none*|input*|full-compaction|lookup
+changelog.num-retained.max  int  -
+changelog.num-retained.min  int  -
+changelog.time-retained  duration  -
 commit.discard-duplicate-files  boolean  false
 commit.force-create-snapshot  boolean  false
 commit.max-retries  int  10
@@ -31,10 +34,12 @@ commit.min-retry-wait  duration  10 ms
 commit.strict-mode.last-safe-snapshot  long  -
 commit.timeout  duration  -
 commit.user-prefix  string  -
+compaction.delete-ratio-threshold  float  0.2
 compaction.force-rewrite-all-files  boolean  false
 compaction.force-up-level-0  boolean  false
 compaction.incremental-size-threshold  memory  -
 compaction.max-size-amplification-percent  int  200
+compaction.min.file-num  int  5
 compaction.offpeak-ratio  int  0
 compaction.offpeak.end.hour  int  -1
 compaction.offpeak.start.hour  int  -1
@@ -78,6 +83,7 @@ fields.default-aggregate-function  enum  -  collect*|bool_and*|bool_or*|first_no
 file-index.*  string  -
 file-index.in-manifest-threshold  memory  500 bytes
 file-index.read.enabled  boolean  true
+file-operation.thread-num  int  -
 file.block-size  memory  -
 file.compression  enum  zstd  zstd*|snappy*|gzip*|lz4*|lz4_raw*|uncompressed*|none*|null*|lzo|brotli|zlib*|deflate*|bzip2*|xz*|zstandard*
 file.compression.per.level  map  -
@@ -150,7 +156,13 @@ sequence.field  string  -
 sequence.field.sort-order  enum  ascending  ascending*|descending*
 sink.process-time-zone  string  -
 sink.watermark-time-zone  string  UTC
+snapshot.clean-empty-directories  boolean  false
+snapshot.expire.execution-mode  enum  sync  sync*|async*
+snapshot.expire.limit  int  50
 snapshot.ignore-empty-commit  boolean  -
+snapshot.num-retained.max  int  infinite
+snapshot.num-retained.min  int  10
+snapshot.time-retained  duration  1 h
 source.split.open-file-cost  memory  4 mb
 source.split.target-size  memory  128 mb
 streaming-read-append-overwrite  boolean  false
@@ -245,9 +257,6 @@ UNSUPPORTED_FOR_WRITING = """
 avro.*  string  -
 changelog-producer.row-deduplicate  boolean  false
 changelog-producer.row-deduplicate-ignore-fields  string  -
-changelog.num-retained.max  int  -
-changelog.num-retained.min  int  -
-changelog.time-retained  duration  -
 clustering.columns  string  -
 clustering.history-partition.idle-to-full-sort  duration  -
 clustering.history-partition.limit  int  5
@@ -258,10 +267,8 @@ clustering.strategy  string  auto
 commit.callback.*.param  string  -
 commit.callbacks  string  -
 commit.force-compact  boolean  false
-compaction.delete-ratio-threshold  float  0.2
 compaction.file-num-limit  int  100000
 compaction.max.file-num  int  -
-compaction.min.file-num  int  5
 compaction.skip-expired-partitions  boolean  false
 cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false
@@ -317,12 +324,6 @@ postpone.default-bucket-num  int  -
 postpone.merge-on-read  boolean  false
 postpone.target-row-num-per-bucket  long  -
 postpone.target-size-per-bucket  memory  1 gb
-snapshot.clean-empty-directories  boolean  false
-snapshot.expire.execution-mode  enum  sync  sync|async
-snapshot.expire.limit  int  50
-snapshot.num-retained.max  int  infinite
-snapshot.num-retained.min  int  10
-snapshot.time-retained  duration  1 h
 sort-compaction.local-sample.magnification  int  1000
 sort-compaction.range-strategy  enum  SIZE  SIZE|QUANTITY
 tag.callback.*.param  string  -
@@ -358,7 +359,6 @@ data-evolution.row-id-conflict-rewrite.max-size  memory  256 mb
 data-evolution.row-sidecar.max-selected-rows  long  4096
 data-evolution.row-sidecar.max-selection-ratio  float  0.05
 end-input.watermark  long  -
-file-operation.thread-num  int  -
 file-reader-async-threshold  memory  10 mb
 filesystem.job-level-settings.enabled  boolean  true
 format-table.commit-hive-sync-url  string  -

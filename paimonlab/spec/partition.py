@@ -19,6 +19,8 @@ from paimonlab.spec.types import DataType
 from paimonlab.spec.value_text import display_texts, internal_texts
 
 DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
+BUCKET_PREFIX = "bucket-"
+"""Of the names of folders of buckets."""
 POSTPONE_BUCKET = -2
 
 _ESCAPED = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{}\[\]^]""")
@@ -152,4 +154,4 @@ def bucket_path(partition: str, bucket: int, data_directory: str = "") -> str:
     """
     name = "postpone" if bucket == POSTPONE_BUCKET else bucket
     folder = f"{data_directory}/" if data_directory else ""
-    return f"{folder}{partition}bucket-{name}"
+    return f"{folder}{partition}{BUCKET_PREFIX}{name}"

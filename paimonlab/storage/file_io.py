@@ -97,3 +97,7 @@ class FileIO(Protocol):
     def delete_directory(self, path: str) -> None:
         """Delete a folder with all in it; fine when it does not exist."""
         ...
+
+    def delete_empty_directory(self, path: str) -> bool:
+        """Delete a folder if nothing is in it; False if something is, or if it is not there."""
+        ...

@@ -42,9 +42,12 @@ class LocalFileIO:
 
     def open_output(self, path: str) -> pa.NativeFile:
         """Create a new file for writing, parent folders included."""
-        self.make_directory(str(Path(path).parent))
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
-        return pa.OSFile(path, "wb")  # writes without the GIL
+        while True:
+            self.make_directory(str(Path(path).parent))
+            # Others may delete a folder that is still empty.
+            with contextlib.suppress(FileNotFoundError):
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+                return pa.OSFile(path, "wb")  # writes without the GIL
 
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file."""
@@ -138,6 +141,16 @@ class LocalFileIO:
             return
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(path)
+
+    def delete_empty_directory(self, path: str) -> bool:
+        """Delete a folder if nothing is in it; False if something is, or if it is not there."""
+        try:
+            Path(path).rmdir()
+        except OSError as error:
+            if error.errno in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR}:
+                return False
+            raise
+        return True
 
     def _create(self, path: str, data: bytes) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)

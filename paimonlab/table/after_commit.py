@@ -1,48 +1,72 @@
-"""What follows a commit: consumers that stand still go, tags that are due are made.
+"""What follows a commit: what is old goes, tags that are due are made.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.table.sink.TableCommitImpl.maintain``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimonlab.maintenance.retention import ExpireOptions
 from paimonlab.spec.options import parse_boolean
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.auto_tags import AutoTagOptions
 from paimonlab.table.consumers import ConsumerOptions
+from paimonlab.table.expiring import expire_by_options
 from paimonlab.table.tags import Tags
 
 if TYPE_CHECKING:
     from paimonlab.table.parts import TableParts
 
 
-@dataclass(frozen=True, slots=True)
 class Upkeep:
-    """What a commit does beside committing: a `CommitCallback`."""
+    """What a commit does beside committing: a `CommitCallback`.
 
-    parts: TableParts
-    consumers_live_millis: int | None
-    makes_tags: bool
+    With ``snapshot.expire.execution-mode`` = ``async`` a thread does it, for one commit at a
+    time: a commit that finds it at work leaves its share to the next. What goes wrong there the
+    next commit raises.
+    """
 
-    def __call__(self, _snapshot: Snapshot, _changes: pa.Table, /) -> None:
+    def __init__(self, parts: TableParts) -> None:
+        self._parts = parts
+        self._consumers_live_millis = parts.options.slice(ConsumerOptions).expiration_millis
+        self._tags = parts.options.slice(AutoTagOptions)
+        self._is_async = parts.options.slice(ExpireOptions).mode.lower() == "async"
+        self._pool: ThreadPoolExecutor | None = None
+        self._pending: Future[None] | None = None
+
+    def __call__(self, snapshot: Snapshot, _changes: pa.Table, /) -> None:
         """Do it."""
-        if self.consumers_live_millis is not None:
-            lifetime = timedelta(milliseconds=self.consumers_live_millis)
-            self.parts.consumers.expire(datetime.now(UTC) - lifetime)
-        if self.makes_tags:
-            Tags(self.parts).create_due()
+        if not self._is_async:
+            self._run(snapshot)
+            return
+        if self._pending is not None:
+            if not self._pending.done():
+                return
+            last, self._pending = self._pending, None
+            last.result()
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1, thread_name_prefix="paimonlab-upkeep")
+        self._pending = self._pool.submit(self._run, snapshot)
+
+    def _run(self, _snapshot: Snapshot) -> None:
+        # Consumers first: they hold snapshots back.
+        if self._consumers_live_millis is not None:
+            lifetime = timedelta(milliseconds=self._consumers_live_millis)
+            self._parts.consumers.expire(datetime.now(UTC) - lifetime)
+        expire_by_options(self._parts)
+        tags = Tags(self._parts)
+        if self._tags.mode != "none":
+            tags.create_due()
+        elif self._tags.expires:
+            tags.expire()
 
 
 def after_commit(parts: TableParts) -> tuple[Upkeep, ...]:
-    """Return what follows a commit; () if no option asks for anything, or others do it."""
-    expiration = parts.options.slice(ConsumerOptions).expiration_millis
-    makes_tags = parts.options.slice(AutoTagOptions).mode != "none"
+    """Return what follows a commit; () if others do it."""
     is_left_to_others = parse_boolean(parts.options.get("write-only", "false"))
-    if is_left_to_others or (expiration is None and not makes_tags):
-        return ()
-    return (Upkeep(parts, expiration, makes_tags),)
+    return () if is_left_to_others else (Upkeep(parts),)

@@ -33,7 +33,6 @@ from paimonlab.errors import (
     CommitOutcomeUnknownError,
     FilesConflictError,
     SchemaError,
-    UnsupportedError,
 )
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.metadata.partition_stats import partition_columns
@@ -41,6 +40,7 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.predicate import Predicate, columns, evaluate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.append_compacting import AppendRequest, compact_appends, packing
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.conditions import bound
 from paimonlab.table.live_buckets import BucketKey, live_buckets, of_buckets
@@ -107,11 +107,16 @@ def compact_table(
     dry_run: bool,
 ) -> CompactResult:
     """Compact a table; see `Table.compact`."""
-    _check(parts)
     parts = with_latest_schema(parts)
+    keep = _kept(parts, partitions, buckets, where)
+    if not parts.schema.primary_keys:
+        how = packing(parts, full=full)
+        return compact_appends(
+            parts, AppendRequest(keep=keep, strategy=how, progress=progress, dry_run=dry_run)
+        )
     request = CompactRequest(
         full=full,
-        keep=_kept(parts, partitions, buckets, where),
+        keep=keep,
         progress=progress,
         user=new_user(parts),
     )
@@ -128,11 +133,6 @@ def with_latest_schema(parts: TableParts) -> TableParts:
     if latest is None or latest.id == parts.schema.id:
         return parts
     return replace(parts, schema=latest)
-
-
-def _check(parts: TableParts) -> None:
-    if not parts.schema.primary_keys:
-        raise UnsupportedError("compact", f"{parts.name} has no primary key")
 
 
 def compact_buckets(parts: TableParts, request: CompactRequest) -> CompactResult:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
+from paimonlab.maintenance.changelog_expiry import ChangelogExpiry
+from paimonlab.maintenance.deletion import Progress
 from paimonlab.maintenance.rollback import Rollback, plan, roll_back
+from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.analyze import analyze
+from paimonlab.table.expiring import expire_changelogs, expire_snapshots
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scanning import Query, scan_of
-from paimonlab.table.time_travel import TravelPoint, travel
+from paimonlab.table.time_travel import TravelPoint, to_millis, travel
 from paimonlab.table.writing import new_user
 
 
@@ -60,6 +64,110 @@ class Maintenance:
         history = self._parts.history
         return plan(target, history) if dry_run else roll_back(target, history)
 
+    def expire_snapshots(
+        self,
+        retain_max: int | None = None,
+        retain_min: int | None = None,
+        *,
+        older_than: datetime | timedelta | int | str | None = None,
+        max_deletes: int | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> SnapshotExpiry:
+        """Let old snapshots go, and the files that nothing needs then.
+
+        Never those that a consumer is still to read; files that a tag or another branch needs
+        stay. If anything that tells what is needed cannot be read, nothing is deleted.
+
+        Parameters
+        ----------
+        retain_max
+            More snapshots are not kept, whatever their age; None: as the table's
+            ``snapshot.num-retained.max`` says.
+        retain_min
+            So many are kept, whatever their age; None: ``snapshot.num-retained.min``, or
+            ``retain_max`` if that is less.
+        older_than
+            Those that were followed by others before this time go: an aware datetime, epoch
+            milliseconds, a text in the process's local zone, or how long ago; None:
+            ``snapshot.time-retained``.
+        max_deletes
+            More do not go at a time; None: ``snapshot.expire.limit``.
+        dry_run
+            Delete nothing, only tell what would be.
+        progress
+            Told of snapshots and files that are gone.
+
+        Returns
+        -------
+        SnapshotExpiry
+            What was, or would be, deleted.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If it cannot be told what is needed.
+        SchemaError
+            If ``retain_max`` is less than ``retain_min``, or that less than 1.
+
+        Notes
+        -----
+        With ``changelog.num-retained.min``, ``changelog.num-retained.max`` or
+        ``changelog.time-retained`` above those of snapshots, their changes can still be read
+        until `expire_changelogs`.
+        """
+        return expire_snapshots(
+            self._parts,
+            most=retain_max,
+            least=retain_min,
+            older_than_millis=_limit(older_than),
+            limit=max_deletes,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
+    def expire_changelogs(
+        self,
+        retain_max: int | None = None,
+        retain_min: int | None = None,
+        *,
+        older_than: datetime | timedelta | int | str | None = None,
+        max_deletes: int | None = None,
+        delete_all: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> ChangelogExpiry:
+        """Let the changes of snapshots go that have expired before them.
+
+        Parameters
+        ----------
+        retain_max, retain_min, older_than, max_deletes, dry_run, progress
+            As in `expire_snapshots`, of the ``changelog.…`` options; counts begin with the latest
+            snapshot. The newest changelog stays.
+        delete_all
+            All go, the newest, too.
+
+        Returns
+        -------
+        ChangelogExpiry
+            What was, or would be, deleted.
+
+        Raises
+        ------
+        CorruptMetadataError, SchemaError
+            As in `expire_snapshots`.
+        """
+        return expire_changelogs(
+            self._parts,
+            most=retain_max,
+            least=retain_min,
+            older_than_millis=_limit(older_than),
+            limit=max_deletes,
+            deletes_all=delete_all,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
     def analyze(self, columns: Sequence[str] | None = None) -> Snapshot | None:
         """Compute statistics of the rows and commit them.
 
@@ -91,3 +199,12 @@ class Maintenance:
         found = travel(point, parts.snapshots, parts.tags, parts.name)
         assert found is not None, "only now may have no snapshot"
         return found
+
+
+def _limit(older_than: datetime | timedelta | int | str | None) -> int | None:
+    """Return a time as epoch milliseconds."""
+    if older_than is None:
+        return None
+    if isinstance(older_than, timedelta):
+        older_than = datetime.now(UTC) - older_than
+    return to_millis(older_than)

@@ -127,6 +127,7 @@ class TableParts:
             snapshots=self.snapshots,
             tags=self.tags,
             changelogs=self.changelogs,
+            consumers=self.consumers,
             reader=reader,
         )
 

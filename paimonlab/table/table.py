@@ -553,13 +553,17 @@ class Table:
         progress: Progress | None = None,
         dry_run: bool = False,
     ) -> CompactResult:
-        """Merge the sorted runs of buckets, in one commit.
+        """Rewrite files so that reads are cheaper, in one commit; what a reader sees stays.
+
+        In a primary-key table the sorted runs of buckets are merged. In an append table small
+        files are put together, and files with many deleted rows are written without them.
 
         Parameters
         ----------
         full
-            True: everything goes to the highest level, deletes vanish. False: only what the
-            table's options ask for, as a writer would; buckets with few runs are left alone.
+            True: everything goes to the highest level, deletes vanish; in an append table small
+            files do not wait for more of them. False: only what the table's options ask for, as
+            a writer would; buckets with few runs are left alone.
         partitions
             Values of all or some of the partition columns each; None: all partitions.
         buckets
@@ -567,7 +571,8 @@ class Table:
         where
             A condition on partition columns.
         progress
-            Is called with what is done, of how much, and the unit: ``progress(3, 8, "buckets")``.
+            Is called with what is done, of how much, and the unit: ``progress(3, 8, "buckets")``;
+            in an append table the unit is files.
         dry_run
             Only tell what would be compacted.
 
@@ -579,7 +584,7 @@ class Table:
         Raises
         ------
         UnsupportedError
-            If the table has no primary key, or compacting it takes what is not built.
+            If compacting the table takes what is not built.
         FilesConflictError
             If others replaced files of the same buckets again and again.
         """

@@ -33,17 +33,20 @@ def _create(folder: Path, **definition: Any) -> Table:
     catalog = pl.connect(str(folder))
     catalog.create_database("db")
     columns = {"dt": "STRING NOT NULL", "id": "INT NOT NULL", "v": "STRING"}
-    return catalog.create_table("db.t", columns, partition_keys=["dt"], **definition)
+    catalog.create_table("db.t", columns, partition_keys=["dt"], **definition)
+    return catalog.alter_table("db.t", pl.UpdateComment("has two schemas"))
 
 
 def _written(table: Table) -> None:
-    """Three snapshots, two tags, statistics, two schemas."""
+    """Five snapshots, two tags, statistics of two, two schemas."""
     for number, (start, count) in enumerate([(0, 10), (100, 25), (5, 60)], start=1):
         table.write(_rows(start, count))
         if number < 3:
             table.tags.create(f"t{number}")
-    column = ColumnStatistics(id=1, min="0", max="124", null_count=0)
-    table.commit([], statistics=Statistics(snapshot_id=3, schema_id=0, columns={"id": column}))
+    for snapshot_id, most in ((2, 124), (3, 64)):
+        column = ColumnStatistics(id=1, min="0", max=str(most), null_count=0)
+        statistics = Statistics(snapshot_id=snapshot_id, schema_id=0, columns={"id": column})
+        table.commit([], statistics=statistics)
 
 
 def append(folder: Path, file_format: str = "parquet") -> None:
@@ -71,7 +74,7 @@ MAKERS: Mapping[str, Callable[[Path], None]] = {
     "orc": lambda folder: append(folder, "orc"),
     "avro": lambda folder: append(folder, "avro"),
     "vectors": from_java("append_dv"),
-    "index": from_java("findex"),
+    "index": from_java("findex2"),
     "parquet manifests": from_java("mani_parquet"),
     "orc manifests": from_java("mani_orc"),
 }

@@ -62,7 +62,12 @@ NO_CHECKSUM = {"orc data", "avro data", "orc manifest", "parquet manifest"}
 """Formats in which a flipped bit may go unnoticed, or is noticed by chance."""
 DOCUMENTS = {"snapshot", "schema", "tag", "statistics"}
 """JSON."""
-CASES = [(kind, damage) for kind in KINDS for damage in DAMAGES]
+CASES = [
+    (kind, damage)
+    for kind in KINDS
+    for damage in DAMAGES
+    if not (damage == "swapped" and "hint" in kind)  # there is one of each
+]
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +85,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Pat
     return get
 
 
-def damaged(folder: Path, kind: str, damage: str) -> Path | None:
-    """Damage the last file of a kind; return it, None if nothing can be done."""
+def damaged(folder: Path, kind: str, damage: str) -> Path:
+    """Damage the last file of a kind; return it."""
     files = sorted(
         (folder / "db.db/t").glob(KINDS[kind][1]), key=lambda path: path.stat().st_mtime_ns
     )
@@ -91,14 +96,11 @@ def damaged(folder: Path, kind: str, damage: str) -> Path | None:
     data = victim.read_bytes()
     others = [one.read_bytes() for one in files if one != victim]
     others = [other for other in others if other != data]
-    if damage == "swapped" and not others:
-        return None
     changed = DAMAGES[damage](data, others[-1] if others else b"")
     if changed is None:
         victim.unlink()
-    elif changed == data:
-        return None
     else:
+        assert changed != data
         victim.write_bytes(changed)
     return victim
 
@@ -129,8 +131,6 @@ def test_a_read_is_right_or_an_error_names_the_file(
     shutil.copytree(source, folder)
     ways = reads(folder)
     file = damaged(folder, kind, damage)
-    if file is None:
-        pytest.skip("there is no other file of its kind")
 
     for way, read in ways.items():
         found, error = outcome(read)
@@ -164,8 +164,6 @@ def test_fsck_finds_it(
     folder = tmp_path / "damaged"
     shutil.copytree(source, folder)
     file = damaged(folder, kind, damage)
-    if file is None:
-        pytest.skip("there is no other file of its kind")
 
     report = fsck("db.t", LocalFileIO(), TableLayout(str(folder / "db.db/t")), deep=True)
 
@@ -203,7 +201,6 @@ def test_a_write_without_the_index_of_its_buckets_is_refused(
     assert isinstance(sound_table, Table)
     again = sound_table.scan().to_arrow()
     file = damaged(folder, kind, damage)
-    assert file is not None
     table = pl.connect(str(folder)).table("db.t")
     assert isinstance(table, Table)
 

@@ -5,12 +5,18 @@ import json
 from typing import Any
 
 import fastavro
+import msgspec
 import pytest
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats.index_manifest_avro import read_index_manifest, write_index_manifest
 from paimonlab.formats.manifest_avro import write_entries
-from paimonlab.spec.index_manifest import DELETION_VECTORS, HASH, IndexManifestEntry
+from paimonlab.spec.index_manifest import (
+    DELETION_VECTORS,
+    HASH,
+    GlobalIndexRange,
+    IndexManifestEntry,
+)
 from tests.golden import golden
 
 
@@ -55,6 +61,23 @@ def test_what_java_wrote_is_written_again_as_it_was(table: str, compression: str
         old, new = (fastavro.reader(io.BytesIO(one)) for one in (data, again))
         assert old.writer_schema == new.writer_schema
         assert list(old) == list(new)
+
+
+def test_global_indexes_are_kept_as_they_are() -> None:
+    about = GlobalIndexRange(row_range_start=5, row_range_end=9, index_field_id=2,
+                             extra_field_ids=(3, 4), index_meta=b"i", source_meta=None)  # fmt: skip
+    plain = IndexManifestEntry(partition=b"\0" * 12, bucket=0, index_type=HASH, file_name="index-1",
+                               file_size_bytes=1, row_count=1)  # fmt: skip
+    entries = [plain, msgspec.structs.replace(plain, index_type="btree", global_index=about)]
+
+    data = write_index_manifest(entries)
+
+    assert read_index_manifest(data, path="m") == entries
+    records: list[Any] = list(fastavro.reader(io.BytesIO(data)))
+    first, second = records
+    assert first["_GLOBAL_INDEX"] is None
+    assert second["_GLOBAL_INDEX"]["_EXTRA_FIELD_IDS"] == [3, 4]
+    assert read_index_manifest(write_index_manifest([plain]), path="m") == [plain]
 
 
 def described(entry: IndexManifestEntry) -> str:

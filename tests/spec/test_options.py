@@ -169,8 +169,6 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"file.compression": "brotli"}, "create write"),
     ({"manifest.compression": "deflate"}, "create write"),
     ({"full-compaction.delta-commits": "1"}, "create write"),
-    ({"snapshot.num-retained.max": "5"}, "create write"),
-    ({"snapshot.time-retained": "2 h"}, "create write"),
     ({"partition.expiration-time": "7 d"}, "create write"),
     ({"tag.callbacks": "a.B"}, "create write"),
     ({"metadata.iceberg.storage": "table-location"}, "create write"),
@@ -184,8 +182,8 @@ REFUSED: list[tuple[dict[str, str], str]] = [
 ]
 ACCEPTED: list[dict[str, str]] = [
     {"bucket": "4", "merge-engine": "deduplicate", "file.format": "PARQUET"},
-    {"num-sorted-run.compaction-trigger": "5", "snapshot.time-retained": "60 min"},
-    {"snapshot.num-retained.max": "2147483647", "compaction.size-ratio": "1"},
+    {"num-sorted-run.compaction-trigger": "5", "snapshot.time-retained": "2 h"},
+    {"snapshot.num-retained.max": "5", "compaction.size-ratio": "1"},
     {"changelog-producer": "none", "deletion-vectors.enabled": "false"},
     {"write-only": "true", "file.compression": "snappy", "sequence.field": "v"},
     {"sink.parallelism": "3", "lookup.cache": "FULL", "metastore.partitioned-table": "true"},

@@ -61,7 +61,10 @@ Each has a test with a name, here (``::name``) or beside its subject (``file::na
     metadata/test_snapshots.py::the_latest_is_found_whatever_the_hint_says
 23. Files are created at a local time
     ::files_were_created_at_a_local_time
-24. Ranges of expiry: of a table that lets snapshots expire
+24. Ranges of expiry
+    maintenance/test_retention.py::case_file
+    maintenance/test_snapshot_expiry.py::options_say_how_many_stay
+    interop/test_upkeep.py::the_files_left_are_those_java_leaves
 25. An upgraded file is deleted and added under one name
     commit/test_traps.py::a_file_that_was_moved_up_is_not_lost_by_merging_manifests
     commit/test_traps.py::identity_is_more_than_the_name

@@ -18,7 +18,12 @@ Each has a test with a name, here (``::name``) or beside its subject (``file::na
     commit/test_traps.py::an_overwrite_replaces_what_came_meanwhile_as_if_it_had_run_after_it
     table/test_changing.py::rows_that_others_append_stay
     ::a_table_may_be_overwritten_with_what_is_read_from_it
- 5. A tag that goes takes files that live (expiry is not built)
+ 5. Expiry, or a tag that goes, takes files that live
+    maintenance/test_snapshot_expiry.py::tags_stay_readable_and_the_rest_of_their_snapshots_goes
+    maintenance/test_snapshot_expiry.py::files_of_branches_and_of_their_tags_stay
+    maintenance/test_snapshot_expiry.py::nothing_goes_if_what_is_needed_cannot_be_told
+    maintenance/test_snapshot_expiry.py::a_tag_made_while_snapshots_go_keeps_its_files
+    maintenance/test_snapshot_expiry.py::a_file_that_was_brought_back_stays
     table/test_tags.py::files_that_only_a_tag_kept_go_with_it
     table/test_tags.py::what_cannot_be_read_may_need_any_file
     table/test_rollback.py::a_tag_that_cannot_be_read_keeps_all

@@ -33,6 +33,8 @@ class Root:
     snapshot: Snapshot
     is_changelog: bool = False
     """Whether only its changelog is still there."""
+    is_tag: bool = False
+    """Whether it keeps its rows, but not its changelog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class _Reader:
             with self.notes.taken(path):
                 tag = Tag.from_json(self.file_io.read(path), path=path)
                 self.notes.counts["tags"] += 1
-                yield Root(self._named(name), path, tag)
+                yield Root(self._named(name), path, tag, is_tag=True)
 
     def _documents(
         self, ids: Sequence[int], path_of: Callable[[int], str], prefix: str, what: str

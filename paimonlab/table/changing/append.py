@@ -9,32 +9,26 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.datafile.index_files import IndexFileOptions, write_deletion_vectors
-from paimonlab.datafile.vector_upkeep import changed_vectors
+from paimonlab.compact.bucket_vectors import VectorPlace, VectorWriter
+from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.formats.entry_rows import table_to_entries
 from paimonlab.read.deletions import read_deletion_vectors
 from paimonlab.read.matches import FileMatch, divided_rows, find_matches
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.scan.deletion_files import deletion_file
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import SEQUENCE_NUMBER
-from paimonlab.spec.index_manifest import (
-    DELETION_VECTORS,
-    DeletionVectorRange,
-    IndexManifestEntry,
-)
+from paimonlab.spec.index_manifest import DELETION_VECTORS, IndexManifestEntry
 from paimonlab.spec.options import option_field
 from paimonlab.spec.row_tracking import with_stored_tracking, with_tracking
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.storage import join
 from paimonlab.table.changing.statement import Changed, Statement
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
 from paimonlab.table.writing import new_table_writer
-from paimonlab.write.folders import bucket_folder, delete_files
+from paimonlab.write.folders import delete_files
 from paimonlab.write.writer import TableWriter
 
 
@@ -157,52 +151,31 @@ class _Work:
 
     def _message(self, bucket: _Bucket) -> CommitMessage:
         split = bucket.match.split
-        new, replaced = self._indexes(bucket) if bucket.vectors else ([], ())
+        new: tuple[IndexManifestEntry, ...] = ()
+        replaced: tuple[IndexManifestEntry, ...] = ()
+        if bucket.vectors:
+            place = VectorPlace(
+                partition=split.partition,
+                bucket=split.bucket,
+                folder=split.bucket_path,
+                is_one_file=split.total_buckets > 0,
+            )
+            before = self._index_files.get((split.partition, split.bucket), ())
+            new, replaced = self._vectors.change(place, before, bucket.vectors, self._alive)
         return CommitMessage(
             partition=split.partition,
             bucket=split.bucket,
             total_buckets=split.total_buckets,
             deleted_files=tuple(self._with_statistics(bucket.deleted)),
-            new_indexes=tuple(new),
-            deleted_indexes=tuple(replaced),
+            new_indexes=new,
+            deleted_indexes=replaced,
             checked_snapshot_id=self._snapshot.id,
         )
 
-    def _indexes(
-        self, bucket: _Bucket
-    ) -> tuple[list[IndexManifestEntry], tuple[IndexManifestEntry, ...]]:
-        parts, split = self._parts, bucket.match.split
-        has_buckets = split.total_buckets > 0
-        options = parts.options.slice(IndexFileOptions)
-
-        def read(index: IndexManifestEntry, vector: DeletionVectorRange) -> DeletionVector:
-            place = deletion_file(
-                index, vector, split.bucket_path, beside_data=options.is_beside_data
-            )
-            (found,) = read_deletion_vectors([place], self._read, parts.file_io)
-            assert found is not None, "a place that is given is read"
-            return found
-
-        changes = changed_vectors(
-            self._index_files.get((split.partition, split.bucket), ()),
-            bucket.vectors,
-            self._alive,
-            read,
-            is_one_file=has_buckets,
-        )
-        if not changes.vectors:
-            return [], changes.replaced
-        folder = bucket_folder(parts.write_plan(), split.partition, split.bucket)
-        written = write_deletion_vectors(
-            parts.file_io,
-            options.folder(parts.layout, join(parts.layout.table_path, folder)),
-            changes.vectors,
-            options,
-            partition=split.partition,
-            bucket=split.bucket,
-            is_one_file=has_buckets,
-        )
-        return written, changes.replaced
+    @cached_property
+    def _vectors(self) -> VectorWriter:
+        options = self._parts.options.slice(IndexFileOptions)
+        return VectorWriter(self._read, options, self._parts.file_io)
 
     @cached_property
     def _index_files(self) -> dict[tuple[bytes, int], list[IndexManifestEntry]]:

@@ -39,7 +39,8 @@ TABLE_INDEXES = pa.schema(
         pa.field("index_field_name", pa.string()),
     ]
 )
-"""``dv_ranges``: for each data file its name, offset, bytes and deleted rows."""
+"""``dv_ranges``: for each data file its name, offset, bytes and deleted rows. The last four
+columns are of global indexes: the rows they cover, and the column."""
 
 
 def table_indexes(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
@@ -47,7 +48,8 @@ def table_indexes(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
     found = index_entries(parts, snapshot)
     fields = [parts.schema.field(key) for key in parts.schema.partition_keys]
     partitions = pa.array([entry.partition for entry in found], pa.large_binary())
-    unknown = [pa.nulls(len(found), field.type) for field in list(TABLE_INDEXES)[7:]]
+    about = [entry.global_index for entry in found]
+    names = {field.id: field.name for field in parts.schema.fields}
     columns = [
         partition_text(partitions, fields),
         pa.array([entry.bucket for entry in found], pa.int32()),
@@ -56,7 +58,10 @@ def table_indexes(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
         pa.array([entry.file_size_bytes for entry in found], pa.int64()),
         pa.array([entry.row_count for entry in found], pa.int64()),
         pa.array([_ranges(entry) for entry in found], pa.list_(_RANGE)),
-        *unknown,
+        pa.array([one and one.row_range_start for one in about], pa.int64()),
+        pa.array([one and one.row_range_end for one in about], pa.int64()),
+        pa.array([one and one.index_field_id for one in about], pa.int32()),
+        pa.array([one and names.get(one.index_field_id) for one in about], pa.string()),
     ]
     return pa.Table.from_arrays(columns, schema=TABLE_INDEXES)
 

@@ -50,6 +50,8 @@ public final class PaimonOracle {
         COMMANDS.put("schema", request -> MAPPER.readTree(request.storeTable().schema().toString()));
         COMMANDS.put("write", Writing::write);
         COMMANDS.put("compact", Writing::compact);
+        COMMANDS.put("pick_append_partitions", Compacting::pickPartitions);
+        COMMANDS.put("pick_append_buckets", Compacting::pickBuckets);
         COMMANDS.put("append_delete", Deletions::delete);
         COMMANDS.put("deletion_vector", Deletions::vector);
         COMMANDS.put("compact_postponed", Postponed::compact);
@@ -65,6 +67,9 @@ public final class PaimonOracle {
         COMMANDS.put("fast_forward", History::fastForward);
         COMMANDS.put("rollback", History::rollback);
         COMMANDS.put("expire", History::expire);
+        COMMANDS.put("expire_by_options", Upkeep::expireByOptions);
+        COMMANDS.put("orphans", Upkeep::orphans);
+        COMMANDS.put("expire_partitions", Upkeep::expirePartitions);
         COMMANDS.put("expire_decoupled", History::expireDecoupled);
         COMMANDS.put("follow", Following::follow);
         COMMANDS.put("consumers", History::consumers);

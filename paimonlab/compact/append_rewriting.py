@@ -1,0 +1,153 @@
+"""Rewriting files of an append table: many small ones become few, deleted rows go.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.BaseAppendFileStoreWrite``,
+``compactRewrite``; ``org.apache.paimon.append.AppendCompactTask``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import msgspec
+import pyarrow as pa
+
+from paimonlab.compact.append_packing import Files
+from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.compact.bucket_vectors import VectorPlace, VectorWriter
+from paimonlab.compact.units import CompactIncrement
+from paimonlab.datafile.index_files import IndexFileOptions
+from paimonlab.datafile.writer import DataFileWriter, FileTarget
+from paimonlab.formats.deletion_vectors import DeletionVector
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.splits import read_split
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.row_tracking import TRACKING_COLUMNS
+from paimonlab.storage import FileIO
+
+RowsOf: TypeAlias = Callable[[DataSplit, ReadPlan, FileIO], Iterable[pa.RecordBatch | pa.Table]]
+"""Reads the rows of files in the order in which they are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppendTask:
+    """Files of one bucket that are rewritten together."""
+
+    bucket: BucketFiles
+    files: Files
+    """In the order in which their rows are written."""
+    output_level: int = 0
+    """Of the new files: 0, but in tables with incremental clustering."""
+    reason: str = ""
+    """Why, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendPlan:
+    """What compacting an append table takes, as one value."""
+
+    read: ReadPlan
+    """Of all columns that files are written with, without condition."""
+    index_files: IndexFileOptions
+
+
+def rewrite_files(
+    task: AppendTask, plan: AppendPlan, file_io: FileIO, *, rows_of: RowsOf = read_split
+) -> list[DataFileMeta]:
+    """Write the rows of files into new files.
+
+    Parameters
+    ----------
+    task
+        The files; none was written under a newer schema than that of ``plan``.
+    plan, file_io
+        Of the table.
+    rows_of
+        How rows are read; else in the order of the files, a batch at a time.
+
+    Returns
+    -------
+    list of DataFileMeta
+        The new files, durable; [] if all rows are deleted. Their sequence numbers count from
+        the smallest one of the first file.
+    """
+    newest = max(file.schema_id for file in task.files)
+    assert newest <= plan.read.schema.id, "newer columns would be lost"
+    target = task.bucket.targets(task.output_level)
+    writer = DataFileWriter(file_io, target)
+    number = task.files[0].min_sequence_number
+    try:
+        for rows in rows_of(_split(task), plan.read, file_io):
+            writer.write(rows, number)
+            number += rows.num_rows
+        return [_described(file, target) for file in writer.close()]
+    except BaseException:
+        writer.abort()
+        raise
+
+
+def increment_of(
+    tasks: Sequence[AppendTask],
+    after: Iterable[DataFileMeta],
+    plan: AppendPlan,
+    file_io: FileIO,
+) -> CompactIncrement:
+    """Put together what some rewrites changed in a bucket, and drop vectors of files that go.
+
+    Parameters
+    ----------
+    tasks
+        Of one bucket, at least one.
+    after
+        What their files became.
+    plan, file_io
+        Of the table.
+    """
+    bucket = tasks[0].bucket
+    before = tuple(file for task in tasks for file in task.files)
+    names = {file.file_name for file in before}
+    gone: dict[str, DeletionVector | None] = {
+        name: None for name in bucket.vectors if name in names
+    }
+    new: tuple[IndexManifestEntry, ...] = ()
+    replaced: tuple[IndexManifestEntry, ...] = ()
+    if gone:
+        place = VectorPlace(
+            partition=bucket.partition,
+            bucket=bucket.bucket,
+            folder=bucket.folder,
+            is_one_file=bucket.total_buckets > 0,
+        )
+        alive = {file.file_name for file in bucket.files}
+        writer = VectorWriter(plan.read, plan.index_files, file_io)
+        new, replaced = writer.change(place, bucket.indexes, gone, alive)
+    return CompactIncrement(
+        before=before, after=tuple(after), new_indexes=new, deleted_indexes=replaced
+    )
+
+
+def _split(task: AppendTask) -> DataSplit:
+    bucket = task.bucket
+    vectors = bucket.vectors
+    places = tuple(vectors.get(file.file_name) for file in task.files)
+    return DataSplit(
+        snapshot_id=bucket.snapshot_id,
+        partition=bucket.partition,
+        bucket=bucket.bucket,
+        total_buckets=bucket.total_buckets,
+        bucket_path=bucket.folder,
+        files=task.files,
+        raw_convertible=True,
+        deletion_files=places if any(places) else (),
+    )
+
+
+def _described(file: DataFileMeta, target: FileTarget) -> DataFileMeta:
+    """Say that a file holds ids of rows, if it does: then a commit gives it no new ones."""
+    names = tuple(field.name for field in target.columns.values)
+    if TRACKING_COLUMNS.isdisjoint(names):
+        return file
+    return msgspec.structs.replace(file, write_cols=names)

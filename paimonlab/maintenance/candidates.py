@@ -1,0 +1,243 @@
+"""What snapshots leave behind when they go: files that only they may have needed.
+
+Costs reading what their commits changed, never all that was alive in them.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.SnapshotDeletion``,
+``…ChangelogDeletion``, ``…FileDeletionBase``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import CorruptMetadataError
+from paimonlab.maintenance.references import ReferenceReader
+from paimonlab.maintenance.unneeded import Candidates
+from paimonlab.scan.entries import concat
+from paimonlab.spec.data_file import FileSource
+from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.snapshot import Snapshot
+
+logger = logging.getLogger(__name__)
+
+_COLUMNS = [
+    *("kind", "partition", "bucket", "file_name", "file_size_bytes", "extra_files"),
+    *("external_path", "file_source"),
+]
+_AT_ONCE = 256
+"""Of so many commits the manifests are in memory together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """What goes of what goes."""
+
+    written_data: bool = True
+    """Data files that writers made, not compactions; others need them for the changes."""
+    changelogs: bool = True
+    """Changelog files and what names them."""
+    states: bool = True
+    """Manifests of the states, and of what changed."""
+
+
+def left_by_snapshots(
+    gone: Sequence[Snapshot], first_kept: Snapshot, reader: ReferenceReader, leaving: Leaving
+) -> Candidates:
+    """Return the files that may go with snapshots.
+
+    Parameters
+    ----------
+    gone
+        Snapshots that expire, ascending.
+    first_kept
+        The one after them.
+    reader
+        Of the table.
+    leaving
+        What of it goes.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If a file is damaged. One that is missing was deleted by others, who deleted what it
+        names: then less is found.
+    """
+    found = Candidates()
+    # A file that a commit deletes was alive in the snapshot before it.
+    _add_deleted(found, [*gone[1:], first_kept], gone[0].id + 1, reader, leaving)
+    if leaving.changelogs:
+        _add_changelogs(found, gone, reader)
+    _add_metadata(found, gone, reader, leaving)
+    return found
+
+
+def left_by_changelogs(gone: Sequence[Snapshot], reader: ReferenceReader) -> Candidates:
+    """Return the files that may go with long-lived changelogs, which ascend; else as above."""
+    found = Candidates()
+    if gone:
+        _add_deleted(found, gone, gone[0].id, reader, Leaving())
+        _add_changelogs(found, gone, reader)
+    for one in gone:
+        for name, size in (
+            (one.base_manifest_list, one.base_manifest_list_size),
+            (one.delta_manifest_list, one.delta_manifest_list_size),
+        ):
+            _add_list(found, name, size, one, reader)
+    return found
+
+
+def _add_deleted(
+    found: Candidates,
+    commits: Sequence[Snapshot],
+    next_id: int,
+    reader: ReferenceReader,
+    leaving: Leaving,
+) -> None:
+    """Add the data files that commits deleted and did not add again."""
+    for start in range(0, len(commits), _AT_ONCE):
+        chunk = commits[start : start + _AT_ONCE]
+        read = [(one, _metas(one.delta_manifest_list, one, reader)) for one in chunk]
+        tables = _entries(read, reader)
+        pieces: list[pa.Table] = []
+        for (one, _), entries in zip(read, tables, strict=True):
+            if one.id != next_id or entries is None:
+                # What is not known may have brought files back that were deleted before it.
+                _forget_data(found)
+                pieces.clear()
+            next_id = one.id + 1
+            if entries is not None and entries.num_rows:
+                ids = pa.array([one.id] * entries.num_rows, pa.int64())
+                pieces.append(entries.select(_COLUMNS).append_column("id", ids))
+        if pieces:
+            _apply(found, pa.concat_tables(pieces).combine_chunks(), reader, leaving)
+
+
+def _apply(found: Candidates, entries: pa.Table, reader: ReferenceReader, leaving: Leaving) -> None:
+    """Follow files that come and go, in the order of the commits."""
+    # Within a commit what is added stays, wherever it stands: it was moved to another level.
+    entries = entries.sort_by([("id", "ascending"), ("kind", "descending")])
+    rows = zip(
+        reader.data_files(entries),
+        entries["kind"].to_pylist(),
+        entries["file_size_bytes"].to_pylist(),
+        entries["file_source"].to_pylist(),
+        entries["id"].to_pylist(),
+        strict=True,
+    )
+    for paths, kind, size, source, snapshot_id in rows:
+        if kind == FileKind.ADD:
+            found.drop(paths)
+        elif leaving.written_data or source == FileSource.COMPACT:
+            reason = f"snapshot {snapshot_id} deleted it"
+            found.add(paths[0], "data", size, reason)
+            for extra in paths[1:]:
+                found.add(extra, "data", None, reason)
+
+
+def _forget_data(found: Candidates) -> None:
+    found.drop([path for path, file in found.by_path.items() if file.sort == "data"])
+
+
+def _add_changelogs(found: Candidates, gone: Sequence[Snapshot], reader: ReferenceReader) -> None:
+    """Add changelog files, and the manifests that name them."""
+    for start in range(0, len(gone), _AT_ONCE):
+        chunk = [one for one in gone[start : start + _AT_ONCE] if one.changelog_manifest_list]
+        read = [(one, _metas(str(one.changelog_manifest_list), one, reader)) for one in chunk]
+        for (one, _), entries in zip(read, _entries(read, reader), strict=True):
+            name = str(one.changelog_manifest_list)
+            _add_list(found, name, one.changelog_manifest_list_size, one, reader)
+            if entries is None:
+                continue
+            added = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))
+            sizes = added["file_size_bytes"].to_pylist()
+            for paths, size in zip(reader.data_files(added), sizes, strict=True):
+                reason = f"changelog of snapshot {one.id}"
+                found.add(paths[0], "changelog", size, reason)
+                for extra in paths[1:]:
+                    found.add(extra, "changelog", None, reason)
+
+
+def _add_metadata(
+    found: Candidates, gone: Sequence[Snapshot], reader: ReferenceReader, leaving: Leaving
+) -> None:
+    layout = reader.layout
+    for one in gone:
+        if leaving.states:
+            _add_list(found, one.base_manifest_list, one.base_manifest_list_size, one, reader)
+            _add_list(found, one.delta_manifest_list, one.delta_manifest_list_size, one, reader)
+        reason = f"snapshot {one.id} has it"
+        if one.statistics is not None:
+            found.add(layout.statistics(one.statistics), "statistics", None, reason)
+        if one.index_manifest is None:
+            continue
+        path = layout.manifest(one.index_manifest)
+        if path in found.by_path:
+            continue
+        found.add(path, "index manifest", None, reason)
+        try:
+            files = reader.index_files(one.index_manifest, one)
+        except CorruptMetadataError as error:
+            _check_missing(error)
+            continue
+        for file, size in files.items():
+            found.add(file, "index", size, reason)
+
+
+def _add_list(
+    found: Candidates, name: str, size: int | None, snapshot: Snapshot, reader: ReferenceReader
+) -> None:
+    reason = f"snapshot {snapshot.id} has it"
+    found.add(reader.layout.manifest(name), "manifest list", size, reason)
+    for meta in _metas(name, snapshot, reader) or ():
+        path = reader.layout.manifest(meta.file_name)
+        found.add(path, "manifest", meta.file_size_bytes, reason)
+
+
+def _metas(name: str, snapshot: Snapshot, reader: ReferenceReader) -> list[ManifestFileMeta] | None:
+    """Read a manifest list; None if it is missing."""
+    try:
+        return reader.manifests.read_list(name, referrer=f"snapshot-{snapshot.id}")
+    except CorruptMetadataError as error:
+        _check_missing(error)
+        return None
+
+
+def _entries(
+    read: Sequence[tuple[Snapshot, list[ManifestFileMeta] | None]], reader: ReferenceReader
+) -> Iterator[pa.Table | None]:
+    """Read the entries of manifests; None where one is missing."""
+    metas = [meta for _, one in read for meta in one or ()]
+    try:
+        # Decoded together: that is what takes time.
+        tables = reader.manifests.read(metas)
+    except CorruptMetadataError as error:
+        _check_missing(error)
+        for snapshot, one in read:
+            yield _of_one(snapshot, one, reader)
+        return
+    by_name = dict(zip(dict.fromkeys(meta.file_name for meta in metas), tables, strict=True))
+    for _, one in read:
+        yield None if one is None else concat([by_name[meta.file_name] for meta in one])
+
+
+def _of_one(
+    snapshot: Snapshot, metas: list[ManifestFileMeta] | None, reader: ReferenceReader
+) -> pa.Table | None:
+    if metas is None:
+        return None
+    try:
+        return concat(reader.manifests.read(metas, referrer=f"snapshot-{snapshot.id}"))
+    except CorruptMetadataError as error:
+        _check_missing(error)
+        return None
+
+
+def _check_missing(error: CorruptMetadataError) -> None:
+    if not isinstance(error.__cause__, FileNotFoundError):
+        raise error
+    logger.debug("deleted by others: %s", error.path)

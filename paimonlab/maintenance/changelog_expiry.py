@@ -1,0 +1,136 @@
+"""Letting long-lived changelogs go, and the files that only they needed.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.ExpireChangelogImpl``.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+
+from paimonlab.maintenance.candidates import left_by_changelogs
+from paimonlab.maintenance.deletion import Progress, delete_empty_folders, delete_unneeded
+from paimonlab.maintenance.retention import Bound, Retention, changelog_bound
+from paimonlab.maintenance.roots import Root, needed, others_of, tags_between, tags_of
+from paimonlab.maintenance.table_history import TableHistory
+from paimonlab.maintenance.unneeded import Candidates, UnneededFiles
+from paimonlab.metadata.hints import write_hint
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangelogExpiry:
+    """What goes when changelogs expire."""
+
+    table: str
+    changelogs: tuple[int, ...] = ()
+    """Ids, lowest first."""
+    first_kept: int | None = None
+    """The oldest changelog that stays; None: none does."""
+    reason: str = "there is none"
+    """Why that one stays."""
+    files: UnneededFiles = field(default_factory=UnneededFiles)
+    """Files that nothing needs then."""
+
+    def __str__(self) -> str:
+        """Tell it to a person."""
+        if not self.changelogs:
+            return f"{self.table}: no changelog expires, as {self.reason}"
+        return (
+            f"{self.table}: {len(self.changelogs)} changelogs expire, {self.changelogs[0]} to "
+            f"{self.changelogs[-1]}; first kept: {self.first_kept}, as {self.reason}\n"
+            f"  {self.files}"
+        )
+
+
+def plan_changelog_expiry(history: TableHistory, retention: Retention | None) -> ChangelogExpiry:
+    """Find out which changelogs expire, and which files go with them; delete nothing.
+
+    Parameters
+    ----------
+    history
+        Of the branch.
+    retention
+        What stays; None: nothing does.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If it cannot be told what is needed: then nothing may be deleted.
+    """
+    ids, latest = history.changelogs.ids(), history.snapshots.latest_id()
+    if not ids or latest is None:
+        return ChangelogExpiry(table=history.name)
+    if retention is None:
+        bound = Bound(ids[-1] + 1, "all go")
+    else:
+        consumers = history.consumers.list()
+        bound = changelog_bound(
+            ids,
+            latest,
+            retention,
+            time_of=lambda one: history.changelogs.get(one).time_millis,
+            next_read=min(consumers.items(), key=lambda one: one[1], default=None),
+        )
+    gone = tuple(one for one in ids if one < bound.first_kept)
+    kept = next((one for one in ids if one >= bound.first_kept), None)
+    plan = ChangelogExpiry(
+        table=history.name, changelogs=gone, first_kept=kept, reason=bound.reason
+    )
+    if not gone:
+        return plan
+    found = left_by_changelogs([history.changelogs.get(one) for one in gone], history.reader)
+    names = found.data_names
+    roots = _roots(plan, history)
+    found.drop(needed(roots, history.reader, history.file_io, data_names=names))
+    return replace(plan, files=found.files())
+
+
+def expire_changelogs(
+    plan: ChangelogExpiry,
+    history: TableHistory,
+    *,
+    cleans_directories: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> ChangelogExpiry:
+    """Let changelogs go as planned; return what was deleted."""
+    if not plan.changelogs:
+        return plan
+    io, layout = history.file_io, history.layout
+    if plan.first_kept is None:
+        io.delete(layout.latest_changelog_hint)
+        io.delete(layout.earliest_changelog_hint)
+    else:
+        write_hint(io, layout.earliest_changelog_hint, plan.first_kept)
+    for changelog_id in plan.changelogs:
+        io.delete(layout.changelog(changelog_id))
+    # What was made meanwhile counts, so that all is looked at once the changelogs are gone.
+    left = Candidates()
+    left.by_path.update({file.path: file for file in plan.files})
+    roots = _roots(plan, history)
+    left.drop(needed(roots, history.reader, io, data_names=left.data_names))
+    files = left.files()
+    delete_unneeded(files.files, io, table=history.name, threads=threads, progress=progress)
+    if cleans_directories:
+        roots_of_data = (layout.table_path, *layout.external_roots)
+        delete_empty_folders(files, io, roots=roots_of_data)
+    logger.info("%s: %d changelogs expired, %s", history.name, len(plan.changelogs), files)
+    return replace(plan, files=files)
+
+
+def _roots(plan: ChangelogExpiry, history: TableHistory) -> list[Root]:
+    """Return all that may need what changelogs leave.
+
+    What later ones share with them, the first of these does: a manifest never comes back.
+    """
+    layout, io = history.layout, history.file_io
+    tags = tags_of(layout, io)
+    found = tags_between(tags, plan.changelogs[0], plan.changelogs[-1] + 1) + others_of(history)
+    if plan.first_kept is not None:
+        kept = history.changelogs.get(plan.first_kept)
+        found.append(Root(layout.changelog(kept.id), kept, "changes"))
+    ids = history.snapshots.ids()
+    oldest = [history.snapshots.get(one) for one in ids[:1]]
+    return found + [Root(layout.snapshot(one.id), one, "metadata") for one in oldest]

@@ -1,0 +1,228 @@
+"""How many snapshots and changelogs a table keeps, and for how long.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.ExpireSnapshotsImpl``,
+``org.apache.paimon.options.ExpireConfig``. A snapshot goes by age only once the one after it is
+older than the limit, as since 2.0: what was the table at that time can then still be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from paimonlab.errors import SchemaError
+from paimonlab.spec.options import option_field
+
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """What stays."""
+
+    most: int = _MOST
+    """More are not kept, whatever their age."""
+    least: int = 1
+    """So many are kept, whatever their age; at least 1."""
+    older_than_millis: int
+    """Epoch milliseconds; what is younger is kept, but for ``most``."""
+    limit: int = _MOST
+    """More do not go at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpireOptions:
+    """The table options that steer how snapshots and changelogs expire."""
+
+    most: int = option_field("snapshot.num-retained.max", "int", _MOST)
+    """``snapshot.num-retained.max``"""
+    least: int = option_field("snapshot.num-retained.min", "int", 10)
+    """``snapshot.num-retained.min``"""
+    retained_millis: int = option_field("snapshot.time-retained", "duration", "1 h")
+    """``snapshot.time-retained``"""
+    limit: int = option_field("snapshot.expire.limit", "int", 50)
+    """``snapshot.expire.limit``: of snapshots, and of changelogs."""
+    mode: str = option_field("snapshot.expire.execution-mode", "enum", "sync")
+    """``snapshot.expire.execution-mode``: whether a commit waits for it."""
+    cleans_directories: bool = option_field(
+        "snapshot.clean-empty-directories", "boolean", default=False
+    )
+    """``snapshot.clean-empty-directories``: folders of buckets and partitions that became empty
+    are deleted."""
+    changelog_most: int | None = option_field("changelog.num-retained.max", "int", None)
+    """``changelog.num-retained.max``; None: as of snapshots."""
+    changelog_least: int | None = option_field("changelog.num-retained.min", "int", None)
+    """``changelog.num-retained.min``; None: as of snapshots."""
+    changelog_retained_millis: int | None = option_field(
+        "changelog.time-retained", "duration", None
+    )
+    """``changelog.time-retained``; None: as of snapshots."""
+    has_changelog_files: bool = option_field(
+        "changelog-producer", "enum", default=False, parse=lambda value: value.lower() != "none"
+    )
+    """``changelog-producer``: whether commits have files of their own for what they changed."""
+    threads: int | None = option_field("file-operation.thread-num", "int", None)
+    """``file-operation.thread-num``: how many files are deleted at once; None: as many as there
+    are processors."""
+
+    @property
+    def keeps_changelogs(self) -> bool:
+        """Whether changes outlive their snapshots.
+
+        Source: apache/paimon@1.3.1 ``org.apache.paimon.CoreOptions.changelogLifecycleDecoupled``.
+        """
+        return (
+            _or(self.changelog_most, self.most) > self.most
+            or _or(self.changelog_least, self.least) > self.least
+            or _or(self.changelog_retained_millis, self.retained_millis) > self.retained_millis
+        )
+
+    def of_snapshots(self, now_millis: int) -> Retention:
+        """Return what stays of the snapshots at a time."""
+        return Retention(
+            most=self.most,
+            least=self.least,
+            older_than_millis=now_millis - self.retained_millis,
+            limit=self.limit,
+        )
+
+    def of_changelogs(self, now_millis: int) -> Retention:
+        """Return what stays of the changelogs at a time."""
+        retained = _or(self.changelog_retained_millis, self.retained_millis)
+        return Retention(
+            most=_or(self.changelog_most, self.most),
+            least=_or(self.changelog_least, self.least),
+            older_than_millis=now_millis - retained,
+            limit=self.limit,
+        )
+
+
+def with_given(
+    retention: Retention,
+    *,
+    most: int | None,
+    least: int | None,
+    older_than_millis: int | None,
+    limit: int | None,
+) -> Retention:
+    """Let what a caller asks for go before what the table's options say.
+
+    A ``most`` that is given alone lowers ``least``, and the other way round.
+    """
+    given_least = least
+    if least is None:
+        least = retention.least if most is None else min(retention.least, most)
+    if most is None:
+        most = retention.most if given_least is None else max(retention.most, given_least)
+    return replace(
+        retention,
+        most=most,
+        least=least,
+        older_than_millis=_or(older_than_millis, retention.older_than_millis),
+        limit=_or(limit, retention.limit),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Up to where something expires."""
+
+    first_kept: int
+    """Smallest id that stays."""
+    reason: str
+    """Why it stays."""
+
+
+def snapshot_bound(
+    ids: Sequence[int],
+    retention: Retention,
+    *,
+    time_of: Callable[[int], int],
+    next_read: tuple[str, int] | None = None,
+) -> Bound:
+    """Decide which snapshots expire: those below the bound.
+
+    Parameters
+    ----------
+    ids
+        Of all snapshots, ascending, at least one.
+    retention
+        What stays.
+    time_of
+        Tells when a snapshot was committed, epoch milliseconds; asked for as few as possible.
+    next_read
+        The consumer that is furthest behind, and the snapshot it reads next.
+
+    Raises
+    ------
+    SchemaError
+        If less than one snapshot, or fewer than at least, are to be kept at most.
+    """
+    there = set(ids)
+
+    def is_young(snapshot_id: int) -> bool:
+        # It goes once nobody can ask for the table as of a time that it was the latest at.
+        after = snapshot_id + 1
+        return after in there and time_of(after) >= retention.older_than_millis
+
+    return _bound(ids[0], ids[-1], retention, is_young, next_read, "the snapshot after it is young")
+
+
+def changelog_bound(
+    ids: Sequence[int],
+    latest_snapshot: int,
+    retention: Retention,
+    *,
+    time_of: Callable[[int], int],
+    next_read: tuple[str, int] | None = None,
+) -> Bound:
+    """Decide which changelogs expire: those below the bound; the newest always stays.
+
+    Parameters
+    ----------
+    ids
+        Of all changelogs, ascending, at least one.
+    latest_snapshot
+        Counts are from here.
+    retention, time_of, next_read
+        As in `snapshot_bound`; here a changelog's own age counts.
+
+    Source: apache/paimon@1.3.1 ``org.apache.paimon.table.ExpireChangelogImpl``.
+    """
+    there = set(ids)
+
+    def is_young(changelog_id: int) -> bool:
+        return changelog_id in there and time_of(changelog_id) >= retention.older_than_millis
+
+    found = _bound(ids[0], latest_snapshot, retention, is_young, next_read, "it is young")
+    if found.first_kept > ids[-1]:
+        return Bound(ids[-1], "it is the newest changelog")
+    return found
+
+
+def _bound(
+    earliest: int,
+    latest: int,
+    retention: Retention,
+    is_young: Callable[[int], bool],
+    next_read: tuple[str, int] | None,
+    young: str,
+) -> Bound:
+    if retention.least < 1 or retention.most < retention.least:
+        raise SchemaError(
+            f"at most {retention.most} and at least {retention.least} are to be kept: the first "
+            "must not be less than the second, and that not less than 1"
+        )
+    end = Bound(latest - retention.least + 1, f"{retention.least} are kept at least")
+    if next_read is not None and next_read[1] < end.first_kept:
+        end = Bound(next_read[1], f"consumer {next_read[0]!r} reads it next")
+    if earliest + retention.limit < end.first_kept:
+        end = Bound(earliest + retention.limit, f"no more than {retention.limit} go at a time")
+    for one in range(max(latest - retention.most + 1, earliest), end.first_kept):
+        if is_young(one):
+            return Bound(one, young)
+    return end if end.first_kept > earliest else Bound(earliest, end.reason)
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value

@@ -1,0 +1,223 @@
+"""What keeps files: tags, branches, changelogs, and the snapshots that stay.
+
+Everything is read anew when it is asked for, and an error is raised: what cannot be read may need
+any file. Of data files just those are looked for that may go, so that it costs little.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
+from paimonlab.maintenance.references import ReferenceReader
+from paimonlab.maintenance.table_history import TableHistory
+from paimonlab.metadata.branches import BranchManager
+from paimonlab.metadata.changelogs import ChangelogManager
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.metadata.tags import TagManager
+from paimonlab.scan.entries import concat
+from paimonlab.scan.live_files import (
+    changelog_manifests_of,
+    delta_manifests_of,
+    manifests_of,
+    read_entries,
+)
+from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage import FileIO
+
+RootKey: TypeAlias = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A snapshot that is kept by something, and what of it."""
+
+    path: str
+    """The file that keeps it."""
+    snapshot: Snapshot
+    what: Literal["state", "commit", "changes", "metadata"]
+    """All that was alive in it; what its commit added, its changelog, and all manifests; what
+    reading its changes takes once it has expired; its manifests alone."""
+    may_go: bool = True
+    """Whether it may be deleted while it is looked at."""
+
+    @property
+    def key(self) -> RootKey:
+        """What tells it from another snapshot under its name."""
+        return self.path, self.snapshot.id, self.snapshot.delta_manifest_list
+
+
+def tags_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
+    """Return the tags of one branch, by snapshot."""
+    tags = TagManager(file_io, layout).list()
+    found = [Root(layout.tag(name), tag.to_snapshot(), "state") for name, tag in tags]
+    return sorted(found, key=lambda root: root.snapshot.id)
+
+
+def changelogs_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
+    """Return the long-lived changelogs of one branch."""
+    changelogs = ChangelogManager(file_io, layout)
+    return [Root(layout.changelog(one.id), one, "changes") for one in changelogs.list()]
+
+
+def others_of(history: TableHistory) -> list[Root]:
+    """Return all that the other branches of a table keep."""
+    io, own = history.file_io, history.layout
+    names = BranchManager(io, own).names()
+    found = []
+    for layout in (own.on_branch(None), *(own.on_branch(name) for name in names)):
+        if layout == own:
+            continue
+        found += tags_of(layout, io) + changelogs_of(layout, io)
+        snapshots = SnapshotManager(io, layout).list()
+        # A file that is not alive in the oldest came with the commit of another.
+        found += [Root(layout.snapshot(one.id), one, "state") for one in snapshots[:1]]
+        found += [Root(layout.snapshot(one.id), one, "commit") for one in snapshots]
+    return found
+
+
+def tags_between(tags: Sequence[Root], first: int, end: int) -> list[Root]:
+    """Return the tags that may need files which were alive in snapshots from first to end.
+
+    Those below the range need no file that the last one of them does not.
+    """
+    below = [root for root in tags if root.snapshot.id <= first]
+    latest_below = [root for root in below if root.snapshot.id == below[-1].snapshot.id]
+    within = [root for root in tags if first < root.snapshot.id < end]
+    return [*latest_below, *within]
+
+
+def needed(
+    roots: Iterable[Root],
+    reader: ReferenceReader,
+    file_io: FileIO,
+    *,
+    data_names: frozenset[str],
+) -> set[str]:
+    """Return the paths of files that roots need; of data files only those with given names.
+
+    Raises
+    ------
+    CorruptMetadataError, SnapshotExpiredError
+        If a file that a root names cannot be read, and the root is still there.
+    """
+    names = pa.array(sorted(data_names), pa.large_string())
+    found: set[str] = set()
+    seen: set[tuple[object, ...]] = set()
+    for root in roots:
+        one = root.snapshot
+        key = (root.what, one.base_manifest_list, one.delta_manifest_list, one.index_manifest)
+        if key in seen:
+            continue
+        seen.add(key)
+        try:
+            found |= _needed_by(root, reader, names)
+        except (CorruptMetadataError, SnapshotExpiredError):
+            if not root.may_go or file_io.exists(root.path):
+                raise
+            # It expired or was deleted meanwhile.
+    return found
+
+
+def _needed_by(root: Root, reader: ReferenceReader, names: pa.Array) -> set[str]:
+    snapshot, layout = root.snapshot, reader.layout
+    found: set[str] = set()
+    lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
+    # A tag keeps rows, and no changelog: nobody may tell whether that is still there.
+    changelogs = [] if root.what == "state" else changelog_manifests_of(snapshot, reader.manifests)
+    if snapshot.changelog_manifest_list is not None and root.what != "state":
+        lists.append(snapshot.changelog_manifest_list)
+    if root.what == "changes":
+        metas = _if_there(lambda: delta_manifests_of(snapshot, reader.manifests))
+        listed = metas + _if_there(lambda: manifests_of(snapshot, reader.manifests))
+    else:
+        metas = listed = manifests_of(snapshot, reader.manifests)
+        if root.what == "commit":
+            metas = delta_manifests_of(snapshot, reader.manifests)
+        if snapshot.index_manifest is not None:
+            found.add(layout.manifest(snapshot.index_manifest))
+            found |= set(reader.index_files(snapshot.index_manifest, snapshot))
+        if snapshot.statistics is not None:
+            found.add(layout.statistics(snapshot.statistics))
+    metas, listed = metas + changelogs, listed + changelogs
+    found |= {layout.manifest(name) for name in lists}
+    found |= {layout.manifest(meta.file_name) for meta in listed}
+    if len(names) and root.what != "metadata":
+        found |= _named(snapshot, metas, reader, names, root.what)
+    return found
+
+
+def _named(
+    snapshot: Snapshot,
+    metas: Sequence[ManifestFileMeta],
+    reader: ReferenceReader,
+    names: pa.Array,
+    what: str,
+) -> set[str]:
+    """Return the paths of files with given names that manifests have."""
+    tables = [
+        entries.filter(pc.is_in(entries["file_name"], names))
+        for entries in read_entries(snapshot, metas, reader.manifests)
+    ]
+    entries = concat(tables)
+    if what == "state":
+        entries = _alive(entries)
+    elif what == "commit":
+        entries = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))
+    return {path for paths in reader.data_files(entries) for path in paths}
+
+
+def _alive(entries: pa.Table) -> pa.Table:
+    """Return the entries that add files which were added more often than deleted."""
+    if not entries.num_rows:
+        return entries
+    keys = list(
+        zip(
+            *(entries[name].to_pylist() for name in ("partition", "bucket", "file_name")),
+            strict=True,
+        )
+    )
+    kinds = entries["kind"].to_pylist()
+    balance: Counter[tuple[object, ...]] = Counter()
+    for key, kind in zip(keys, kinds, strict=True):
+        balance[key] += 1 if kind == FileKind.ADD else -1
+    is_alive = [
+        kind == FileKind.ADD and balance[key] > 0 for key, kind in zip(keys, kinds, strict=True)
+    ]
+    return entries.filter(pa.array(is_alive))
+
+
+def entries_since(
+    older: Snapshot, newer: Snapshot, reader: ReferenceReader, names: frozenset[str]
+) -> set[str]:
+    """Return the paths of files with given names that manifests speak of which came since.
+
+    Parameters
+    ----------
+    older, newer
+        Two snapshots of one branch.
+    reader
+        Of the table.
+    names
+        File names.
+    """
+    before = {meta.file_name for meta in manifests_of(older, reader.manifests)}
+    metas = [meta for meta in manifests_of(newer, reader.manifests) if meta.file_name not in before]
+    wanted = pa.array(sorted(names), pa.large_string())
+    return _named(newer, metas, reader, wanted, "all")
+
+
+def _if_there(read: Callable[[], list[ManifestFileMeta]]) -> list[ManifestFileMeta]:
+    """Read manifest lists that may have gone with the snapshot."""
+    try:
+        return read()
+    except SnapshotExpiredError:
+        return []

@@ -1,0 +1,256 @@
+"""Letting old snapshots go, and the files that only they needed.
+
+The order is ours, not Java's: snapshots go first, lowest first, and their files last. A crash
+leaves files that nothing names, never a snapshot whose files are gone.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.table.ExpireSnapshotsImpl``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
+from paimonlab.maintenance.candidates import Leaving, left_by_snapshots
+from paimonlab.maintenance.deletion import Progress, delete_empty_folders, delete_unneeded
+from paimonlab.maintenance.retention import Retention, snapshot_bound
+from paimonlab.maintenance.roots import (
+    Root,
+    RootKey,
+    changelogs_of,
+    entries_since,
+    needed,
+    others_of,
+    tags_between,
+    tags_of,
+)
+from paimonlab.maintenance.table_history import TableHistory
+from paimonlab.maintenance.unneeded import Candidates, UnneededFile, UnneededFiles
+from paimonlab.metadata.hints import write_hint
+from paimonlab.spec.snapshot import Snapshot
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotExpiry:
+    """What goes when snapshots expire."""
+
+    table: str
+    snapshots: tuple[int, ...] = ()
+    """Ids, lowest first."""
+    first_kept: int | None = None
+    """The oldest snapshot that stays; None: there is none at all."""
+    reason: str = "nothing was committed yet"
+    """Why that one stays."""
+    changelogs: tuple[int, ...] = ()
+    """Ids of the snapshots whose changes outlive them."""
+    files: UnneededFiles = field(default_factory=UnneededFiles)
+    """Files that nothing needs then."""
+    seen: frozenset[RootKey] = field(default=frozenset(), repr=False, compare=False)
+    """The tags and branches that were looked at."""
+
+    def __str__(self) -> str:
+        """Tell it to a person."""
+        if not self.snapshots:
+            return f"{self.table}: no snapshot expires, as {self.reason}"
+        text = (
+            f"{self.table}: {len(self.snapshots)} snapshots expire, {self.snapshots[0]} to "
+            f"{self.snapshots[-1]}; {self.first_kept} stays, as {self.reason}\n  {self.files}"
+        )
+        return f"{text}\n  {len(self.changelogs)} changelogs stay" if self.changelogs else text
+
+
+@dataclass(frozen=True, slots=True)
+class ChangelogKeeping:
+    """Whether changes outlive their snapshots, and how they are kept."""
+
+    is_on: bool = False
+    has_files: bool = False
+    """Whether commits have files of their own for what they changed."""
+
+    @property
+    def leaving(self) -> Leaving:
+        """What goes with a snapshot."""
+        return Leaving(
+            written_data=not self.is_on or self.has_files,
+            changelogs=not self.is_on,
+            states=not self.is_on or self.has_files,
+        )
+
+
+def plan_expiry(
+    history: TableHistory, retention: Retention, keeping: ChangelogKeeping
+) -> SnapshotExpiry:
+    """Find out which snapshots expire, and which files go with them; delete nothing.
+
+    Parameters
+    ----------
+    history
+        Of the branch.
+    retention
+        What stays.
+    keeping
+        Of changes.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If it cannot be told what is needed: then nothing may be deleted.
+    SchemaError
+        If the retention contradicts itself.
+    """
+    ids = history.snapshots.ids()
+    if not ids:
+        return SnapshotExpiry(table=history.name)
+    bound = snapshot_bound(
+        ids,
+        retention,
+        time_of=lambda snapshot_id: history.snapshots.get(snapshot_id).time_millis,
+        next_read=_next_read(history),
+    )
+    plan = SnapshotExpiry(
+        table=history.name,
+        snapshots=tuple(one for one in ids if one < bound.first_kept),
+        first_kept=next(one for one in ids if one >= bound.first_kept),
+        reason=bound.reason,
+    )
+    if not plan.snapshots:
+        return plan
+    try:
+        return _with_files(plan, ids[-1], history, keeping)
+    except (SnapshotNotFoundError, CorruptMetadataError) as error:
+        if history.snapshots.has(plan.first_kept or 0):
+            raise
+        logger.info("%s: others let snapshots expire at the same time: %s", history.name, error)
+        return replace(plan, snapshots=(), reason="others let snapshots expire at the same time")
+
+
+def expire(
+    plan: SnapshotExpiry,
+    history: TableHistory,
+    *,
+    cleans_directories: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> SnapshotExpiry:
+    """Let snapshots go as planned.
+
+    Returns
+    -------
+    SnapshotExpiry
+        What was deleted: less than planned if a tag or branch was made meanwhile.
+    """
+    if not plan.snapshots or plan.first_kept is None:
+        return plan
+    start = time.monotonic()
+    io, layout = history.file_io, history.layout
+    for snapshot_id in plan.changelogs:
+        io.replace(layout.changelog(snapshot_id), io.read(layout.snapshot(snapshot_id)))
+    if plan.changelogs:
+        write_hint(io, layout.latest_changelog_hint, plan.changelogs[-1])
+    write_hint(io, layout.earliest_hint, plan.first_kept)
+    for number, snapshot_id in enumerate(plan.snapshots, start=1):
+        io.delete(layout.snapshot(snapshot_id))
+        if progress is not None:
+            progress(number, len(plan.snapshots), "snapshots")
+    files = _still_unneeded(plan, history)
+    delete_unneeded(files, io, table=history.name, threads=threads, progress=progress)
+    if cleans_directories:
+        roots = (layout.table_path, *layout.external_roots)
+        delete_empty_folders(files, io, roots=roots)
+    done = replace(plan, files=UnneededFiles(tuple(files)))
+    logger.info(
+        "%s: snapshots %d to %d expired, %s, %d ms",
+        history.name,
+        plan.snapshots[0],
+        plan.snapshots[-1],
+        done.files,
+        (time.monotonic() - start) * 1000,
+    )
+    return done
+
+
+def _with_files(
+    plan: SnapshotExpiry, latest_id: int, history: TableHistory, keeping: ChangelogKeeping
+) -> SnapshotExpiry:
+    assert plan.first_kept is not None, "there are snapshots"
+    gone = _read(plan.snapshots, history)
+    if not gone:
+        return replace(plan, snapshots=(), reason="others let snapshots expire at the same time")
+    first_kept = history.snapshots.get(plan.first_kept)
+    latest = first_kept if latest_id == first_kept.id else history.snapshots.get(latest_id)
+    found = left_by_snapshots(gone, first_kept, history.reader, keeping.leaving)
+    roots = [
+        Root(history.layout.snapshot(one.id), one, "metadata", may_go=False)
+        for one in (first_kept, latest)
+    ]
+    tags, others = tags_of(history.layout, history.file_io), others_of(history)
+    roots += tags_between(tags, gone[0].id, first_kept.id)
+    roots += others
+    roots += _changelogs(history, keeping)
+    names = found.data_names
+    found.drop(needed(roots, history.reader, history.file_io, data_names=names))
+    if names and latest.id != first_kept.id:
+        # A rollback may have brought back what was deleted before.
+        found.drop(entries_since(first_kept, latest, history.reader, names))
+    ids = tuple(one.id for one in gone)
+    changelogs = ids if keeping.is_on else ()
+    return replace(
+        plan,
+        snapshots=ids,
+        changelogs=changelogs,
+        files=found.files(),
+        seen=frozenset(root.key for root in (*tags, *others)),
+    )
+
+
+def _next_read(history: TableHistory) -> tuple[str, int] | None:
+    consumers = history.consumers.list()
+    return min(consumers.items(), key=lambda one: one[1], default=None)
+
+
+def _read(ids: Sequence[int], history: TableHistory) -> list[Snapshot]:
+    """Read snapshots that others may delete meanwhile, lowest first."""
+    found = []
+    for snapshot_id in ids:
+        try:
+            found.append(history.snapshots.get(snapshot_id))
+        except SnapshotNotFoundError:
+            found.clear()
+    return found
+
+
+def _changelogs(history: TableHistory, keeping: ChangelogKeeping) -> list[Root]:
+    """Return the long-lived changelogs that may need what snapshots leave.
+
+    Those with files of their own share none with snapshots, and with the others nothing goes
+    that they share.
+    """
+    ids = history.changelogs.ids()
+    if not ids or (keeping.is_on and not keeping.has_files):
+        return []
+    if keeping.is_on:
+        io, layout = history.file_io, history.layout
+        ends = [history.changelogs.get(one) for one in {ids[0], ids[-1]}]
+        if not any(io.exists(layout.manifest(one.delta_manifest_list)) for one in ends):
+            return []
+    return changelogs_of(history.layout, history.file_io)
+
+
+def _named(history: TableHistory) -> list[Root]:
+    return tags_of(history.layout, history.file_io) + others_of(history)
+
+
+def _still_unneeded(plan: SnapshotExpiry, history: TableHistory) -> list[UnneededFile]:
+    """Look at tags and branches once more, as the snapshots are gone: some may be new."""
+    roots = [root for root in _named(history) if root.key not in plan.seen]
+    if not roots:
+        return list(plan.files)
+    left = Candidates()
+    left.by_path.update({file.path: file for file in plan.files})
+    left.drop(needed(roots, history.reader, history.file_io, data_names=left.data_names))
+    return list(left.files())

@@ -1,0 +1,309 @@
+"""Compacting append tables: files are put together, rows may be put in order.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Protocol
+
+import pyarrow as pa
+
+from paimonlab.compact.append_packing import (
+    AppendPackingOptions,
+    Files,
+    FileVector,
+    in_order,
+    pack,
+    pick_bucket,
+    pick_neighbours,
+)
+from paimonlab.compact.append_rewriting import (
+    AppendPlan,
+    AppendTask,
+    RowsOf,
+    increment_of,
+    rewrite_files,
+)
+from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.compact.compaction import delete_outputs
+from paimonlab.compact.units import CompactIncrement
+from paimonlab.datafile.index_files import IndexFileOptions
+from paimonlab.errors import FilesConflictError, UnsupportedError
+from paimonlab.maintenance.fsck.check import Progress
+from paimonlab.read.splits import read_split
+from paimonlab.scan.options import ScanOptions
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.row_tracking import (
+    RowTrackingOptions,
+    with_stored_tracking,
+    with_tracking,
+)
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
+from paimonlab.table.live_buckets import live_buckets
+from paimonlab.table.parts import TableParts
+from paimonlab.table.system.texts import partition_text
+from paimonlab.table.writing import files_deleted_on_failure, new_user
+
+logger = logging.getLogger(__name__)
+
+_ROUNDS = 4
+"""How often files are looked at anew because others changed them."""
+
+
+class AppendStrategy(Protocol):
+    """Which files are rewritten, and in which order their rows come."""
+
+    @property
+    def rows_of(self) -> RowsOf:
+        """Reads rows in the order in which they are written."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """How many tasks run at a time."""
+        ...
+
+    def tasks(self, bucket: BucketFiles) -> Iterator[AppendTask]:
+        """Choose files of a bucket."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Puts small files together, and leaves out deleted rows."""
+
+    options: AppendPackingOptions
+    has_vectors: bool
+    full: bool
+
+    @property
+    def rows_of(self) -> RowsOf:
+        """Reads rows as they are."""
+        return read_split
+
+    @property
+    def threads(self) -> int:
+        """One a CPU: a task holds few batches."""
+        return os.cpu_count() or 1
+
+    def tasks(self, bucket: BucketFiles) -> Iterator[AppendTask]:
+        """Choose files as Java does: by size, or neighbours where rows have an order."""
+        vectors = _vectors_of(bucket)
+        for files in self._chosen(bucket, vectors):
+            reason = "small files"
+            if any(file.file_name in vectors for file in files):
+                reason += " and deleted rows"
+            yield AppendTask(bucket, files, reason=reason)
+
+    def _chosen(self, bucket: BucketFiles, vectors: dict[str, FileVector]) -> Iterator[Files]:
+        known = vectors if self.has_vectors or vectors else None
+        if bucket.total_buckets < 1:
+            yield from pack(bucket.files, self.options, vectors=known, full=self.full)
+        elif self.full:
+            chosen = pick_bucket(in_order(bucket.files), self.options, with_vectors=known)
+            # A file by itself without deleted rows would come out as it went in.
+            if len(chosen) > 1 or any(file.file_name in vectors for file in chosen):
+                yield chosen
+        else:
+            picked, later = pick_neighbours(in_order(bucket.files), self.options)
+            while picked:
+                yield picked
+                picked, later = pick_neighbours(later, self.options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendRequest:
+    """What is to be compacted, and how."""
+
+    keep: Callable[[pa.Table], pa.Table]
+    """Which entries are of buckets that are looked at."""
+    strategy: AppendStrategy
+    progress: Progress | None = None
+    dry_run: bool = False
+
+    def report(self, done: int, total: int) -> None:
+        """Tell how many files are done."""
+        if self.progress is not None:
+            self.progress(done, total, "files")
+
+
+def packing(parts: TableParts, *, full: bool) -> Packing:
+    """Return how small files of a table are put together."""
+    has_vectors = parts.options.slice(ScanOptions).has_deletion_vectors
+    return Packing(parts.options.slice(AppendPackingOptions), has_vectors, full)
+
+
+def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
+    """Compact an append table; see `Table.compact`.
+
+    Raises
+    ------
+    UnsupportedError
+        If files of the table complete each other (``data-evolution.enabled``).
+    FilesConflictError
+        If others changed the same files again and again.
+    """
+    if parts.options.slice(RowTrackingOptions).data_evolution:
+        raise UnsupportedError("data-evolution.enabled = 'true'", f"compacting {parts.name}")
+    started = time.monotonic()
+    for rounds in range(1, _ROUNDS + 1):
+        snapshot = parts.snapshots.latest()
+        tasks = [] if snapshot is None else _tasks(parts, snapshot, request)
+        if snapshot is None or not tasks or request.dry_run:
+            return _result(parts, tasks, {}, None, is_dry_run=request.dry_run)
+        increments = _rewritten(parts, snapshot, tasks, request)
+        messages = [_message(*one) for one in increments]
+        try:
+            with files_deleted_on_failure(parts, messages):
+                landed = parts.committer.append(
+                    messages,
+                    user=new_user(parts),
+                    identifier=BATCH_COMMIT_IDENTIFIER,
+                    is_new_user=True,
+                    checked_id=snapshot.id,
+                )
+        except FilesConflictError as error:
+            if rounds == _ROUNDS:
+                raise
+            logger.info("%s: the compaction runs again: %s", parts.name, error)
+            continue
+        after = {_place(bucket): increment.after for bucket, increment in increments}
+        result = _result(parts, tasks, after, landed)
+        logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
+        return result
+    raise AssertionError("the last round returns or raises")
+
+
+def _tasks(parts: TableParts, snapshot: Snapshot, request: AppendRequest) -> list[AppendTask]:
+    """Choose files, those of a bucket one behind the other."""
+    tracks_rows = parts.options.slice(RowTrackingOptions).row_tracking
+    written = with_stored_tracking(parts.schema) if tracks_rows else parts.schema
+    buckets = live_buckets(replace(parts, schema=written), snapshot, request.keep)
+    return [task for bucket in buckets for task in request.strategy.tasks(bucket)]
+
+
+def _plan(parts: TableParts, snapshot: Snapshot) -> AppendPlan:
+    """Say how rows are read; rows with ids keep them: the new files have them."""
+    tracks_rows = parts.options.slice(RowTrackingOptions).row_tracking
+    schema = with_tracking(parts.schema) if tracks_rows else parts.schema
+    return AppendPlan(
+        read=parts.read_plan(schema, schema.field_names, None, snapshot=snapshot),
+        index_files=parts.options.slice(IndexFileOptions),
+    )
+
+
+def _rewritten(
+    parts: TableParts, snapshot: Snapshot, tasks: Sequence[AppendTask], request: AppendRequest
+) -> list[tuple[BucketFiles, CompactIncrement]]:
+    """Rewrite files, several tasks at a time; if anything fails nothing is left behind."""
+    plan, file_io, strategy = _plan(parts, snapshot), parts.file_io, request.strategy
+    done, total = 0, sum(len(task.files) for task in tasks)
+    jobs: dict[Future[list[DataFileMeta]], AppendTask] = {}
+    finished: list[tuple[BucketFiles, CompactIncrement]] = []
+    try:
+        # Leaving the pool waits for what runs; what waits is given up after an error.
+        with ThreadPoolExecutor(min(strategy.threads, len(tasks))) as pool:
+            for task in tasks:
+                job = pool.submit(rewrite_files, task, plan, file_io, rows_of=strategy.rows_of)
+                jobs[job] = task
+            try:
+                for job in as_completed(jobs):
+                    job.result()
+                    done += len(jobs[job].files)
+                    request.report(done, total)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        for _, found in groupby(jobs, key=lambda job: _place(jobs[job].bucket)):
+            of_bucket = list(found)
+            after = [file for job in of_bucket for file in job.result()]
+            ours = [jobs[job] for job in of_bucket]
+            finished.append((ours[0].bucket, increment_of(ours, after, plan, file_io)))
+    except BaseException:
+        for job, task in jobs.items():
+            if not job.cancelled() and job.exception() is None:
+                delete_outputs(CompactIncrement(after=tuple(job.result())), task.bucket, file_io)
+        for bucket, increment in finished:
+            _delete_indexes(bucket, increment, plan, parts)
+        raise
+    return finished
+
+
+def _delete_indexes(
+    bucket: BucketFiles, increment: CompactIncrement, plan: AppendPlan, parts: TableParts
+) -> None:
+    layout = plan.read.layout
+    folder = plan.index_files.folder(layout, f"{layout.table_path}/{bucket.folder}")
+    for index in increment.new_indexes:
+        parts.file_io.delete(f"{folder}/{index.file_name}")
+
+
+def _message(bucket: BucketFiles, increment: CompactIncrement) -> CommitMessage:
+    return CommitMessage(
+        partition=bucket.partition,
+        bucket=bucket.bucket,
+        total_buckets=bucket.total_buckets,
+        compact_before=increment.before,
+        compact_after=increment.after,
+        new_indexes=increment.new_indexes,
+        deleted_indexes=increment.deleted_indexes,
+        checked_snapshot_id=bucket.snapshot_id,
+    )
+
+
+def _place(bucket: BucketFiles) -> tuple[bytes, int]:
+    return bucket.partition, bucket.bucket
+
+
+def _vectors_of(bucket: BucketFiles) -> dict[str, FileVector]:
+    return {
+        one.data_file_name: FileVector(index.file_name, one.cardinality)
+        for index in bucket.indexes
+        for one in index.deletion_vectors or ()
+    }
+
+
+def _result(
+    parts: TableParts,
+    tasks: Sequence[AppendTask],
+    after: dict[tuple[bytes, int], Files],
+    snapshot: Snapshot | None,
+    *,
+    is_dry_run: bool = False,
+) -> CompactResult:
+    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
+    buckets = []
+    for place, found in groupby(tasks, key=lambda task: _place(task.bucket)):
+        ours = list(found)
+        (text,) = partition_text(pa.array([place[0]], pa.large_binary()), fields).to_pylist()
+        buckets.append(_summary(ours, text if fields else "", after.get(place)))
+    return CompactResult(
+        table=parts.name, snapshot=snapshot, is_dry_run=is_dry_run, buckets=tuple(buckets)
+    )
+
+
+def _summary(tasks: Sequence[AppendTask], partition: str, after: Files | None) -> BucketCompaction:
+    bucket = tasks[0].bucket
+    picked = [file for task in tasks for file in task.files]
+    gone = {file.file_name for file in picked}
+    rest = [file for file in bucket.files if file.file_name not in gone]
+    level = tasks[0].output_level
+    return BucketCompaction(
+        partition=partition,
+        bucket=bucket.bucket,
+        reason=tasks[0].reason,
+        output_level=level or None,
+        picked=FileTotals.of(picked),
+        before=FileTotals.of(bucket.files),
+        after=None if after is None else FileTotals.of([*rest, *after]),
+    )

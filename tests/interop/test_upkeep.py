@@ -1,0 +1,105 @@
+"""Expiry and orphan files: what is left is what Java leaves, and each reads after the other."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.interop.oracle import JavaPaimon, Oracle
+from tests.interop.pair import KIND, Pair
+from tests.java_values import unordered
+
+pytestmark = pytest.mark.interop
+
+COLUMNS = {"k": "INT NOT NULL", "v": "STRING", "p": "STRING NOT NULL"}
+SHAPES: dict[str, tuple[list[str], dict[str, str]]] = {
+    "keyed": (["k", "p"], {"bucket": "2"}),
+    "input": (["k", "p"], {"bucket": "1", "changelog-producer": "input"}),
+    "lookup": (["k", "p"], {"bucket": "1", "changelog-producer": "lookup"}),
+    "vectors": (["k", "p"], {"bucket": "1", "deletion-vectors.enabled": "true"}),
+    "dynamic": (["k", "p"], {"bucket": "-1", "dynamic-bucket.target-row-num": "3"}),
+    "append": ([], {"bucket": "-1"}),
+}
+EXPIRING = {
+    "snapshot.num-retained.max": "3",
+    "snapshot.num-retained.min": "2",
+    "snapshot.time-retained": "1 ms",
+    "snapshot.expire.limit": "6",
+}
+LONG_CHANGELOGS = {"changelog.num-retained.min": "5", "changelog.num-retained.max": "6"}
+
+
+def files(warehouse: Path, name: str = "t") -> set[str]:
+    """Return the files of a table, but not checksums of Java's file system."""
+    root = warehouse / "db.db" / name
+    found = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+    return {path for path in found if not path.endswith(".crc")}
+
+
+def make(pair: Pair, shape: str, seed: int, options: dict[str, str]) -> None:
+    """Let Java write, compact and overwrite at random; tags here and there."""
+    chance = random.Random(seed)
+    keys, own = SHAPES[shape]
+    pair.create(
+        "java",
+        "db.t",
+        COLUMNS,
+        pk=keys,
+        partition=["p"],
+        options={**own, **options, "write-only": "true"},
+    )
+    for number in range(14):
+        step = chance.random()
+        count = chance.randint(1, 4)
+        data = pa.table(
+            {
+                "k": pa.array([chance.randint(0, 5) for _ in range(count)], pa.int32()),
+                "v": [f"v{number}"] * count,
+                "p": [chance.choice("ab")] * count,
+                KIND: ["+I" if not keys or chance.random() < 0.7 else "-D" for _ in range(count)],
+            }
+        )
+        if step < 0.65:
+            pair.write("java", "db.t", data)
+        elif step < 0.9:
+            pair.java("compact", table="db.t")
+        else:
+            pair.java.write("db.t", [[1, "o", "a"]], overwrite={"p": "a"})
+        if chance.random() < 0.2:
+            latest = pair.open("db.t").snapshot
+            if latest is not None:
+                pair.java("tag", table="db.t", name=f"t{number}", snapshot=latest.id)
+
+
+@pytest.mark.parametrize("is_long", [False, True], ids=["", "long changelogs"])
+@pytest.mark.parametrize("shape", list(SHAPES))
+def test_the_files_left_are_those_java_leaves(
+    pair: Pair, oracle: Oracle, warehouse: Path, tmp_path: Path, shape: str, is_long: bool
+) -> None:
+    for seed in range(int(is_long), 2):
+        make(pair, shape, seed, EXPIRING | (LONG_CHANGELOGS if is_long else {}))
+        other = tmp_path / f"java{seed}"
+        shutil.copytree(warehouse, other)
+        javas = JavaPaimon(oracle, other)
+        table = pair.open("db.t")
+        for _ in range(3):
+            javas("expire_by_options", table="db.t")
+            table.maintenance.expire_snapshots()
+            if is_long:
+                table.maintenance.expire_changelogs()
+            ours, theirs = files(warehouse), files(other)
+            assert ours == theirs, (shape, seed, sorted(ours ^ theirs))
+        pair.assert_same("db.t")
+        assert not table.fsck(deep=True).findings
+        for name in table.tags.list():
+            how = {"options": {"scan.tag-name": name}}
+            assert unordered(pair.our_rows("db.t", **how)) == unordered(
+                pair.java_rows("db.t", **how)
+            )
+        pair.java("write", table="db.t", rows=[["+I", [7, "on", "a"]]])
+        pair.assert_same("db.t")
+        pair.catalog.drop_table("db.t")

@@ -1,0 +1,93 @@
+"""Tables whose files are all accounted for."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+import paimonlab as pl
+from paimonlab.commit.publisher import RenamelessPublisher
+from paimonlab.maintenance.references import References, union
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.metadata.tags import TagManager
+from paimonlab.storage import FileIO
+from paimonlab.table.table import Table
+
+
+def new_table(path: Path, **options: str) -> pl.Table:
+    """Make a keyed table of one bucket; ``a_b`` in a name stands for ``a-b``, ``a__b`` a dot."""
+    catalog = pl.connect(path)
+    catalog.create_database("db", exist_ok=True)
+    given = {key.replace("__", ".").replace("_", "-"): value for key, value in options.items()}
+    return catalog.create_table(
+        "db.t",
+        {"id": "INT", "v": "STRING"},
+        primary_keys=["id"],
+        options={"bucket": "1", "write-only": "true", **given},
+    )
+
+
+def opened(path: Path, store: FileIO | None = None) -> Table:
+    """Open it, on another store if one is given."""
+    table = pl.connect(path).table("db.t")
+    assert isinstance(table, Table)
+    if store is None:
+        return table
+    publisher = RenamelessPublisher(store, table.parts.layout)
+    return Table(table.identifier, replace(table.parts, file_io=store, publisher=publisher))
+
+
+def put(table: pl.Table, rows: Mapping[int, str], *, replaces: bool = True) -> None:
+    """Write rows, in the place of all there are."""
+    data = pa.table({"id": pa.array(rows, pa.int32()), "v": [*rows.values()]})
+    if replaces:
+        table.overwrite(data)
+    else:
+        table.write(data)
+
+
+def filled(table: pl.Table, count: int) -> pl.Table:
+    """Commit so many snapshots; number n holds just key n."""
+    for number in range(1, count + 1):
+        put(table, {number: "v"})
+    return table
+
+
+def ids(scan: pl.Scan) -> list[int]:
+    """Return the keys of rows."""
+    return sorted(scan.to_arrow()["id"].to_pylist())
+
+
+def files(table: pl.Table) -> set[str]:
+    """Return all files, relative to the table."""
+    root = Path(table.path)
+    return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+
+
+def unaccounted(table: Table) -> set[str]:
+    """Return the data and manifest files that nothing names; none that is named is missing."""
+    parts, found = table.parts, References()
+    names = [None, *parts.branches.names()]
+    for layout in [parts.layout.on_branch(name) for name in names]:
+        snapshots = SnapshotManager(parts.file_io, layout).list()
+        tags = [tag.to_snapshot() for _, tag in TagManager(parts.file_io, layout).list()]
+        reader = parts.history.reader
+        found |= union(reader.of_state(one) | reader.of_commit(one) for one in snapshots)
+        found |= union(reader.of_state(one) for one in tags)
+    found |= union(parts.history.reader.of_changes(one) for one in parts.changelogs.list())
+    assert not table.fsck().findings
+    root = f"{table.path}/"
+    named = {path.removeprefix(root) for path in found.all}
+    kinds = ("snapshot", "schema", "tag", "changelog", "consumer", "branch")
+    return {path for path in files(table) if path.split("/")[0] not in kinds} - named
+
+
+def age(path: Path, days: float) -> None:
+    """Make a file look as if it had been written days ago."""
+    then = time.time() - days * 86_400
+    os.utime(path, (then, then))
