@@ -48,6 +48,8 @@ _COMMANDS: tuple[click.Command, ...] = (
     names.fast_forward,
     names.reset_consumer,
     compact,
+    jobs.expire,
+    jobs.expire_changelogs,
     jobs.rollback,
     jobs.analyze,
     jobs.compact_manifests,

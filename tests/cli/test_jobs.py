@@ -75,6 +75,30 @@ def test_compaction_of_one_partition(run: Run, orders: pl.Table, tmp_path: Path)
     assert run(*compact, "--partition", "nothing=1").exit_code == 1
 
 
+def test_snapshots_expire(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    expire = ("expire", str(tmp_path), "db.orders", "--retain-max", "1", "--retain-min", "1")
+
+    assert run(*expire).exit_code == 2
+    document = json.loads(run(*expire, "--dry-run", "--json").output)
+    assert (document["dry_run"], document["snapshots"]) == (True, [1, 2])
+    assert "seen" not in document
+    assert "2 snapshots expire, 1 to 2" in run(*expire, "--dry-run").output
+    assert orders.snapshots.ids() == [1, 2, 3]
+    assert run(*expire, "--yes").exit_code == 0
+    assert orders.snapshots.ids() == [3]
+
+
+def test_how_old_snapshots_must_be_to_expire(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    expire = ("expire", str(tmp_path), "db.orders", "--retain-min=1", "--dry-run", "--json")
+
+    for older_than, ids in (("7 d", []), ("2000-01-01", []), ("2100-01-01 00:00:00", [1, 2])):
+        found = run(*expire, "--older-than", older_than)
+        assert json.loads(found.output)["snapshots"] == ids
+    assert run(*expire, "--older-than", "yesterday").exit_code == 2
+    changelogs = ("expire-changelogs", str(tmp_path), "db.orders", "--all", "--yes")
+    assert run(*changelogs).exit_code == 0
+
+
 def test_statistics_and_manifests(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     found = run("analyze", str(tmp_path), "db.orders", "--columns", "id", "--json")
     assert json.loads(found.output) == {"snapshot_id": 4}
