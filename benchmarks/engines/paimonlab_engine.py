@@ -142,6 +142,20 @@ def lookup_changelog(task: Task) -> tuple[list[float], object]:
     return timed(task, run)
 
 
+def expire(task: Task) -> tuple[list[float], object]:
+    names = task.copies("history", 1 + task.repeat)
+    catalog = pl.connect(task.scratch)
+    tables = [catalog.table(f"db.{name}") for name in names]
+
+    def run(number: int) -> int:
+        table = tables[number]
+        assert isinstance(table, pl.Table)
+        found = table.maintenance.expire_snapshots(100, 100, older_than=0, max_deletes=10**6)
+        return len(found.snapshots)
+
+    return timed(task, run, warm=1)
+
+
 def plan(task: Task) -> tuple[list[float], object]:
     table = _open(task, "files")
 
@@ -192,6 +206,7 @@ if __name__ == "__main__":
                 compact_full,
                 lookup_changelog,
                 compact_bucket,
+                expire,
                 plan,
                 plan_warm,
                 plan_partition,
