@@ -7,11 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 from paimonlab.maintenance.changelog_expiry import ChangelogExpiry
 from paimonlab.maintenance.deletion import Progress
+from paimonlab.maintenance.orphans import OrphanFiles
 from paimonlab.maintenance.rollback import Rollback, plan, roll_back
 from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.analyze import analyze
 from paimonlab.table.expiring import expire_changelogs, expire_snapshots
+from paimonlab.table.orphan_cleaning import remove_orphan_files
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scanning import Query, scan_of
 from paimonlab.table.time_travel import TravelPoint, to_millis, travel
@@ -165,6 +167,57 @@ class Maintenance:
             limit=max_deletes,
             deletes_all=delete_all,
             dry_run=dry_run,
+            progress=progress,
+        )
+
+    def remove_orphan_files(
+        self,
+        *,
+        older_than: datetime | timedelta | int | str | None = None,
+        dry_run: bool = True,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> OrphanFiles:
+        """Find the files that nothing names, and delete them if ``dry_run`` is False.
+
+        Crashes, lost races and writes that were given up leave them. Only files that Paimon may
+        have made are looked at, in folders that it makes. What a snapshot, tag or changelog of
+        any branch needs stays; if that cannot be read, nothing is deleted.
+
+        Parameters
+        ----------
+        older_than
+            Younger files stay, as they may be of a write that is under way: an aware datetime,
+            epoch milliseconds, a text in the process's local zone, or how long ago; None: a day.
+        dry_run
+            Delete nothing, only tell what would be.
+        force
+            Take files that are less than a day old, too: nobody may write to the table.
+        progress
+            Told of the snapshots that were looked at, and of files that are gone.
+
+        Returns
+        -------
+        OrphanFiles
+            What was, or would be, deleted.
+
+        Raises
+        ------
+        ValueError
+            If ``older_than`` is not past, or less than a day ago without ``force``.
+        CorruptMetadataError
+            If it cannot be told what is needed.
+
+        Notes
+        -----
+        Roots of ``data-file.external-paths`` are looked at, too: they must be this table's alone.
+        """
+        millis = _limit(older_than)
+        return remove_orphan_files(
+            self._parts,
+            older_than=None if millis is None else datetime.fromtimestamp(millis / 1000, UTC),
+            dry_run=dry_run,
+            force=force,
             progress=progress,
         )
 

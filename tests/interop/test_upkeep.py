@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import uuid
+from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -103,3 +106,40 @@ def test_the_files_left_are_those_java_leaves(
         pair.java("write", table="db.t", rows=[["+I", [7, "on", "a"]]])
         pair.assert_same("db.t")
         pair.catalog.drop_table("db.t")
+
+
+def test_java_finds_the_same_orphans(pair: Pair, warehouse: Path) -> None:
+    make(pair, "lookup", 1, EXPIRING | LONG_CHANGELOGS)
+    table = pair.open("db.t")
+    table.maintenance.expire_snapshots()
+    name = uuid.uuid4()
+    root = warehouse / "db.db" / "t"
+    junk = {
+        f"p=a/bucket-0/data-{name}-0.parquet",
+        f"p=b/bucket-0/changelog-{name}-0.orc",
+        f"p=b/bucket-9/data-{name}-0.parquet.index",
+        f"manifest/manifest-{name}-0",
+        f"manifest/manifest-list-{name}-0",
+        f"manifest/index-manifest-{name}-0",
+        f"index/index-{name}-0",
+        f"statistics/stat-{name}-0",
+        f"snapshot/.snapshot-99.{name}.tmp",
+    }
+    for path in junk:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("junk")
+    for old in root.rglob("*"):
+        os.utime(old, (0, 10**9))
+    limit = 1_100_000_000_000
+
+    javas = set(pair.java("orphans", table="db.t", older_than=limit, dry_run=True))
+    ours = table.maintenance.remove_orphan_files(older_than=limit, dry_run=False)
+
+    def short(paths: Iterable[str]) -> set[str]:
+        return {path.removeprefix(f"{root}/") for path in paths if not path.endswith(".crc")}
+
+    assert short(ours.paths) == junk == short(javas)
+    assert not files(warehouse) & junk
+    pair.assert_same("db.t")
+    pair.java("write", table="db.t", rows=[["+I", [7, "on", "a"]]])
+    pair.assert_same("db.t")

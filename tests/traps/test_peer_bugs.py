@@ -27,7 +27,11 @@ Each has a test with a name, here (``::name``) or beside its subject (``file::na
     table/test_tags.py::files_that_only_a_tag_kept_go_with_it
     table/test_tags.py::what_cannot_be_read_may_need_any_file
     table/test_rollback.py::a_tag_that_cannot_be_read_keeps_all
- 6. Cleaning of orphans: not built
+ 6. Cleaning of orphans takes files that live
+    maintenance/test_orphans.py::nothing_of_a_table_is_an_orphan
+    maintenance/test_orphans.py::files_that_a_commit_names_meanwhile_stay
+    maintenance/test_orphans.py::nothing_is_an_orphan_if_what_is_needed_cannot_be_read
+    maintenance/test_orphans.py::young_files_stay
  7. Conflicts are not noticed
     commit/test_kinds.py::rows_deleted_meanwhile_do_not_come_back
     commit/test_committer.py::a_changed_number_of_buckets_is_a_conflict
