@@ -9,6 +9,7 @@ import click
 import paimonlab
 from paimonlab.cli import jobs, names, rows
 from paimonlab.cli.compacting import compact
+from paimonlab.cli.following import follow
 from paimonlab.cli.fsck import fsck
 from paimonlab.cli.looking import LISTINGS, listing, tables
 from paimonlab.errors import PaimonError
@@ -41,6 +42,7 @@ _COMMANDS: tuple[click.Command, ...] = (
     rows.scan,
     rows.lookup,
     rows.changes,
+    follow,
     names.create_tag,
     names.delete_tag,
     names.create_branch,
