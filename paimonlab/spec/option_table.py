@@ -104,6 +104,7 @@ lookup-compact  enum  RADICAL  RADICAL*|GENTLE*
 lookup-compact.max-interval  int  -
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
 manifest.delete-file-drop-stats  boolean  false
+manifest.format  enum  avro  avro*|orc*|parquet*
 manifest.full-compaction-threshold-size  memory  16 mb
 manifest.merge-min-count  int  30
 manifest.target-file-size  memory  8 mb
@@ -291,7 +292,6 @@ lookup.remote-file.enabled  boolean  false
 manifest-sort.enabled  boolean  false
 manifest-sort.max-rewrite-size  memory  256 mb
 manifest-sort.partition-field  string  -
-manifest.format  enum  avro  avro|orc|parquet
 metadata.iceberg.compaction.max.file-num  int  50
 metadata.iceberg.compaction.min.file-num  int  10
 metadata.iceberg.database  string  -

@@ -162,7 +162,6 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"file.format": "csv"}, "create read write"),
     ({"deletion-vectors.enabled": "true"}, "write"),
     ({"type": "format-table"}, "create read write"),
-    ({"manifest.format": "orc"}, "create write"),
     ({"fields.a.aggregate-function": "nested_partial_update"}, "create read write"),
     ({"fields.a.nested-sequence-field": "b"}, "create read write"),
     ({"changelog-producer": "lookup"}, "create write"),
@@ -195,6 +194,7 @@ OF_ANOTHER_FORMAT: list[dict[str, str]] = [
     {"file.format": "ORC"},
     {"file.format.per.level": "5:orc"},
     {"changelog-file.format": "orc"},
+    {"manifest.format": "orc"},
 ]
 
 
