@@ -47,6 +47,25 @@ class _Output:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def flush(self) -> None:
+        """Leave it to closing."""
+
     def write(self, data: bytes) -> None:
         self._store.call("output.write", self._path, lambda: self._file.write(data))
 
