@@ -22,7 +22,9 @@ changelog-file.compression  string  -
 changelog-file.format  enum  -  parquet*|orc*|avro*|csv|json|text|lance|vortex|mosaic|row|blob
 changelog-file.prefix  string  changelog-
 changelog-file.stats-mode  string  -
-changelog-producer  enum  none  none*|input*|full-compaction|lookup
+changelog-producer  enum  none  none*|input*|full-compaction*|lookup*
+changelog-producer.row-deduplicate  boolean  false
+changelog-producer.row-deduplicate-ignore-fields  string  -
 changelog.num-retained.max  int  -
 changelog.num-retained.min  int  -
 changelog.time-retained  duration  -
@@ -256,8 +258,6 @@ stream-scan-mode  enum  none  none|compact-bucket-table|file-monitor
 
 UNSUPPORTED_FOR_WRITING = """
 avro.*  string  -
-changelog-producer.row-deduplicate  boolean  false
-changelog-producer.row-deduplicate-ignore-fields  string  -
 clustering.columns  string  -
 clustering.history-partition.idle-to-full-sort  duration  -
 clustering.history-partition.limit  int  5

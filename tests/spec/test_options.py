@@ -164,7 +164,6 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"type": "format-table"}, "create read write"),
     ({"fields.a.aggregate-function": "nested_partial_update"}, "create read write"),
     ({"fields.a.nested-sequence-field": "b"}, "create read write"),
-    ({"changelog-producer": "lookup"}, "create write"),
     ({"file.compression": "brotli"}, "create write"),
     ({"manifest.compression": "deflate"}, "create write"),
     ({"full-compaction.delta-commits": "1"}, "create write"),
