@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import paimonlab
-from paimonlab.cli import jobs, names, rows
+from paimonlab.cli import expiring, jobs, names, rows
 from paimonlab.cli.compacting import compact
 from paimonlab.cli.following import follow
 from paimonlab.cli.fsck import fsck
@@ -50,8 +50,9 @@ _COMMANDS: tuple[click.Command, ...] = (
     names.fast_forward,
     names.reset_consumer,
     compact,
-    jobs.expire,
-    jobs.expire_changelogs,
+    expiring.expire,
+    expiring.expire_changelogs,
+    expiring.orphans,
     jobs.rollback,
     jobs.analyze,
     jobs.compact_manifests,
