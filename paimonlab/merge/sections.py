@@ -5,6 +5,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.compact.IntervalPartit
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -45,8 +46,8 @@ class Section:
 def sections(files: Sequence[DataFileMeta], key_types: Sequence[DataType]) -> list[Section]:
     """Group the files of one bucket by overlapping key ranges.
 
-    The files of a level above 0 are one run as long as they do not overlap, every file of
-    level 0 is one.
+    The files of a level above 0 are one run as long as they do not overlap, and so are files of
+    level 0 that follow each other in time.
 
     Parameters
     ----------
@@ -102,9 +103,11 @@ def _section(
     files: Sequence[DataFileMeta], positions: Sequence[int], low: Ranks, high: Ranks
 ) -> Section:
     levels: dict[tuple[int, int], list[int]] = {}
+    newest = [position for position in positions if files[position].level == 0]
+    clusters = _clusters(files, newest, low, high)
     for position in positions:
-        level = files[position].level
-        levels.setdefault((level, position if level == 0 else 0), []).append(position)
+        place = (files[position].level, clusters.get(position, 0))
+        levels.setdefault(place, []).append(position)
     runs: list[list[int]] = []
     for run in levels.values():
         ends = [int(high[position]) for position in run]
@@ -117,6 +120,30 @@ def _section(
     if not is_age_enough:
         runs.sort(key=min)
     return Section(tuple(tuple(run) for run in runs), is_age_enough)
+
+
+def _clusters(
+    files: Sequence[DataFileMeta], positions: Sequence[int], low: Ranks, high: Ranks
+) -> dict[int, int]:
+    """Give files of level 0 a number: those of one follow in time and share no key.
+
+    A writer that writes many rows at once makes several such files.
+    """
+    numbers: dict[int, int] = {}
+    number = 0
+    taken: list[tuple[int, int]] = []
+    for position in sorted(positions, key=lambda one: _sequence_range(files, [one])):
+        keys = (int(low[position]), int(high[position]))
+        place = bisect_left(taken, keys)
+        is_free = (place == 0 or taken[place - 1][1] < keys[0]) and (
+            place == len(taken) or keys[1] < taken[place][0]
+        )
+        if not is_free:
+            number += 1
+            taken, place = [], 0
+        taken.insert(place, keys)
+        numbers[position] = number
+    return numbers
 
 
 def _sequence_range(files: Sequence[DataFileMeta], run: Sequence[int]) -> tuple[int, int]:

@@ -9,8 +9,10 @@ import pyarrow as pa
 
 from paimonlab.errors import DataError
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.writing import files_deleted_on_failure, has_same_buckets, new_user
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER
+from paimonlab.table.commit_user import new_user
+from paimonlab.table.late_compaction import compact_written
+from paimonlab.table.writing import files_deleted_on_failure
 from paimonlab.write.folders import delete_files
 
 if TYPE_CHECKING:
@@ -18,8 +20,20 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 
-def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen: Snapshot | None) -> None:
+def seen_snapshot_id(table: Table) -> int | None:
+    """Return the snapshot up to which a write that begins now need not look for conflicts.
+
+    None: it has to look at all files, for the number of buckets may have changed. Without buckets
+    nothing can conflict.
+    """
+    parts = table.parts
+    return None if parts.write_plan().buckets > 0 else parts.snapshots.latest_id() or 0
+
+
+def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen_id: int | None) -> None:
     """Add files to a table; no files make no snapshot.
+
+    Executors leave compaction to the driver, which does it once the rows are committed.
 
     Parameters
     ----------
@@ -27,23 +41,21 @@ def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen: Snapsh
         The table.
     messages
         Of all tasks.
-    seen
-        The latest snapshot before the first row was written; what came later is checked for
-        conflicts. None: there was none.
+    seen_id
+        What `seen_snapshot_id` was before the first row was written.
     """
     if not messages:
         return
     parts = table.parts
-    # Files of other numbers of buckets are found only by looking at all of them.
-    is_checked = has_same_buckets(parts, seen, messages)
     with files_deleted_on_failure(parts, messages):
         parts.committer.append(
             messages,
             user=new_user(parts),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
-            checked_id=(seen.id if seen else 0) if is_checked else None,
+            checked_id=seen_id,
         )
+    compact_written(parts, messages)
 
 
 def commit_scope(table: Table, messages: Sequence[CommitMessage], scope: OverwriteScope) -> None:

@@ -22,13 +22,12 @@ changelog-file.compression  string  -
 changelog-file.format  enum  -  parquet*|orc*|avro*|csv|json|text|lance|vortex|mosaic|row|blob
 changelog-file.prefix  string  changelog-
 changelog-file.stats-mode  string  -
-changelog-producer  enum  none  none*|input*|full-compaction*|lookup*
-changelog-producer.row-deduplicate  boolean  false
-changelog-producer.row-deduplicate-ignore-fields  string  -
+changelog-producer  enum  none  none*|input*|full-compaction|lookup
 changelog.num-retained.max  int  -
 changelog.num-retained.min  int  -
 changelog.time-retained  duration  -
 commit.discard-duplicate-files  boolean  false
+commit.force-compact  boolean  false
 commit.force-create-snapshot  boolean  false
 commit.max-retries  int  10
 commit.max-retry-wait  duration  10 s
@@ -94,6 +93,7 @@ file.format  enum  parquet  parquet*|orc*|avro*|csv|json|text|lance|vortex|mosai
 file.format.per.level  map  -
 file.suffix.include.compression  boolean  false
 force-lookup  boolean  false
+full-compaction.delta-commits  int  -
 ignore-delete  boolean  false
 ignore-update-before  boolean  false
 incremental-between  string  -
@@ -106,7 +106,6 @@ lookup-compact  enum  RADICAL  RADICAL*|GENTLE*
 lookup-compact.max-interval  int  -
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
 manifest.delete-file-drop-stats  boolean  false
-manifest.format  enum  avro  avro*|orc*|parquet*
 manifest.full-compaction-threshold-size  memory  16 mb
 manifest.merge-min-count  int  30
 manifest.target-file-size  memory  8 mb
@@ -185,6 +184,7 @@ tag.time-expire-enabled  boolean  true
 target-file-row-num  long  9223372036854775807
 target-file-size  memory  -
 write-buffer-size  memory  256 mb
+write-only  boolean  false
 write.isolation  enum  snapshot  snapshot*|serializable*
 """  # noqa: E501
 """Read and obeyed."""
@@ -258,6 +258,8 @@ stream-scan-mode  enum  none  none|compact-bucket-table|file-monitor
 
 UNSUPPORTED_FOR_WRITING = """
 avro.*  string  -
+changelog-producer.row-deduplicate  boolean  false
+changelog-producer.row-deduplicate-ignore-fields  string  -
 clustering.columns  string  -
 clustering.history-partition.idle-to-full-sort  duration  -
 clustering.history-partition.limit  int  5
@@ -267,7 +269,6 @@ clustering.incremental.optimize-write  boolean  false
 clustering.strategy  string  auto
 commit.callback.*.param  string  -
 commit.callbacks  string  -
-commit.force-compact  boolean  false
 compaction.file-num-limit  int  100000
 compaction.max.file-num  int  -
 compaction.skip-expired-partitions  boolean  false
@@ -278,7 +279,6 @@ delete.force-produce-changelog  boolean  false
 end-input.check-partition-expire  boolean  false
 fields.*.dimension  int  -
 fields.*.nlist  int  -
-full-compaction.delta-commits  int  -
 global-index.build.max-parallelism  int  4096
 global-index.build.max-shard  int  32
 global-index.column-update-action  enum  THROW_ERROR  THROW_ERROR|DROP_PARTITION_INDEX|IGNORE
@@ -292,6 +292,7 @@ lookup.remote-file.enabled  boolean  false
 manifest-sort.enabled  boolean  false
 manifest-sort.max-rewrite-size  memory  256 mb
 manifest-sort.partition-field  string  -
+manifest.format  enum  avro  avro|orc|parquet
 metadata.iceberg.compaction.max.file-num  int  50
 metadata.iceberg.compaction.min.file-num  int  10
 metadata.iceberg.database  string  -
@@ -499,7 +500,6 @@ write-buffer-for-append  boolean  false
 write-buffer-spill.max-disk-size  memory  infinite
 write-buffer-spillable  boolean  true
 write-max-writers-to-spill  int  10
-write-only  boolean  false
 write.batch-memory  memory  128 mb
 write.batch-size  int  1024
 write.data-evolution.update-conflict-retry.max-attempts  int  20

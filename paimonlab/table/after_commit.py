@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimonlab.maintenance.retention import ExpireOptions
-from paimonlab.spec.options import parse_boolean
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.auto_tags import AutoTagOptions
 from paimonlab.table.consumers import ConsumerOptions
 from paimonlab.table.expiring import expire_by_options
 from paimonlab.table.tags import Tags
+from paimonlab.write.compactions import WriterCompactionOptions
 
 if TYPE_CHECKING:
     from paimonlab.table.parts import TableParts
@@ -68,5 +68,5 @@ class Upkeep:
 
 def after_commit(parts: TableParts) -> tuple[Upkeep, ...]:
     """Return what follows a commit; () if others do it."""
-    is_left_to_others = parse_boolean(parts.options.get("write-only", "false"))
+    is_left_to_others = parts.options.slice(WriterCompactionOptions).write_only
     return () if is_left_to_others else (Upkeep(parts),)

@@ -48,11 +48,12 @@ from paimonlab.spec.row_tracking import (
     with_tracking,
 )
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.live_buckets import live_buckets
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.texts import partition_text
-from paimonlab.table.writing import files_deleted_on_failure, new_user
+from paimonlab.table.writing import files_deleted_on_failure
 
 logger = logging.getLogger(__name__)
 

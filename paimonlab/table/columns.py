@@ -20,6 +20,7 @@ from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.row_tracking import RowTrackingOptions, with_tracking
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table import writing
+from paimonlab.table.commit_user import new_user
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
 from paimonlab.write.columns import (
@@ -131,7 +132,7 @@ def _commit(
     with writing.files_deleted_on_failure(parts, messages):
         return parts.committer.append(
             messages,
-            user=writing.new_user(parts),
+            user=new_user(parts),
             identifier=BATCH_COMMIT_IDENTIFIER,
             properties=dict(properties) if properties else None,
             is_new_user=True,

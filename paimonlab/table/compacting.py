@@ -1,4 +1,4 @@
-"""Compacting a table on demand: ``table.compact()``.
+"""Compacting buckets of a table and committing what came out.
 
 Every bucket is compacted by itself, several at a time. What came out becomes one snapshot of
 kind COMPACT. If others replaced files of a bucket meanwhile, what was made of it is deleted and
@@ -13,18 +13,14 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from paimonlab.commit.scope import OverwriteScope
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.compaction import CompactPlan, Picked, compact, delete_outputs, pick_unit
 from paimonlab.compact.units import CompactIncrement
@@ -32,22 +28,16 @@ from paimonlab.errors import (
     CommitError,
     CommitOutcomeUnknownError,
     FilesConflictError,
-    SchemaError,
 )
 from paimonlab.maintenance.fsck.check import Progress
-from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.predicate import Predicate, columns, evaluate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.append_compacting import AppendRequest, compact_appends, packing
+from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
-from paimonlab.table.conditions import bound
 from paimonlab.table.live_buckets import BucketKey, live_buckets, of_buckets
-from paimonlab.table.overwriting import partition_values
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.texts import partition_text
-from paimonlab.table.writing import new_user
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +56,6 @@ class CompactRequest:
     keep: Keep
     """Which entries are of buckets that are looked at."""
     progress: Progress | None = None
-    user: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,43 +85,19 @@ class _Done:
         )
 
 
-def compact_table(
-    parts: TableParts,
-    *,
-    full: bool,
-    partitions: Sequence[Mapping[str, Any]] | None,
-    buckets: Collection[int] | None,
-    where: str | Predicate | None,
-    progress: Progress | None,
-    dry_run: bool,
-) -> CompactResult:
-    """Compact a table; see `Table.compact`."""
-    parts = with_latest_schema(parts)
-    keep = _kept(parts, partitions, buckets, where)
-    if not parts.schema.primary_keys:
-        how = packing(parts, full=full)
-        return compact_appends(
-            parts, AppendRequest(keep=keep, strategy=how, progress=progress, dry_run=dry_run)
-        )
-    request = CompactRequest(
-        full=full,
-        keep=keep,
-        progress=progress,
-        user=new_user(parts),
-    )
-    if dry_run:
-        snapshot = parts.snapshots.latest()
-        picked = [] if snapshot is None else _picked(parts, snapshot, request, request.keep)
-        return _result(parts, picked, None, is_dry_run=True)
-    return compact_buckets(parts, request)
-
-
 def with_latest_schema(parts: TableParts) -> TableParts:
     """Return the parts at the latest schema: under an older one newer columns would be lost."""
     latest = parts.schemas.latest()
     if latest is None or latest.id == parts.schema.id:
         return parts
     return replace(parts, schema=latest)
+
+
+def planned(parts: TableParts, request: CompactRequest) -> CompactResult:
+    """Tell what would be compacted."""
+    snapshot = parts.snapshots.latest()
+    picked = [] if snapshot is None else _picked(parts, snapshot, request, request.keep)
+    return _result(parts, picked, None, is_dry_run=True)
 
 
 def compact_buckets(parts: TableParts, request: CompactRequest) -> CompactResult:
@@ -154,7 +119,7 @@ def compact_buckets(parts: TableParts, request: CompactRequest) -> CompactResult
         if not done:
             return _result(parts, [], None)
         try:
-            landed = _commit(parts, done, request.user)
+            landed = _commit(parts, done)
         except FilesConflictError as error:
             if rounds == _ROUNDS:
                 _delete(parts, done)
@@ -226,10 +191,10 @@ def _compact_one(one: _Done, *, parts: TableParts, plan: CompactPlan, now: datet
     return _Done(one.bucket, one.picked, increment)
 
 
-def _commit(parts: TableParts, done: Sequence[_Done], user: str) -> Snapshot | None:
+def _commit(parts: TableParts, done: Sequence[_Done]) -> Snapshot | None:
     return parts.committer.append(
         [one.message for one in done],
-        user=user,
+        user=new_user(parts),
         identifier=BATCH_COMMIT_IDENTIFIER,
         is_new_user=True,
         checked_id=min(one.bucket.snapshot_id for one in done),
@@ -272,42 +237,6 @@ def _delete(parts: TableParts, done: Iterable[_Done]) -> None:
 
 def _bytes(files: Iterable[DataFileMeta]) -> int:
     return sum(file.file_size_bytes for file in files)
-
-
-def _kept(
-    parts: TableParts,
-    partitions: Sequence[Mapping[str, Any]] | None,
-    buckets: Collection[int] | None,
-    where: str | Predicate | None,
-) -> Keep:
-    """Return what keeps the entries of the buckets that are asked for."""
-    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
-    predicate = bound(where, parts.schema.fields, parts.name)
-    if predicate is not None and not columns(predicate) <= set(parts.schema.partition_keys):
-        keys = ", ".join(parts.schema.partition_keys) or "none"
-        raise SchemaError(
-            f"{parts.name}: where must look at partition columns only; they are: {keys}"
-        )
-    scope = OverwriteScope.whole_table()
-    if partitions is not None:
-        scope = OverwriteScope.partitions_with(
-            [partition_values(partition, parts) for partition in partitions]
-        )
-
-    def keep(entries: pa.Table) -> pa.Table:
-        if buckets is not None:
-            entries = entries.filter(pc.is_in(entries["bucket"], pa.array([*buckets], pa.int32())))
-        if not entries.num_rows or (partitions is None and predicate is None):
-            return entries
-        encoded = pc.dictionary_encode(entries["partition"].combine_chunks())
-        covered = scope.covers(encoded.dictionary, fields)
-        if predicate is not None:
-            rows = partition_columns(encoded.dictionary, fields)
-            is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
-            covered = covered & is_true.to_numpy(zero_copy_only=False)
-        return entries.filter(pa.array(np.asarray(covered)[encoded.indices.to_numpy()]))
-
-    return keep
 
 
 def _result(

@@ -12,12 +12,12 @@ from paimonlab.maintenance.rollback import Rollback, plan, roll_back
 from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.analyze import analyze
+from paimonlab.table.commit_user import new_user
 from paimonlab.table.expiring import expire_changelogs, expire_snapshots
 from paimonlab.table.orphan_cleaning import remove_orphan_files
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scanning import Query, scan_of
 from paimonlab.table.time_travel import TravelPoint, to_millis, travel
-from paimonlab.table.writing import new_user
 
 
 class Maintenance:

@@ -21,9 +21,11 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options import option_field
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.commit_user import new_user
 from paimonlab.table.isolation import rows_of_interest
+from paimonlab.table.late_compaction import landed
 from paimonlab.table.parts import TableParts
-from paimonlab.table.writing import files_deleted_on_failure, new_user, write_files
+from paimonlab.table.writing import files_deleted_on_failure, write_files
 from paimonlab.write.conversion import convert
 from paimonlab.write.rows import batches_of
 
@@ -90,13 +92,17 @@ def _commit(
     scope: OverwriteScope,
     reads: ReadSet | None,
 ) -> Snapshot:
-    return parts.committer.overwrite(
+    return landed(
+        parts,
         messages,
-        scope=scope,
-        user=new_user(parts),
-        identifier=BATCH_COMMIT_IDENTIFIER,
-        is_new_user=True,
-        reads=reads,
+        lambda: parts.committer.overwrite(
+            messages,
+            scope=scope,
+            user=new_user(parts),
+            identifier=BATCH_COMMIT_IDENTIFIER,
+            is_new_user=True,
+            reads=reads,
+        ),
     )
 
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.committer import CommitOptions, Committer
 from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
-from paimonlab.compact.changelog import ChangelogOptions
 from paimonlab.compact.compaction import CompactPlan
 from paimonlab.compact.record_expiry import RecordExpiryOptions
 from paimonlab.compact.strategy import StrategyOptions
@@ -246,5 +245,4 @@ class TableParts:
             tasks=self.options.slice(TaskOptions),
             expiry=self.options.slice(RecordExpiryOptions),
             index_files=self.options.slice(IndexFileOptions),
-            changelog=self.options.slice(ChangelogOptions),
         )

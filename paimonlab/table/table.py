@@ -29,8 +29,9 @@ from paimonlab.table import overwriting, writing
 from paimonlab.table.branches import Branches, BranchOptions
 from paimonlab.table.changes import Changes
 from paimonlab.table.changing import verbs
+from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import CompactResult
-from paimonlab.table.compacting import compact_table
+from paimonlab.table.compact_verb import compact_table
 from paimonlab.table.consumers import Consumers
 from paimonlab.table.following.follow import FollowRequest, Start, Until, follow
 from paimonlab.table.following.follower import Follower
@@ -600,7 +601,7 @@ class Table:
 
     def new_writer(self, user: str | None = None) -> Writer:
         """Begin to write many batches, for one or many commits; see `Writer`."""
-        return Writer(self._writable(), user or writing.new_user(self._parts))
+        return Writer(self._writable(), user or new_user(self._parts))
 
     def commit(
         self,
@@ -648,7 +649,7 @@ class Table:
             If the commit happened, but not all that should follow.
         """
         committer = self._writable().committer.with_callbacks(callbacks)
-        given_user = user or writing.new_user(self._parts)
+        given_user = user or new_user(self._parts)
         if statistics is not None:
             if messages or overwrite or properties or watermark is not None:
                 raise ValueError("statistics are committed by themselves")
@@ -704,7 +705,7 @@ class Table:
         Snapshot or None
             One of kind COMPACT with the same rows; None if there is nothing to rewrite.
         """
-        user = writing.new_user(self._parts)
+        user = new_user(self._parts)
         return self._writable().committer.compact_manifests(user=user)
 
     def fsck(self, *, deep: bool = False, progress: Progress | None = None) -> FsckReport:

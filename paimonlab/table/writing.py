@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -14,15 +12,17 @@ import pyarrow.compute as pc
 from paimonlab.errors import CommitError, CommitOutcomeUnknownError
 from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.options import option_field
 from paimonlab.spec.partition import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.commit_user import new_user
 from paimonlab.table.key_index import KeyIndex, known_keys
+from paimonlab.table.late_compaction import landed
 from paimonlab.table.parts import TableParts
+from paimonlab.table.writer_compactions import writer_compactions
 from paimonlab.write.folders import delete_files
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_router import KeyRouter
-from paimonlab.write.routing import DynamicRouter, FixedRouter
+from paimonlab.write.routing import DynamicRouter, FixedRouter, Router
 from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
 
@@ -85,17 +85,29 @@ def new_table_writer(parts: TableParts, *, replaces: bool = False, user: str = "
         # Nothing orders the files of an append table without buckets.
         return TableWriter(plan, file_io)
     if mode is BucketMode.POSTPONE_MODE:
-        router = FixedRouter(plan.schema, -1, only_bucket=POSTPONE_BUCKET)
-        return TableWriter(plan, file_io, router=router, user=user)
+        waiting = FixedRouter(plan.schema, -1, only_bucket=POSTPONE_BUCKET)
+        return TableWriter(plan, file_io, router=waiting, user=user)
     snapshot = parts.snapshots.latest()
     numbers = sequence_numbers(parts, snapshot)
-    if mode is BucketMode.HASH_FIXED:
-        return TableWriter(plan, file_io, numbers)
-    if mode is BucketMode.HASH_DYNAMIC:
-        hashes = dynamic_router(parts, plan, snapshot, numbers, replaces=replaces)
-        return TableWriter(plan, file_io, numbers, router=hashes)
-    keys = key_router(parts, plan, snapshot, replaces=replaces)
-    return TableWriter(plan, file_io, numbers, router=keys)
+    router = _router(parts, plan, snapshot, numbers, replaces=replaces)
+    compactions = writer_compactions(parts, plan, snapshot, replaces=replaces)
+    return TableWriter(plan, file_io, numbers, router=router, compactions=compactions)
+
+
+def _router(
+    parts: TableParts,
+    plan: WritePlan,
+    snapshot: Snapshot | None,
+    numbers: pa.Table,
+    *,
+    replaces: bool,
+) -> Router | None:
+    """Make what gives rows their buckets; None: the rows alone say it."""
+    if plan.bucket_mode is BucketMode.HASH_FIXED:
+        return None
+    if plan.bucket_mode is BucketMode.HASH_DYNAMIC:
+        return dynamic_router(parts, plan, snapshot, numbers, replaces=replaces)
+    return key_router(parts, plan, snapshot, replaces=replaces)
 
 
 def dynamic_router(
@@ -142,14 +154,18 @@ def write(
     messages = write_files(parts, data, row_kinds=row_kinds, user=user)
     is_checked = has_same_buckets(parts, seen, messages)
     with files_deleted_on_failure(parts, messages):
-        return parts.committer.append(
+        return landed(
+            parts,
             messages,
-            user=user,
-            identifier=BATCH_COMMIT_IDENTIFIER,
-            properties=dict(properties) if properties else None,
-            is_new_user=True,
-            # Names of new files are new, and apart from bucket counts no more matters.
-            checked_id=(seen.id if seen else 0) if is_checked else None,
+            lambda: parts.committer.append(
+                messages,
+                user=user,
+                identifier=BATCH_COMMIT_IDENTIFIER,
+                properties=dict(properties) if properties else None,
+                is_new_user=True,
+                # Names of new files are new, and apart from bucket counts no more matters.
+                checked_id=(seen.id if seen else 0) if is_checked else None,
+            ),
         )
 
 
@@ -192,17 +208,3 @@ def files_deleted_on_failure(
     except CommitError:
         delete_files(messages, parts.write_plan(), parts.file_io)
         raise
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserOptions:
-    """The table option that names commit users."""
-
-    prefix: str | None = option_field("commit.user-prefix", "string", None)
-    """``commit.user-prefix``"""
-
-
-def new_user(parts: TableParts) -> str:
-    """Make up a commit user that nobody had before."""
-    prefix = parts.options.slice(UserOptions).prefix
-    return f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4())

@@ -24,6 +24,7 @@ from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import VALUE_KIND
 from paimonlab.storage import FileIO
 from paimonlab.write.buckets import Group
+from paimonlab.write.compactions import BucketCompactions
 from paimonlab.write.file_targets import changelog_target, data_target
 from paimonlab.write.folders import bucket_folder
 from paimonlab.write.kinds import admitted
@@ -54,6 +55,8 @@ class TableWriter:
         Gives rows their buckets; None: a `FixedRouter`.
     user
         Who will commit; the names of files of the postponed bucket say so.
+    compactions
+        Compacts the buckets that rows are written to; None: that is left to others.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class TableWriter:
         *,
         router: Router | None = None,
         user: str = "",
+        compactions: BucketCompactions | None = None,
     ) -> None:
         self._plan = plan
         self._file_io = file_io
@@ -84,6 +88,7 @@ class TableWriter:
             )
         self._router = router or FixedRouter(plan.schema, plan.buckets)
         self._sequences = SequenceNumbers(sequence_numbers)
+        self._compactions = compactions
         self._buffer: list[pa.RecordBatch] = []
         self._buffered_bytes = 0
         self._targets: dict[_Bucket, FileTarget] = {}
@@ -143,7 +148,8 @@ class TableWriter:
         Returns
         -------
         list of CommitMessage
-            One a bucket that has new files; [] when nothing was written.
+            One a bucket that has new files, then one a bucket that was compacted; [] when nothing
+            was written.
         """
         self._flush(everything=True)
         for bucket, writer in self._open.items():
@@ -165,6 +171,8 @@ class TableWriter:
             )
             for (partition, bucket), files in self._files.items()
         ]
+        if self._compactions is not None:
+            messages += self._compactions.finish(self._files.keys())
         self._files.clear()
         self._handed_over = True
         return messages
@@ -181,6 +189,8 @@ class TableWriter:
                 for path in self._targets[bucket].paths_of(file):
                     self._file_io.delete(path)
         self._files.clear()
+        if self._compactions is not None:
+            self._compactions.abort()
         for bucket, files in self._changelogs.items():
             for file in files:
                 self._file_io.delete(self._changelog_targets[bucket].path_of(file))
@@ -209,6 +219,8 @@ class TableWriter:
             jobs.append((group, first))
             self._target(group)
 
+        new: dict[_Bucket, list[DataFileMeta]] = {}
+
         def run(job: tuple[Group, int]) -> None:
             group, first = job
             bucket = (group.partition, group.bucket)
@@ -216,13 +228,16 @@ class TableWriter:
                 run_ = waiting_rows(rows, group.rows, self._plan)
             else:
                 run_ = sorted_run(rows, group.rows, first, self._plan)
-            self._files[bucket] += self._written(self._targets[bucket], run_)
+            new[bucket] = self._written(self._targets[bucket], run_)
+            self._files[bucket] += new[bucket]
             if bucket in self._changelog_targets:
                 changes = sorted_changes(rows, group.rows, first, self._plan)
                 target = self._changelog_targets[bucket]
                 self._changelogs[bucket] += self._written(target, changes)
 
         list(_in_threads(run, jobs))
+        if self._compactions is not None:
+            self._compactions.add(new)
 
     def _written(self, target: FileTarget, rows: pa.Table) -> list[DataFileMeta]:
         writer = DataFileWriter(self._file_io, target)

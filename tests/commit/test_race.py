@@ -35,7 +35,10 @@ def _start(warehouse: Path, number: int, commits: int) -> subprocess.Popen[bytes
 
 @pytest.mark.parametrize(
     "definition",
-    [{"options": {"bucket": "-1"}}, {"options": {"bucket": "1"}, "primary_keys": ["id"]}],
+    [
+        {"options": {"bucket": "-1"}},
+        {"options": {"bucket": "1", "write-only": "true"}, "primary_keys": ["id"]},
+    ],
     ids=["append", "primary key"],
 )
 def test_eight_processes_with_thirty_commits_each_lose_none(

@@ -31,7 +31,10 @@ def catalog(tmp_path: Path) -> pl.Catalog:
 @pytest.fixture
 def table(catalog: pl.Catalog) -> pl.Table:
     table = catalog.create_table(
-        "db.t", {"id": "INT", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
+        "db.t",
+        {"id": "INT", "v": "STRING"},
+        primary_keys=["id"],
+        options={"bucket": "1", "write-only": "true"},
     )
     write(table, {1: "a"})
     table.tags.create("one")
@@ -244,7 +247,10 @@ def test_random_branches_agree_with_dicts(catalog: pl.Catalog, seed: int) -> Non
     """Each branch is a list of states; a tag is one of them."""
     random_ = random.Random(seed)
     table = catalog.create_table(
-        "db.r", {"id": "INT", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
+        "db.r",
+        {"id": "INT", "v": "STRING"},
+        primary_keys=["id"],
+        options={"bucket": "1", "write-only": "true"},
     )
     history: dict[str, list[dict[int, str]]] = {"main": [{}]}
     tags: dict[str, tuple[dict[int, str], int]] = {}

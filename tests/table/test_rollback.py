@@ -24,7 +24,10 @@ def catalog(tmp_path: Path) -> pl.Catalog:
 @pytest.fixture
 def table(catalog: pl.Catalog) -> pl.Table:
     table = catalog.create_table(
-        "db.t", {"id": "INT", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
+        "db.t",
+        {"id": "INT", "v": "STRING"},
+        primary_keys=["id"],
+        options={"bucket": "1", "write-only": "true"},
     )
     for number in range(1, 6):
         write(table, {number: "v"})
@@ -189,7 +192,10 @@ def test_random_histories_agree_with_dicts(catalog: pl.Catalog, seed: int) -> No
     """States by snapshot id, tags and branches as dicts; nothing that they name is ever lost."""
     random_ = random.Random(seed)
     table = catalog.create_table(
-        "db.r", {"id": "INT", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
+        "db.r",
+        {"id": "INT", "v": "STRING"},
+        primary_keys=["id"],
+        options={"bucket": "1", "write-only": "true"},
     )
     states: dict[int, dict[int, str]] = {}
     tags: dict[str, int] = {}

@@ -35,7 +35,7 @@ def new_table(catalog: pl.Catalog, options: Mapping[str, str] | None = None) -> 
         "db.t",
         {"id": "INT", "v": "STRING"},
         primary_keys=["id"],
-        options={"bucket": "1", **(options or {})},
+        options={"bucket": "1", "num-sorted-run.compaction-trigger": "99", **(options or {})},
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, TypeAlias
 
 import pyarrow as pa
@@ -18,9 +19,11 @@ from paimonlab.errors import FilesConflictError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.commit_user import new_user
 from paimonlab.table.isolation import rows_of_interest
+from paimonlab.table.late_compaction import landed
 from paimonlab.table.parts import TableParts
-from paimonlab.table.writing import files_deleted_on_failure, new_user
+from paimonlab.table.writing import files_deleted_on_failure
 
 logger = logging.getLogger(__name__)
 
@@ -100,21 +103,28 @@ def run(
             return None
         try:
             with files_deleted_on_failure(parts, changed.messages):
-                return parts.committer.append(
-                    changed.messages,
-                    user=new_user(parts),
-                    identifier=BATCH_COMMIT_IDENTIFIER,
-                    is_new_user=True,
-                    checked_id=snapshot.id,
-                    reads=ReadSet(
-                        snapshot_id=snapshot.id,
-                        its_buckets=changed.are_of_rows_read,
-                        may_match=rows_of_interest(parts, statement.predicate),
-                    ),
-                )
+                commit = partial(_commit, parts, statement, snapshot, changed)
+                return landed(parts, changed.messages, commit)
         except FilesConflictError as error:
             if number == _MOST_RUNS:
                 raise
             verb = "delete" if statement.assignments is None else "update"
             logger.info("%s: the %s runs again: %s", parts.name, verb, error)
     raise AssertionError("the last run returns or raises")
+
+
+def _commit(
+    parts: TableParts, statement: Statement, snapshot: Snapshot, changed: Changed
+) -> Snapshot | None:
+    return parts.committer.append(
+        changed.messages,
+        user=new_user(parts),
+        identifier=BATCH_COMMIT_IDENTIFIER,
+        is_new_user=True,
+        checked_id=snapshot.id,
+        reads=ReadSet(
+            snapshot_id=snapshot.id,
+            its_buckets=changed.are_of_rows_read,
+            may_match=rows_of_interest(parts, statement.predicate),
+        ),
+    )

@@ -20,10 +20,10 @@ from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Progress, Statement, run
 from paimonlab.table.columns import update_columns
+from paimonlab.table.commit_user import new_user
 from paimonlab.table.conditions import bound
 from paimonlab.table.isolation import rows_of_interest
 from paimonlab.table.parts import TableParts
-from paimonlab.table.writing import new_user
 
 
 def delete(

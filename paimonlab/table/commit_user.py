@@ -1,0 +1,23 @@
+"""Who commits: a user nobody had before."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from paimonlab.spec.options import option_field
+from paimonlab.table.parts import TableParts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserOptions:
+    """The table option that names commit users."""
+
+    prefix: str | None = option_field("commit.user-prefix", "string", None)
+    """``commit.user-prefix``"""
+
+
+def new_user(parts: TableParts) -> str:
+    """Make up a commit user that nobody had before."""
+    prefix = parts.options.slice(UserOptions).prefix
+    return f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4())

@@ -1,0 +1,89 @@
+"""Compacting a table on demand: ``table.compact()``.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.commit.scope import OverwriteScope
+from paimonlab.errors import SchemaError
+from paimonlab.maintenance.fsck.check import Progress
+from paimonlab.metadata.partition_stats import partition_columns
+from paimonlab.spec.predicate import Predicate, columns, evaluate
+from paimonlab.table.append_compacting import AppendRequest, compact_appends, packing
+from paimonlab.table.compact_result import CompactResult
+from paimonlab.table.compacting import (
+    CompactRequest,
+    Keep,
+    compact_buckets,
+    planned,
+    with_latest_schema,
+)
+from paimonlab.table.conditions import bound
+from paimonlab.table.overwriting import partition_values
+from paimonlab.table.parts import TableParts
+
+
+def compact_table(
+    parts: TableParts,
+    *,
+    full: bool,
+    partitions: Sequence[Mapping[str, Any]] | None,
+    buckets: Collection[int] | None,
+    where: str | Predicate | None,
+    progress: Progress | None,
+    dry_run: bool,
+) -> CompactResult:
+    """Compact a table; see `Table.compact`."""
+    parts = with_latest_schema(parts)
+    keep = _kept(parts, partitions, buckets, where)
+    if not parts.schema.primary_keys:
+        how = packing(parts, full=full)
+        return compact_appends(
+            parts, AppendRequest(keep=keep, strategy=how, progress=progress, dry_run=dry_run)
+        )
+    request = CompactRequest(full=full, keep=keep, progress=progress)
+    return planned(parts, request) if dry_run else compact_buckets(parts, request)
+
+
+def _kept(
+    parts: TableParts,
+    partitions: Sequence[Mapping[str, Any]] | None,
+    buckets: Collection[int] | None,
+    where: str | Predicate | None,
+) -> Keep:
+    """Return what keeps the entries of the buckets that are asked for."""
+    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
+    predicate = bound(where, parts.schema.fields, parts.name)
+    if predicate is not None and not columns(predicate) <= set(parts.schema.partition_keys):
+        keys = ", ".join(parts.schema.partition_keys) or "none"
+        raise SchemaError(
+            f"{parts.name}: where must look at partition columns only; they are: {keys}"
+        )
+    scope = OverwriteScope.whole_table()
+    if partitions is not None:
+        scope = OverwriteScope.partitions_with(
+            [partition_values(partition, parts) for partition in partitions]
+        )
+
+    def keep(entries: pa.Table) -> pa.Table:
+        if buckets is not None:
+            entries = entries.filter(pc.is_in(entries["bucket"], pa.array([*buckets], pa.int32())))
+        if not entries.num_rows or (partitions is None and predicate is None):
+            return entries
+        encoded = pc.dictionary_encode(entries["partition"].combine_chunks())
+        covered = scope.covers(encoded.dictionary, fields)
+        if predicate is not None:
+            rows = partition_columns(encoded.dictionary, fields)
+            is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
+            covered = covered & is_true.to_numpy(zero_copy_only=False)
+        return entries.filter(pa.array(np.asarray(covered)[encoded.indices.to_numpy()]))
+
+    return keep

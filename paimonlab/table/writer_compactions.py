@@ -1,0 +1,54 @@
+"""What compacts the buckets that a writer of this process writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.spec.bucket_mode import BucketMode
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.live_buckets import bucket_of, live_buckets, of_buckets
+from paimonlab.table.parts import TableParts
+from paimonlab.write.compactions import BucketCompactions, BucketKey, WriterCompactionOptions
+from paimonlab.write.write_plan import WritePlan
+
+
+def writer_compactions(
+    parts: TableParts, plan: WritePlan, snapshot: Snapshot | None, *, replaces: bool
+) -> BucketCompactions | None:
+    """Make what compacts for a writer.
+
+    Parameters
+    ----------
+    parts, plan
+        Of the table.
+    snapshot
+        That the writer goes on from.
+    replaces
+        Whether what is in the buckets goes, so that only new files are compacted.
+
+    Returns
+    -------
+    BucketCompactions or None
+        None: nothing is compacted by writers of this table. They have no key, are told not to
+        (``write-only``), or keep rows without buckets.
+    """
+    options = parts.options.slice(WriterCompactionOptions)
+    has_buckets = plan.bucket_mode is not BucketMode.POSTPONE_MODE
+    if not parts.schema.primary_keys or options.write_only or not has_buckets:
+        return None
+    compacting = parts.compact_plan(snapshot)
+    if compacting.strategy.levels.needs_lookup:
+        return None
+
+    def restore(keys: Collection[BucketKey]) -> Mapping[BucketKey, BucketFiles]:
+        found = {key: bucket_of(plan, *key, total_buckets=plan.buckets) for key in keys}
+        if snapshot is not None and not replaces:
+            for bucket in live_buckets(parts, snapshot, of_buckets(keys)):
+                key = (bucket.partition, bucket.bucket)
+                # Files for another number of buckets make the commit fail.
+                if key in found and bucket.total_buckets == plan.buckets:
+                    found[key] = bucket
+        return found
+
+    return BucketCompactions(compacting, options, parts.file_io, restore)

@@ -1,0 +1,211 @@
+"""Compaction by a writer: the sorted runs of the buckets it writes to are kept few.
+
+Before it hands over what it wrote, a writer compacts each bucket it wrote to, if the table's
+options ask for it; that a file was written and compacted away in the same round shows in both
+parts of its message. It waits earlier, too, when a bucket gets more runs than
+``num-sorted-run.stop-trigger``.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.MergeTreeWriter``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TypeAlias
+
+from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.compact.compaction import CompactPlan, compact, delete_outputs, pick_unit
+from paimonlab.compact.levels import level_runs
+from paimonlab.compact.strategy import PickMemory
+from paimonlab.compact.units import CompactIncrement
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.options import option_field
+from paimonlab.storage import FileIO
+
+BucketKey: TypeAlias = tuple[bytes, int]
+"""Partition, as a serialised BinaryRow, and bucket."""
+Restore: TypeAlias = Callable[[Collection[BucketKey]], Mapping[BucketKey, BucketFiles]]
+"""Looks up what is in buckets, all that are asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriterCompactionOptions:
+    """The table options for compaction by writers."""
+
+    write_only: bool = option_field("write-only", "boolean", default=False)
+    """``write-only``: writers leave compaction, and the upkeep after commits, to others."""
+    always_waits: bool = option_field("commit.force-compact", "boolean", default=False)
+    """``commit.force-compact``: a commit waits for compaction; here it always does."""
+    full_every: int | None = option_field("full-compaction.delta-commits", "int", None)
+    """``full-compaction.delta-commits``: after so many commits of a writer the buckets it wrote
+    to are compacted in full; None: never."""
+
+
+@dataclass(slots=True)
+class _Tree:
+    """One bucket: its files as they are after all compactions, and what is not handed over."""
+
+    bucket: BucketFiles
+    memory: PickMemory = field(default_factory=PickMemory)
+    before: dict[str, DataFileMeta] = field(default_factory=dict)
+    after: list[DataFileMeta] = field(default_factory=list)
+    changelog: list[DataFileMeta] = field(default_factory=list)
+    new_indexes: tuple[IndexManifestEntry, ...] = ()
+    deleted_indexes: tuple[IndexManifestEntry, ...] = ()
+
+    def add(self, files: Iterable[DataFileMeta]) -> None:
+        """Add new files."""
+        self.bucket = replace(self.bucket, files=(*self.bucket.files, *files))
+
+    def update(self, done: CompactIncrement) -> list[DataFileMeta]:
+        """Remember a compaction; returns files that nobody will ever name."""
+        useless = []
+        names = {file.file_name for file in done.after}
+        for file in done.before:
+            if file in self.after:
+                self.after.remove(file)
+                if file.file_name not in self.before and file.file_name not in names:
+                    useless.append(file)
+            else:
+                self.before[file.file_name] = file
+        self.after += done.after
+        self.changelog += done.changelog
+        gone = {(file.file_name, file.level) for file in done.before}
+        stays = (file for file in self.bucket.files if (file.file_name, file.level) not in gone)
+        indexes = self.bucket.indexes
+        if done.new_indexes or done.deleted_indexes:
+            kept = (index for index in indexes if index not in done.deleted_indexes)
+            indexes = (*kept, *done.new_indexes)
+            # A file that was written since the last hand-over is in no snapshot.
+            gone_now = (index for index in done.deleted_indexes if index not in self.new_indexes)
+            self.deleted_indexes = (*self.deleted_indexes, *gone_now)
+            self.new_indexes = done.new_indexes
+        self.bucket = replace(self.bucket, files=(*stays, *done.after), indexes=indexes)
+        return useless
+
+    def drain(self) -> CommitMessage | None:
+        """Hand over what was done; None: nothing was."""
+        if not self.before:
+            return None
+        bucket = self.bucket
+        is_indexed = bool(self.new_indexes or self.deleted_indexes)
+        message = CommitMessage(
+            partition=bucket.partition,
+            bucket=bucket.bucket,
+            total_buckets=bucket.total_buckets,
+            compact_before=tuple(self.before.values()),
+            compact_after=tuple(self.after),
+            compact_changelog=tuple(self.changelog),
+            new_indexes=self.new_indexes,
+            deleted_indexes=self.deleted_indexes,
+            checked_snapshot_id=bucket.snapshot_id if is_indexed else None,
+        )
+        self.before, self.after, self.changelog = {}, [], []
+        self.new_indexes, self.deleted_indexes = (), ()
+        return message
+
+
+class BucketCompactions:
+    """Compacts the buckets of one writer.
+
+    Parameters
+    ----------
+    plan
+        Of compacting the table.
+    options
+        When everything is compacted.
+    file_io
+        The table's store.
+    restore
+        Looks up what is in buckets that are touched for the first time.
+    """
+
+    def __init__(
+        self,
+        plan: CompactPlan,
+        options: WriterCompactionOptions,
+        file_io: FileIO,
+        restore: Restore,
+    ) -> None:
+        self._plan = plan
+        self._options = options
+        self._file_io = file_io
+        self._restore = restore
+        self._trees: dict[BucketKey, _Tree] = {}
+        self._rounds = 0
+        self._since_full: set[BucketKey] = set()
+
+    def add(self, files: Mapping[BucketKey, Iterable[DataFileMeta]]) -> None:
+        """Take note of new files; waits for compaction where a bucket has too many runs."""
+        unknown = files.keys() - self._trees.keys()
+        if unknown:
+            self._trees |= {key: _Tree(found) for key, found in self._restore(unknown).items()}
+        for key, new in files.items():
+            self._trees[key].add(new)
+        stop = self._plan.strategy.levels.stop_trigger
+        self._compact(key for key in files if len(level_runs(self._trees[key].bucket.files)) > stop)
+
+    def finish(self, keys: Collection[BucketKey]) -> list[CommitMessage]:
+        """Compact buckets before their files are handed over.
+
+        Parameters
+        ----------
+        keys
+            The buckets with new files since the last call.
+
+        Returns
+        -------
+        list of CommitMessage
+            What was done to each of them since the last call, and to all others this writer wrote
+            to, if it was time to compact everything.
+        """
+        self._rounds += 1
+        self._since_full |= set(keys)
+        every = self._options.full_every
+        is_full = every is not None and self._rounds >= every
+        chosen = set(self._since_full) if is_full else set(keys)
+        self._compact(sorted(chosen), full=is_full)
+        if is_full:
+            self._rounds = 0
+            self._since_full.clear()
+        messages = (self._trees[key].drain() for key in sorted(chosen))
+        return [message for message in messages if message is not None]
+
+    def abort(self) -> None:
+        """Delete what was written and not handed over."""
+        for tree in self._trees.values():
+            increment = CompactIncrement(
+                before=tuple(tree.before.values()),
+                after=tuple(tree.after),
+                changelog=tuple(tree.changelog),
+            )
+            delete_outputs(increment, tree.bucket, self._file_io)
+        self._trees.clear()
+
+    def _compact(self, keys: Iterable[BucketKey], *, full: bool = False) -> None:
+        trees = [self._trees[key] for key in keys]
+        trees = [tree for tree in trees if not self._plan.is_outdated_by(tree.bucket.files)]
+        now = datetime.now().astimezone()
+
+        def run(tree: _Tree) -> None:
+            picked, tree.memory = pick_unit(
+                tree.bucket, self._plan, now=now, memory=tree.memory, full=full
+            )
+            if picked is None:
+                return
+            done = compact(picked, tree.bucket, self._plan, self._file_io, now=now)
+            useless = CompactIncrement(after=tuple(tree.update(done)))
+            delete_outputs(useless, tree.bucket, self._file_io)
+
+        if len(trees) < 2:
+            for tree in trees:
+                run(tree)
+            return
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(run, trees))
