@@ -27,7 +27,10 @@ _GROUPS: tuple[tuple[str, Status, frozenset[Operation]], ...] = (
     (option_table.UNSUPPORTED_FOR_WRITING, "unsupported", _WRITING),
     (option_table.ACCEPTED, "accepted", _NO_OPERATION),
 )
-_ONLY_FOR_WRITING = {"changelog-producer", "file.compression", "manifest.compression"}
+_ONLY_FOR_WRITING = {
+    *("changelog-producer", "file.compression", "manifest.compression"),
+    "partition.expiration-strategy",
+}
 
 IMMUTABLE_KEYS = frozenset(
     {

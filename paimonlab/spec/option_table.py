@@ -72,6 +72,7 @@ dynamic-bucket.initial-buckets  int  -
 dynamic-bucket.max-buckets  int  -1
 dynamic-bucket.target-row-num  long  2000000
 dynamic-partition-overwrite  boolean  true
+end-input.check-partition-expire  boolean  false
 fields.*.aggregate-function  enum  -  collect*|bool_and*|bool_or*|first_non_null_value*|first_not_null_value*|first_value*|hll_sketch*|last_non_null_value*|last_value*|listagg*|max*|merge_map*|merge_map_with_keytime|min*|nested_partial_update|nested_update*|product*|rbm32*|rbm64*|sum*|theta_sketch*
 fields.*.count-limit  int  -
 fields.*.distinct  boolean  false
@@ -136,8 +137,15 @@ partial-update.remove-record-on-delete  boolean  false
 partial-update.remove-record-on-sequence-group  string  -
 partition  string  -
 partition.default-name  string  __DEFAULT_PARTITION__
+partition.expiration-batch-size  int  -
+partition.expiration-check-interval  duration  1 h
+partition.expiration-max-num  int  100
+partition.expiration-strategy  enum  values-time  values-time*|update-time*|custom
+partition.expiration-time  duration  -
 partition.legacy-name  boolean  true
 partition.mark-done-action  string  success-file
+partition.timestamp-formatter  string  -
+partition.timestamp-pattern  string  -
 primary-key  string  -
 record-level.expire-time  duration  -
 record-level.time-field  string  -
@@ -276,7 +284,6 @@ cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false
 data-evolution.row-sidecar.enabled  boolean  false
 delete.force-produce-changelog  boolean  false
-end-input.check-partition-expire  boolean  false
 fields.*.dimension  int  -
 fields.*.nlist  int  -
 global-index.build.max-parallelism  int  4096
@@ -313,11 +320,6 @@ metadata.iceberg.uri  string  -
 orc.*  string  -
 overwrite-upgrade  boolean  true
 parquet.*  string  -
-partition.expiration-batch-size  int  -
-partition.expiration-check-interval  duration  1 h
-partition.expiration-max-num  int  100
-partition.expiration-strategy  string  values-time
-partition.expiration-time  duration  -
 postpone.batch-write-fixed-bucket  boolean  true
 postpone.batch-write-fixed-bucket.max-parallelism  int  2048
 postpone.batch-write-fixed-bucket.rescale-load-factor  int  32
@@ -418,8 +420,6 @@ partition.mark-done.recover-from-state  boolean  true
 partition.sink-strategy  enum  NONE  NONE|HASH|PARTITION_DYNAMIC
 partition.time-interval  duration  -
 partition.timestamp-format.strict  boolean  false
-partition.timestamp-formatter  string  -
-partition.timestamp-pattern  string  -
 precommit-compact  boolean  false
 provider  string  -
 read.batch-size  int  1024

@@ -8,15 +8,20 @@ from datetime import UTC, datetime, timedelta
 from paimonlab.maintenance.changelog_expiry import ChangelogExpiry
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.maintenance.orphans import OrphanFiles
+from paimonlab.maintenance.partition_expiry import PartitionExpireOptions, PartitionExpiry
 from paimonlab.maintenance.rollback import Rollback, plan, roll_back
 from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
+from paimonlab.spec.options import check_supported
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.analyze import analyze
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.consumers import Consumers
 from paimonlab.table.expiring import expire_changelogs, expire_snapshots
 from paimonlab.table.orphan_cleaning import remove_orphan_files
+from paimonlab.table.partition_expiring import expire_partitions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scanning import Query, scan_of
+from paimonlab.table.tags import Tags
 from paimonlab.table.time_travel import TravelPoint, to_millis, travel
 
 
@@ -169,6 +174,76 @@ class Maintenance:
             dry_run=dry_run,
             progress=progress,
         )
+
+    def expire_partitions(
+        self,
+        expiration_time: timedelta | None = None,
+        *,
+        expire_strategy: str | None = None,
+        timestamp_pattern: str | None = None,
+        timestamp_formatter: str | None = None,
+        max_expires: int | None = None,
+        dry_run: bool = False,
+    ) -> PartitionExpiry:
+        """Drop the partitions that are older than they may be.
+
+        Rows are gone from now on; files go when the snapshots do that have them. By the time of
+        the last change, a partition that is written to meanwhile stays.
+
+        Parameters
+        ----------
+        expiration_time
+            How old they may be; None: as ``partition.expiration-time`` says.
+        expire_strategy
+            ``values-time``: their values say how old they are; ``update-time``: their newest file
+            does. None: ``partition.expiration-strategy``.
+        timestamp_pattern, timestamp_formatter
+            How values make a time, as ``$dt $hour:00:00``, and how that is written, in the
+            letters of Java, as ``yyyyMMdd``. None: as the options of the same names say.
+        max_expires
+            More do not go; None: ``partition.expiration-max-num``.
+        dry_run
+            Drop nothing, only tell what would be.
+
+        Returns
+        -------
+        PartitionExpiry
+            What was, or would be, dropped.
+
+        Raises
+        ------
+        FilesConflictError
+            If others write to what is to be dropped again and again.
+        SchemaError
+            If there is no such strategy.
+        UnsupportedError
+            If the formatter has a letter that is not built.
+        """
+        given = {
+            "partition.expiration-strategy": expire_strategy,
+            "partition.timestamp-pattern": timestamp_pattern,
+            "partition.timestamp-formatter": timestamp_formatter,
+            "partition.expiration-max-num": None if max_expires is None else str(max_expires),
+        }
+        options = {key: value for key, value in given.items() if value is not None}
+        if expiration_time is not None:
+            millis = expiration_time // timedelta(milliseconds=1)
+            options["partition.expiration-time"] = f"{millis} ms"
+        merged = self._parts.options.with_options(options)
+        check_supported(merged, self._parts.schema, "write")
+        found = merged.slice(PartitionExpireOptions)
+        if found.lifetime_millis is None:
+            raise ValueError("say how old partitions may be: expiration_time=")
+        user = new_user(self._parts)
+        return expire_partitions(self._parts, found, user=user, dry_run=dry_run)
+
+    def expire_tags(self, older_than: datetime | None = None) -> Sequence[str]:
+        """Delete the tags that have lived as long as they were meant to; see `Tags.expire`."""
+        return Tags(self._parts).expire(older_than=older_than)
+
+    def expire_consumers(self, older_than: datetime | timedelta) -> Sequence[str]:
+        """Forget the consumers that have stood still; see `Consumers.expire`."""
+        return Consumers(self._parts.consumers).expire(older_than)
 
     def remove_orphan_files(
         self,

@@ -178,6 +178,11 @@ class TableParts:
     @cached_property
     def committer(self) -> Committer:
         """The committer of this table."""
+        return self.plain_committer.with_callbacks(after_commit(self))
+
+    @cached_property
+    def plain_committer(self) -> Committer:
+        """A committer for upkeep itself: after its commits nothing is looked after."""
         return Committer(
             self.name,
             self.file_io,
@@ -187,7 +192,7 @@ class TableParts:
             schemas=self.schemas,
             publisher=self.publisher,
             options=self.options.slice(CommitOptions),
-            callbacks=(*self.callbacks, *after_commit(self)),
+            callbacks=self.callbacks,
         )
 
     def read_plan(

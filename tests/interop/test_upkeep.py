@@ -7,6 +7,7 @@ import random
 import shutil
 import uuid
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -142,4 +143,62 @@ def test_java_finds_the_same_orphans(pair: Pair, warehouse: Path) -> None:
     assert not files(warehouse) & junk
     pair.assert_same("db.t")
     pair.java("write", table="db.t", rows=[["+I", [7, "on", "a"]]])
+    pair.assert_same("db.t")
+
+
+PARTITIONS: dict[str, tuple[str, dict[str, str], list[object]]] = {
+    "days": ("STRING", {}, ["2020-01-01", "2020-1-2", "2020-13-01", "2999-01-01", "x", "20200101"]),
+    "formatter": (
+        "STRING",
+        {"partition.timestamp-formatter": "yyyyMMdd"},
+        ["20200101", "20200231", "20201301", "29990101", "2020-01-01", "202001011"],
+    ),
+    "pattern": (
+        "INT",
+        {
+            "partition.timestamp-pattern": "$p 7",
+            "partition.timestamp-formatter": "yyyyMMdd H",
+        },
+        [20200101, 20209901, 29990101, 7],
+    ),
+    "few": (
+        "STRING",
+        {"partition.expiration-max-num": "2"},
+        ["2020-01-03", "2020-01-01", "2020-01-02"],
+    ),
+    "dates": ("DATE", {}, ["2020-01-01", "2999-01-01"]),
+    "updates": ("STRING", {"partition.expiration-strategy": "update-time"}, ["a", "b"]),
+    "optional": (
+        "STRING",
+        {"partition.timestamp-formatter": "yyyy/M/d[ HH:mm]"},
+        ["2020/1/2", "2020/01/02 24:00", "2020/1/2 25:00", "2020/1/32", "2999/1/1"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", list(PARTITIONS))
+def test_the_partitions_that_go_are_those_java_drops(
+    pair: Pair, oracle: Oracle, warehouse: Path, tmp_path: Path, kind: str
+) -> None:
+    type_, options, values = PARTITIONS[kind]
+    columns = {"k": "INT", "p": type_}
+    pair.create("us", "db.t", columns, partition=["p"], options={"write-only": "true", **options})
+    table = pair.open("db.t")
+    rows = pa.table(
+        {"k": pa.array(range(len(values)), pa.int32()), "p": pa.array(values)},
+    )
+    if type_ == "DATE":
+        rows = rows.set_column(1, "p", rows["p"].cast(pa.date32()))
+    if type_ == "INT":
+        rows = rows.set_column(1, "p", rows["p"].cast(pa.int32()))
+    table.write(rows)
+    other = tmp_path / "java"
+    shutil.copytree(warehouse, other)
+
+    javas = JavaPaimon(oracle, other)
+    gone = javas("expire_partitions", table="db.t", seconds=86_400)
+    ours = table.maintenance.expire_partitions(timedelta(days=1))
+
+    assert [dict(one) for one in ours.values] == gone
+    assert unordered(pair.our_rows("db.t")) == unordered(javas.rows("db.t"))
     pair.assert_same("db.t")

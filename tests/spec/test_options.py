@@ -168,7 +168,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"changelog-producer": "lookup"}, "create write"),
     ({"file.compression": "brotli"}, "create write"),
     ({"manifest.compression": "deflate"}, "create write"),
-    ({"partition.expiration-time": "7 d"}, "create write"),
+    ({"partition.expiration-strategy": "custom"}, "create write"),
     ({"tag.callbacks": "a.B"}, "create write"),
     ({"metadata.iceberg.storage": "table-location"}, "create write"),
     ({"batch-scan-mode": "compact-bucket-table"}, "create read"),

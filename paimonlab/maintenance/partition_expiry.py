@@ -1,0 +1,160 @@
+"""Which partitions have lived as long as they were meant to.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.PartitionExpire``,
+``org.apache.paimon.partition.PartitionValuesTimeExpireStrategy``,
+``…PartitionUpdateTimeExpireStrategy``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from paimonlab.spec.options import option_field
+from paimonlab.spec.partition_time import parse_time, timestamp_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionExpireOptions:
+    """The table options that steer how partitions expire."""
+
+    lifetime_millis: int | None = option_field("partition.expiration-time", "duration", None)
+    """``partition.expiration-time``; None: for ever."""
+    check_interval_millis: int = option_field(
+        "partition.expiration-check-interval", "duration", "1 h"
+    )
+    """``partition.expiration-check-interval``: a committer does not look more often."""
+    strategy: str = option_field("partition.expiration-strategy", "enum", "values-time")
+    """``partition.expiration-strategy``: what the age of a partition is."""
+    pattern: str | None = option_field("partition.timestamp-pattern", "string", None)
+    """``partition.timestamp-pattern``: how columns make a time; None: the first one is it."""
+    formatter: str | None = option_field("partition.timestamp-formatter", "string", None)
+    """``partition.timestamp-formatter``: how the time is written."""
+    most: int = option_field("partition.expiration-max-num", "int", 100)
+    """``partition.expiration-max-num``: more do not go at a time."""
+    batch_size: int | None = option_field("partition.expiration-batch-size", "int", None)
+    """``partition.expiration-batch-size``: so many go with a commit; None: all."""
+    at_end_of_input: bool = option_field(
+        "end-input.check-partition-expire", "boolean", default=False
+    )
+    """``end-input.check-partition-expire``: whether every commit of a batch looks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LivePartition:
+    """A partition that has files."""
+
+    values: Mapping[str, str | None]
+    """Texts by column as Java prints its own values: dates as days since 1970."""
+    row: bytes
+    """Serialised BinaryRow."""
+    file_count: int
+    size_bytes: int
+    record_count: int
+    """Before merging."""
+    updated: datetime | None
+    """When its newest file was made: local, without a zone; None: no file says."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiringPartition:
+    """A partition that goes."""
+
+    partition: LivePartition
+    time: datetime
+    """Its time, local, without a zone."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionExpiry:
+    """What goes when partitions expire: their rows. Files go as their snapshots do."""
+
+    table: str
+    older_than: datetime | None = None
+    """Local, without a zone; None: no partition expires."""
+    partitions: tuple[ExpiringPartition, ...] = ()
+    undated: tuple[LivePartition, ...] = ()
+    """Those that stay because they have no time."""
+    snapshot_id: int = 0
+    """What was looked at."""
+
+    @property
+    def values(self) -> tuple[Mapping[str, str | None], ...]:
+        """The values of the partitions that go."""
+        return tuple(one.partition.values for one in self.partitions)
+
+    def __str__(self) -> str:
+        """Tell it to a person."""
+        lines = [f"{self.table}: {len(self.partitions)} partitions older than {self.older_than}"]
+        for one in self.partitions:
+            partition = one.partition
+            lines.append(
+                f"  {partition.values}: {one.reason}; {partition.file_count} files, "
+                f"{partition.size_bytes:,} bytes"
+            )
+        if self.undated:
+            lines.append(f"  {len(self.undated)} partitions have no time and stay")
+        return "\n".join(lines)
+
+
+def plan_partition_expiry(
+    partitions: Sequence[LivePartition],
+    options: PartitionExpireOptions,
+    *,
+    table: str,
+    older_than: datetime,
+    default_name: str,
+    snapshot_id: int = 0,
+) -> PartitionExpiry:
+    """Decide which partitions expire: those of the smallest texts if there are too many.
+
+    Parameters
+    ----------
+    partitions
+        All that have files.
+    options
+        Of the table.
+    table
+        Its name, for messages.
+    older_than
+        Local, without a zone.
+    default_name
+        Stands for null.
+    snapshot_id
+        Where they are from.
+
+    Raises
+    ------
+    UnsupportedError
+        If the formatter has a letter that is not built.
+    """
+    expired, undated = [], []
+    for one in partitions:
+        time, told = _time_of(one, options)
+        if time is None:
+            undated.append(one)
+        elif time < older_than:
+            expired.append(ExpiringPartition(one, time, f"{told} {time}"))
+
+    def text(one: ExpiringPartition) -> str:
+        values = one.partition.values.values()
+        return ",".join(default_name if value is None else value for value in values)
+
+    return PartitionExpiry(
+        table=table,
+        older_than=older_than,
+        partitions=tuple(sorted(expired, key=text)[: options.most]),
+        undated=tuple(undated),
+        snapshot_id=snapshot_id,
+    )
+
+
+def _time_of(
+    partition: LivePartition, options: PartitionExpireOptions
+) -> tuple[datetime | None, str]:
+    if options.strategy.lower() == "update-time":
+        return partition.updated, "last written at"
+    text = timestamp_text(partition.values, options.pattern)
+    return (None if text is None else parse_time(text, options.formatter)), "of"

@@ -1,0 +1,177 @@
+"""Expiry of partitions: what is too old is dropped by a commit."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from paimonlab.commit.read_set import ReadSet
+from paimonlab.commit.scope import OverwriteScope
+from paimonlab.errors import FilesConflictError
+from paimonlab.maintenance.partition_expiry import (
+    LivePartition,
+    PartitionExpireOptions,
+    PartitionExpiry,
+    plan_partition_expiry,
+)
+from paimonlab.metadata.partition_stats import partition_columns
+from paimonlab.scan.live_files import live_entries
+from paimonlab.scan.options import ScanOptions
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.value_text import internal_texts
+
+if TYPE_CHECKING:
+    from paimonlab.table.parts import TableParts
+
+logger = logging.getLogger(__name__)
+
+_ATTEMPTS = 3
+
+
+def expire_partitions(
+    parts: TableParts,
+    options: PartitionExpireOptions,
+    *,
+    user: str,
+    now: datetime | None = None,
+    dry_run: bool = False,
+) -> PartitionExpiry:
+    """Drop the partitions that are too old; see `Maintenance.expire_partitions`.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    options
+        What is too old.
+    user
+        Who commits; nobody did before.
+    now
+        Local, without a zone; None: the clock's.
+    dry_run
+        Drop nothing.
+    """
+    if options.lifetime_millis is None or not parts.schema.partition_keys:
+        return PartitionExpiry(table=parts.name)
+    now = now or datetime.now()  # noqa: DTZ005 - partitions have no zone
+    older_than = now - timedelta(milliseconds=options.lifetime_millis)
+    failures = 0
+    while True:
+        plan = _plan(parts, options, older_than)
+        if dry_run or not plan.partitions:
+            return plan
+        try:
+            _drop(parts, plan, options, user)
+        except FilesConflictError as error:
+            failures += 1
+            if failures == _ATTEMPTS:
+                raise
+            logger.info("%s: partitions are looked at once more: %s", parts.name, error)
+        else:
+            logger.info("%s: partitions expired: %s", parts.name, list(plan.values))
+            return plan
+
+
+def _plan(
+    parts: TableParts, options: PartitionExpireOptions, older_than: datetime
+) -> PartitionExpiry:
+    snapshot = parts.snapshots.latest()
+    plan = plan_partition_expiry(
+        [] if snapshot is None else _partitions(parts, snapshot),
+        options,
+        table=parts.name,
+        older_than=older_than,
+        default_name=parts.options.slice(ScanOptions).default_name,
+        snapshot_id=0 if snapshot is None else snapshot.id,
+    )
+    for partition in plan.undated:
+        logger.warning(
+            "%s: partition %s never expires, no time can be made of its values; set "
+            "'partition.timestamp-pattern' and 'partition.timestamp-formatter', or "
+            "'partition.expiration-strategy' = 'update-time', or drop it yourself",
+            parts.name,
+            dict(partition.values),
+        )
+    return plan
+
+
+def _partitions(parts: TableParts, snapshot: Snapshot) -> list[LivePartition]:
+    files = live_entries(snapshot, parts.manifests)
+    sums = files.group_by("partition", use_threads=False).aggregate(
+        [
+            ("row_count", "sum"),
+            ("file_size_bytes", "sum"),
+            ("file_name", "count"),
+            ("creation_time_millis", "max"),
+        ]
+    )
+    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
+    rows = sums["partition"].combine_chunks()
+    columns = partition_columns(rows, fields).columns
+    texts = [
+        internal_texts(column, field.type) for column, field in zip(columns, fields, strict=True)
+    ]
+    names = [field.name for field in fields]
+    return [
+        LivePartition(
+            values=dict(zip(names, values, strict=True)),
+            row=row,
+            record_count=records,
+            size_bytes=size,
+            file_count=count,
+            updated=None if millis is None else _wall_clock(millis),
+        )
+        for *values, row, records, size, count, millis in zip(
+            *texts,
+            rows.to_pylist(),
+            *(
+                sums[name].to_pylist()
+                for name in (
+                    "row_count_sum",
+                    "file_size_bytes_sum",
+                    "file_name_count",
+                    "creation_time_millis_max",
+                )
+            ),
+            strict=True,
+        )
+    ]
+
+
+def _wall_clock(millis: int) -> datetime:
+    """Return when a file was made: metadata has the local time, encoded as if it were UTC."""
+    return datetime.fromtimestamp(millis / 1000, UTC).replace(tzinfo=None)
+
+
+def _drop(
+    parts: TableParts, plan: PartitionExpiry, options: PartitionExpireOptions, user: str
+) -> None:
+    rows = [one.partition.row for one in plan.partitions]
+    size = options.batch_size or len(rows)
+    for number, start in enumerate(range(0, len(rows), size)):
+        batch = rows[start : start + size]
+        # What was written since is young: by its own time, not by that in its values.
+        is_by_update = options.strategy.lower() == "update-time"
+        parts.plain_committer.overwrite(
+            [],
+            scope=OverwriteScope.exactly(batch),
+            user=f"{user}-{number}" if number else user,
+            identifier=BATCH_COMMIT_IDENTIFIER,
+            reads=ReadSet(snapshot_id=plan.snapshot_id, its_partitions=True)
+            if is_by_update
+            else None,
+        )
+
+
+def is_check_due(
+    options: PartitionExpireOptions, snapshot: Snapshot, *, last: datetime, now: datetime
+) -> bool:
+    """Whether a committer that looked at ``last`` looks after a commit.
+
+    Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.PartitionExpire.expire``.
+    """
+    is_batch = snapshot.commit_identifier == BATCH_COMMIT_IDENTIFIER
+    if options.check_interval_millis == 0 or (options.at_end_of_input and is_batch):
+        return True
+    return now > last + timedelta(milliseconds=options.check_interval_millis)
