@@ -16,7 +16,9 @@ from paimonlab.storage import FileIO, FileStatus
 class Fault:
     """What goes wrong, and when."""
 
-    kind: Literal["error", "kill", "interrupt"]
+    kind: Literal["error", "kill", "interrupt", "death"]
+    """``death`` is that of a process whose memory we go on to look at: no call after it has an
+    effect, whatever tries to clean up."""
     at: int
     """The number of the call, from 1."""
     after: bool = False
@@ -25,6 +27,10 @@ class Fault:
     """Count calls of this method alone."""
     times: int = 1
     """So many calls in a row go wrong."""
+
+
+class Death(BaseException):
+    """The process is dead; what still runs in it does nothing."""
 
 
 class _Output:
@@ -40,6 +46,25 @@ class _Output:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def flush(self) -> None:
+        """Leave it to closing."""
 
     def write(self, data: bytes) -> None:
         self._store.call("output.write", self._path, lambda: self._file.write(data))
@@ -65,6 +90,8 @@ class FaultFileIO:
         if fault is None or fault.only not in (None, method):
             return action()
         self.counted += 1
+        if fault.kind == "death" and self.counted > fault.at:
+            raise Death
         if not fault.at <= self.counted < fault.at + fault.times:
             return action()
         if fault.after:
@@ -73,6 +100,8 @@ class FaultFileIO:
             os._exit(9)
         if fault.kind == "interrupt":
             raise KeyboardInterrupt
+        if fault.kind == "death":
+            raise Death
         raise OSError(5, "injected fault", path)
 
     def read(self, path: str) -> bytes:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import click
 
-from paimonlab.cli.arguments import Body, Partition, column_list, json_flag, moment, on_table
+from paimonlab.cli.arguments import Partition, column_list, json_flag, on_table
 from paimonlab.cli.output import json_text
 from paimonlab.cli.planned import Consent, asks_first
-from paimonlab.cli.progress import Bar
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.table import Table
 
@@ -48,73 +44,6 @@ def rollback(
 def analyze(table: Table, *, columns: list[str] | None, as_json: bool) -> None:
     """Compute statistics of the rows and commit them."""
     _tell(table.maintenance.analyze(columns), "there is nothing to look at", as_json=as_json)
-
-
-def _retaining(body: Body) -> Body:
-    """Give a command the options of what is kept; its function gets them as ``keeping``."""
-
-    @click.option(
-        "--retain-max", type=int, metavar="N", help="Keep no more; else as the table says."
-    )
-    @click.option("--retain-min", type=int, metavar="N", help="Keep so many, however old.")
-    @click.option(
-        "--older-than",
-        callback=moment,
-        metavar="TIME|DURATION",
-        help="What is older goes: '2026-01-31 12:00:00', local, or '7 d'.",
-    )
-    @click.option("--max-deletes", type=int, metavar="N", help="No more at a time.")
-    @functools.wraps(body)
-    def command(
-        *arguments: Any,
-        retain_max: int | None,
-        retain_min: int | None,
-        older_than: timedelta | int | None,
-        max_deletes: int | None,
-        **others: Any,
-    ) -> None:
-        keeping = {
-            "retain_max": retain_max,
-            "retain_min": retain_min,
-            "older_than": older_than,
-            "max_deletes": max_deletes,
-        }
-        body(*arguments, keeping=keeping, **others)
-
-    return command
-
-
-@click.command()
-@on_table
-@_retaining
-@asks_first
-def expire(table: Table, *, keeping: Mapping[str, Any], consent: Consent) -> None:
-    """Let old snapshots go, and the files that nothing needs then.
-
-    What is not said is as the options of the table say (snapshot.num-retained.max and so on).
-    """
-    with Bar(table.name) as bar:
-        verb = partial(table.maintenance.expire_snapshots, progress=bar.progress, **keeping)
-        consent.run(verb)
-
-
-@click.command("expire-changelogs")
-@on_table
-@_retaining
-@click.option("--all", "delete_all", is_flag=True, help="All go, the newest, too.")
-@asks_first
-def expire_changelogs(
-    table: Table, *, keeping: Mapping[str, Any], delete_all: bool, consent: Consent
-) -> None:
-    """Let the changes of snapshots go that have expired before them."""
-    with Bar(table.name) as bar:
-        verb = partial(
-            table.maintenance.expire_changelogs,
-            delete_all=delete_all,
-            progress=bar.progress,
-            **keeping,
-        )
-        consent.run(verb)
 
 
 @click.command("compact-manifests")

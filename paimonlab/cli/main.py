@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 import paimonlab
-from paimonlab.cli import jobs, names, rows
+from paimonlab.cli import expiring, jobs, names, rows
 from paimonlab.cli.compacting import compact
+from paimonlab.cli.following import follow
 from paimonlab.cli.fsck import fsck
 from paimonlab.cli.looking import LISTINGS, listing, tables
 from paimonlab.errors import PaimonError
@@ -41,6 +42,7 @@ _COMMANDS: tuple[click.Command, ...] = (
     rows.scan,
     rows.lookup,
     rows.changes,
+    follow,
     names.create_tag,
     names.delete_tag,
     names.create_branch,
@@ -48,8 +50,9 @@ _COMMANDS: tuple[click.Command, ...] = (
     names.fast_forward,
     names.reset_consumer,
     compact,
-    jobs.expire,
-    jobs.expire_changelogs,
+    expiring.expire,
+    expiring.expire_changelogs,
+    expiring.orphans,
     jobs.rollback,
     jobs.analyze,
     jobs.compact_manifests,

@@ -25,7 +25,12 @@ def print_rows(rows: pa.Table, *, as_json: bool) -> None:
 def print_json_lines(rows: pa.Table | pa.RecordBatch) -> None:
     """Print each row as a JSON object on a line."""
     for record in records(rows):
-        click.echo(msgspec.json.encode(record, enc_hook=_plain).decode())
+        print_json_line(record)
+
+
+def print_json_line(value: Any) -> None:
+    """Print a JSON document on one line."""
+    click.echo(msgspec.json.encode(value, enc_hook=_plain).decode())
 
 
 def json_text(value: Any) -> str:

@@ -28,6 +28,8 @@ class CommitOptions:
     """``snapshot.ignore-empty-commit``: no snapshot for a commit without files."""
     manifest_compression: str = option_field("manifest.compression", "string", "zstd")
     """``manifest.compression``"""
+    manifest_format: str = option_field("manifest.format", "enum", "avro")
+    """``manifest.format``"""
     manifest_target_size_bytes: int = option_field("manifest.target-file-size", "memory", 8 << 20)
     """``manifest.target-file-size``"""
     manifest_merge_min_count: int = option_field("manifest.merge-min-count", "int", 30)
@@ -79,6 +81,7 @@ class CommitOptions:
         """How manifests are written."""
         return ManifestOptions(
             compression=self.manifest_compression,
+            file_format=self.manifest_format,
             target_size_bytes=self.manifest_target_size_bytes,
         )
 

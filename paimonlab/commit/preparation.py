@@ -117,7 +117,7 @@ class Preparation:
         return name
 
     def _write_list(self, metas: Sequence[ManifestFileMeta]) -> tuple[str, int]:
-        name, size_bytes = self._manifests.write_list(metas)
+        name, size_bytes = self._manifests.write_list(metas, self._options.manifests)
         self._lists.append(name)
         return name, size_bytes
 

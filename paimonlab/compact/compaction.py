@@ -9,23 +9,26 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.compact.MergeTreeCompa
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import msgspec
 
 from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.compact.changelog import ChangelogOptions
+from paimonlab.compact.keyed_rows import keyed_rows
 from paimonlab.compact.levels import level_count, level_runs
+from paimonlab.compact.merging import Merging
 from paimonlab.compact.record_expiry import RecordExpiry, RecordExpiryOptions
-from paimonlab.compact.rewriting import PieceMerger, Reducer, rewrite
+from paimonlab.compact.rewriting import rewrite
 from paimonlab.compact.strategy import PickMemory, StrategyOptions, next_unit
 from paimonlab.compact.tasks import Step, TaskOptions, Upgrade, drops_deletes, steps
 from paimonlab.compact.units import CompactIncrement, CompactUnit
 from paimonlab.compact.universal import pick_full
+from paimonlab.compact.upgrading import UpgradeKind
 from paimonlab.datafile.index_files import IndexFileOptions, write_deletion_vectors
 from paimonlab.datafile.vector_upkeep import changed_vectors
-from paimonlab.errors import UnsupportedError
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.deletions import read_deletion_vectors
 from paimonlab.read.read_plan import ReadPlan
@@ -46,6 +49,7 @@ class CompactPlan:
     tasks: TaskOptions
     expiry: RecordExpiryOptions
     index_files: IndexFileOptions
+    changelog: ChangelogOptions
 
     def is_outdated_by(self, files: Iterable[DataFileMeta]) -> bool:
         """Whether files have a newer schema than this plan, under which columns would be lost."""
@@ -161,7 +165,17 @@ def compact(
         Its files are durable; on an error they are deleted.
     """
     assert not plan.is_outdated_by(picked.unit.files), "newer columns would be lost"
-    work = _Work(picked, bucket, plan, file_io, plan.expiry_at(now))
+    expiry = plan.expiry_at(now)
+    merging = Merging(
+        bucket=bucket,
+        compacted=frozenset(file.file_name for file in picked.unit.files),
+        plan=plan.read,
+        levels=plan.strategy.levels,
+        changelog=plan.changelog,
+        file_io=file_io,
+        expiry=expiry,
+    )
+    work = _Work(picked, bucket, plan, file_io, expiry, merging)
     done: list[CompactIncrement] = []
     try:
         for step in picked.steps:
@@ -195,36 +209,48 @@ class _Work:
     plan: CompactPlan
     file_io: FileIO
     expiry: RecordExpiry | None
+    merging: Merging
 
     def taken(self, step: Step) -> CompactIncrement:
         """Take a step."""
         if isinstance(step, Upgrade):
-            moved = msgspec.structs.replace(step.file, level=step.output_level)
-            return CompactIncrement(before=(step.file,), after=(moved,))
+            return self._upgraded(step.file, step.output_level)
+        return self._rewritten(step.files, step.output_level, drop_deletes=step.drop_deletes)
+
+    def _upgraded(self, file: DataFileMeta, output_level: int) -> CompactIncrement:
+        kind = self.merging.upgrade(file, output_level)
+        if kind is UpgradeKind.REWRITTEN:
+            drop = self.plan.strategy.levels.deletion_vectors
+            return self._rewritten((file,), output_level, drop_deletes=drop)
+        moved = msgspec.structs.replace(file, level=output_level)
+        seen: Sequence[DataFileMeta] = ()
+        if kind is UpgradeKind.LOOKED_AT:
+            merger = self.merging.merger((file,), output_level)
+            pieces = keyed_rows(
+                self.bucket, (file,), self.plan.read, self.file_io, expiry=self.expiry
+            )
+            try:
+                for piece in pieces:
+                    merger.merged(piece)
+                seen = merger.close()
+            except BaseException:
+                merger.abort()
+                raise
+        return CompactIncrement(before=(file,), after=(moved,), changelog=tuple(seen))
+
+    def _rewritten(
+        self, files: Sequence[DataFileMeta], output_level: int, *, drop_deletes: bool
+    ) -> CompactIncrement:
         return rewrite(
             self.bucket,
-            step.files,
+            files,
             self.plan.read,
             self.file_io,
-            output_level=step.output_level,
-            drop_deletes=step.drop_deletes,
-            merger=self._merger(),
+            output_level=output_level,
+            drop_deletes=drop_deletes,
+            merger=self.merging.merger(files, output_level),
             expiry=self.expiry,
         )
-
-    def _merger(self) -> PieceMerger:
-        """Choose how rows are merged."""
-        levels = self.plan.strategy.levels
-        taken = {file.file_name for file in self.picked.unit.files}
-        rest = [file for file in self.bucket.files if file.file_name not in taken]
-        is_from_level_0 = any(file.level == 0 for file in self.picked.unit.files)
-        if levels.needs_lookup and is_from_level_0 and rest:
-            raise UnsupportedError(
-                "a compaction of some levels",
-                f"{self.plan.read.table_name} needs the older rows of compacted keys to be found "
-                "(deletion vectors, first-row, changelog-producer = lookup); compact in full",
-            )
-        return Reducer(self.plan.read)
 
     def indexes(
         self, increment: CompactIncrement
@@ -235,6 +261,7 @@ class _Work:
         changes: dict[str, DeletionVector | None] = {
             name: None for name in self.bucket.vectors if name in gone
         }
+        changes |= self._marked(gone)
         if not changes:
             return (), ()
         changed = changed_vectors(
@@ -258,6 +285,17 @@ class _Work:
             is_one_file=True,
         )
         return tuple(written), changed.replaced
+
+    def _marked(self, gone: Collection[str]) -> dict[str, DeletionVector]:
+        """Return the vectors of files in which rows were marked, with all they had before."""
+        places = self.bucket.vectors
+        found = {}
+        for name, vector in self.merging.marks.vectors.items():
+            if name in gone:
+                continue
+            (before,) = read_deletion_vectors([places.get(name)], self.plan.read, self.file_io)
+            found[name] = vector if before is None else before | vector
+        return found
 
     def _vector(self, index: IndexManifestEntry, vector: DeletionVectorRange) -> DeletionVector:
         place = deletion_file(

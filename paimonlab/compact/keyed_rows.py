@@ -102,7 +102,7 @@ def keyed_rows(
             yield from reader.together(section)
 
 
-def reduced(piece: KeyedRows, plan: ReadPlan) -> pa.Table:
+def reduced(piece: KeyedRows, plan: ReadPlan, *, only_rows_stay: bool = True) -> pa.Table:
     """Merge the rows of each key.
 
     Parameters
@@ -111,13 +111,14 @@ def reduced(piece: KeyedRows, plan: ReadPlan) -> pa.Table:
         n rows.
     plan
         Of reading the table: its merge engine.
+    only_rows_stay
+        Whether a key's only row stays as it is.
 
     Returns
     -------
     pyarrow.Table
         One row a key, with the columns of ``piece``, in the order of the keys; deletes are among
-        them. A key's only row stays as it is. A merged row has the sequence number of the newest
-        row that counted.
+        them. A merged row has the sequence number of the newest row that counted.
     """
     members = piece.members
     if members is None:
@@ -139,6 +140,7 @@ def reduced(piece: KeyedRows, plan: ReadPlan) -> pa.Table:
         kinds=kinds if kinds.any() else None,
         engine=engine,
         required=[field.name for field in plan.schema.fields if not field.type.nullable],
+        only_rows_stay=only_rows_stay,
     )
     columns = dict(merged.columns)
     if not selected:
@@ -146,7 +148,9 @@ def reduced(piece: KeyedRows, plan: ReadPlan) -> pa.Table:
         columns |= {name: piece.rows[name].take(pa.array(last)) for name in keys}
         newest = _newest_that_counts(members, kinds, ignores=engine.ignore_delete)
         columns[SEQUENCE_NUMBER] = piece.rows[SEQUENCE_NUMBER].take(pa.array(newest))
-        given = np.where(members.lengths == 1, kinds[last], np.int8(RowKind.INSERT))
+        given = np.where(
+            (members.lengths == 1) & only_rows_stay, kinds[last], np.int8(RowKind.INSERT)
+        )
         columns[VALUE_KIND] = pa.array(given if merged.kinds is None else merged.kinds, pa.int8())
     return pa.table({name: columns[name] for name in piece.rows.column_names})
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import SchemaError
+from paimonlab.merge.order import one_array
 from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.binary_row import decode
 from paimonlab.spec.data_file import DataFileMeta
@@ -71,11 +74,17 @@ class RecordExpiry:
 
     def young(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Leave out the rows that are too old; those without a time stay."""
-        seconds = self._seconds(rows.column(self.field.name))
+        alive = self.is_young(rows)
+        return rows if alive.all() else rows.filter(pa.array(alive))
+
+    def is_young(self, rows: pa.RecordBatch | pa.Table) -> npt.NDArray[np.bool_]:
+        """Mark the rows that are not too old, those without a time among them."""
+        seconds = self._seconds(one_array(rows.column(self.field.name)))
         alive = pc.greater_equal(seconds, self.now_seconds - self.lifetime_seconds)
-        if pc.all(alive).as_py() is not False:  # nulls do not count
-            return rows
-        return rows.filter(alive.fill_null(True))  # noqa: FBT003
+        mask: npt.NDArray[np.bool_] = alive.fill_null(True).to_numpy(  # noqa: FBT003 - a value
+            zero_copy_only=False
+        )
+        return mask
 
     def has_old_rows(self, file: DataFileMeta, schema: TableSchema) -> bool:
         """Whether the statistics of a file say that some of its rows are too old.

@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats.avro_columns import ColumnSource, check_version, conform
-from paimonlab.formats.avro_container import write_records
-from paimonlab.formats.manifest_columns import read_table
+from paimonlab.formats.manifest_columns import read_table, write_rows
 from paimonlab.formats.manifest_records import INDEX_ENTRY, INDEX_ENTRY_WITH_GLOBAL
 from paimonlab.spec.index_manifest import (
     INDEX_VERSION,
@@ -112,7 +111,11 @@ def _global(about: dict[str, Any] | None, path: str) -> GlobalIndexRange | None:
 
 
 def write_index_manifest(
-    entries: Iterable[IndexManifestEntry], *, compression: str = "zstd", checksum: bool = True
+    entries: Iterable[IndexManifestEntry],
+    *,
+    compression: str = "zstd",
+    checksum: bool = True,
+    file_format: str = "avro",
 ) -> bytes:
     """Encode an index manifest: the complete list of a snapshot's index files.
 
@@ -120,14 +123,15 @@ def write_index_manifest(
     ----------
     entries
         Their order is kept; none give a valid file without records.
-    compression, checksum
+    compression, checksum, file_format
         As in `paimonlab.formats.manifest_avro.write_entries`.
     """
     listed = list(entries)
     has_global = any(entry.global_index is not None for entry in listed)
-    return write_records(
+    return write_rows(
         INDEX_ENTRY_WITH_GLOBAL if has_global else INDEX_ENTRY,
         (_record(entry, has_global=has_global) for entry in listed),
+        file_format=file_format,
         compression=compression,
         checksum=checksum,
     )

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.formats.avro_columns import ColumnSource, check_version, conform
-from paimonlab.formats.avro_container import read_records, write_records
+from paimonlab.formats.avro_container import read_records
 from paimonlab.formats.entry_rows import table_to_entries
-from paimonlab.formats.manifest_columns import is_avro, read_table, read_tables
+from paimonlab.formats.manifest_columns import is_avro, read_table, read_tables, write_rows
 from paimonlab.formats.manifest_records import ENTRY, LIST_ENTRY
 from paimonlab.spec.data_file import DataFileMeta, SimpleStats
 from paimonlab.spec.manifest import (
@@ -146,6 +146,7 @@ def write_entries(
     *,
     compression: str = "zstd",
     checksum: bool = True,
+    file_format: str = "avro",
 ) -> bytes:
     """Encode a manifest.
 
@@ -157,6 +158,8 @@ def write_entries(
         ``manifest.compression``: ``zstd`` or ``null``.
     checksum
         Whether compressed blocks carry a checksum.
+    file_format
+        ``manifest.format``: ``avro``, ``orc`` or ``parquet``.
 
     Raises
     ------
@@ -165,7 +168,9 @@ def write_entries(
     """
     values = table_to_entries(entries) if isinstance(entries, pa.Table) else entries
     records = (_entry_record(entry) for entry in values)
-    return write_records(ENTRY, records, compression=compression, checksum=checksum)
+    return write_rows(
+        ENTRY, records, file_format=file_format, compression=compression, checksum=checksum
+    )
 
 
 def read_manifest_list(data: bytes, *, path: str) -> list[ManifestFileMeta]:
@@ -223,14 +228,20 @@ def _with_stats(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_manifest_list(
-    manifests: Iterable[ManifestFileMeta], *, compression: str = "zstd", checksum: bool = True
+    manifests: Iterable[ManifestFileMeta],
+    *,
+    compression: str = "zstd",
+    checksum: bool = True,
+    file_format: str = "avro",
 ) -> bytes:
     """Encode a manifest list; no manifests give a valid file without records.
 
     Parameters are those of `write_entries`.
     """
     records = (_list_record(manifest) for manifest in manifests)
-    return write_records(LIST_ENTRY, records, compression=compression, checksum=checksum)
+    return write_rows(
+        LIST_ENTRY, records, file_format=file_format, compression=compression, checksum=checksum
+    )
 
 
 def _stats_record(stats: SimpleStats) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Records of manifests as Arrow columns, whatever format their file has.
 
 Paimon before 2.1 could write manifests as ORC and Parquet (option ``manifest.format``); the
-file says what it is by its first bytes.
+file says what it is by its first bytes. Java reads what the option says, so all are written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import io
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import orc
@@ -31,7 +33,7 @@ def read_table(data: bytes, *, path: str) -> pa.Table:
     source = pa.BufferReader(data)
     try:
         if data.startswith(_PARQUET):
-            # Checked where there are checksums: Java writes none, we write no such manifest.
+            # Checked where there are checksums: Java writes none.
             return pq.read_table(source, page_checksum_verification=True)
         return orc.read_table(source)
     except (pa.ArrowException, OSError) as error:
@@ -45,3 +47,73 @@ def read_tables(
     if all(is_avro(data) for _, data in files):
         return avro_container.read_tables(files, convert)
     return [convert(read_table(data, path=path), path) for path, data in files]
+
+
+def write_rows(
+    record: dict[str, Any],
+    rows: Iterable[dict[str, Any]],
+    *,
+    file_format: str,
+    compression: str,
+    checksum: bool,
+) -> bytes:
+    """Encode a manifest in any format.
+
+    Parameters
+    ----------
+    record
+        Avro's type of the rows.
+    rows
+        Their fields by name.
+    file_format
+        ``manifest.format``: ``avro``, ``orc`` or ``parquet``.
+    compression
+        ``manifest.compression``: ``zstd`` or ``null``.
+    checksum
+        Whether what is compressed carries a checksum, where the format has one.
+    """
+    if file_format == "avro":
+        return avro_container.write_records(
+            record, rows, compression=compression, checksum=checksum
+        )
+    table = pa.Table.from_pylist(list(rows), schema=pa.schema(_arrow_type(record)))
+    sink = io.BytesIO()
+    is_plain = compression == "null"
+    if file_format == "orc":
+        orc.write_table(table, sink, compression="uncompressed" if is_plain else "zstd")
+    else:
+        pq.write_table(
+            table,
+            sink,
+            compression="none" if is_plain else "zstd",
+            write_page_checksum=checksum,
+            store_schema=False,
+        )
+    return sink.getvalue()
+
+
+_ARROW_TYPES = {
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "bytes": pa.binary(),
+    "string": pa.string(),
+    "timestamp-millis": pa.timestamp("ms"),
+}
+_TINY = ("_KIND", "_FILE_SOURCE")
+"""Fields of Java's TINYINT, for which Avro has no type."""
+
+
+def _arrow_type(avro: Any) -> pa.DataType:
+    if isinstance(avro, str):
+        return _ARROW_TYPES[avro]
+    if avro["type"] == "record":
+        return pa.struct([_arrow_field(field["name"], field["type"]) for field in avro["fields"]])
+    if avro["type"] == "array":
+        return pa.list_(_arrow_field("element", avro["items"]))
+    return _ARROW_TYPES[avro["logicalType"]]
+
+
+def _arrow_field(name: str, avro: Any) -> pa.Field:
+    is_nullable = isinstance(avro, list)
+    type_ = _arrow_type(avro[1] if is_nullable else avro)
+    return pa.field(name, pa.int8() if name in _TINY else type_, nullable=is_nullable)

@@ -14,7 +14,7 @@ from paimonlab.maintenance.deletion import delete_files
 from paimonlab.maintenance.protection import needed_by_names
 from paimonlab.maintenance.references import References, union
 from paimonlab.maintenance.table_history import TableHistory
-from paimonlab.metadata.hints import write_hint
+from paimonlab.metadata.hints import lower_hint, write_hint
 from paimonlab.spec.snapshot import Snapshot
 
 
@@ -137,7 +137,7 @@ def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
     if found.is_only_tagged:
         io.publish(layout.snapshot(target.id), target.to_json())
     # A hint may name too old a snapshot, but none that is gone.
-    write_hint(io, layout.latest_hint, target.id)
+    lower_hint(io, layout.latest_hint, target.id)
     for snapshot_id in found.snapshots:
         io.delete(layout.snapshot(snapshot_id))
     if found.is_only_tagged:

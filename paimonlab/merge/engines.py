@@ -27,6 +27,7 @@ def merge(
     kinds: npt.NDArray[np.int8] | None,
     engine: MergeEngine,
     required: Collection[str],
+    only_rows_stay: bool = True,
 ) -> Merged:
     """Merge the rows of each key.
 
@@ -44,6 +45,9 @@ def merge(
         What becomes of the rows of a key.
     required
         Columns that are never null.
+    only_rows_stay
+        Whether the only row of a key stays as it is. If not, a row that takes something away
+        takes it from nothing.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def merge(
         If rows take something away that the engine cannot take away.
     """
     needed = {name: one_array(rows[name]) for name in engine.needs(names)}
-    given = KeyRows(needed, members, kinds, frozenset(required))
+    given = KeyRows(needed, members, kinds, frozenset(required), only_rows_stay)
     match engine.kind:
         case EngineKind.PARTIAL_UPDATE:
             merged = partial_update(given, engine)

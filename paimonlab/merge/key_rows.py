@@ -27,12 +27,14 @@ class KeyRows:
     """(n,) ``_VALUE_KIND``; None: no row takes anything away."""
     required: frozenset[str]
     """Columns that are never null."""
+    only_rows_stay: bool = True
+    """Whether the only row of a key stays as it is, even if it takes something away."""
 
     @property
     def is_alone(self) -> Mask:
         """(g,) whether a key has only one row, which stays as it is."""
         alone: Mask = self.members.lengths == 1
-        return alone
+        return alone if self.only_rows_stay else np.zeros_like(alone)
 
     @property
     def alone_rows(self) -> Mask:

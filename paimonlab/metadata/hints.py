@@ -30,6 +30,17 @@ def write_hint(file_io: FileIO, path: str, snapshot_id: int) -> None:
         logger.warning("%s: hint not written, readers will list the folder: %s", path, error)
 
 
+def lower_hint(file_io: FileIO, path: str, snapshot_id: int) -> None:
+    """Replace a hint before the snapshot that it names is deleted.
+
+    Raises
+    ------
+    OSError
+        If that fails: a hint that names a snapshot which is gone stands for a damaged table.
+    """
+    file_io.replace(path, str(snapshot_id).encode())
+
+
 def numbered(names: Sequence[str], prefix: str) -> list[int]:
     """Return the ascending ids of the files called ``<prefix><id>``."""
     numbers = [name[len(prefix) :] for name in names if name.startswith(prefix)]

@@ -38,6 +38,8 @@ class ManifestOptions:
 
     compression: str = "zstd"
     """``manifest.compression``: codec of the blocks."""
+    file_format: str = "avro"
+    """``manifest.format``: that of manifests and of lists of them."""
     target_size_bytes: int = 8 << 20
     """``manifest.target-file-size``: a larger manifest is cut."""
 
@@ -166,10 +168,14 @@ class ManifestStore:
             raise
         return written
 
-    def write_list(self, manifests: Sequence[ManifestFileMeta]) -> tuple[str, int]:
+    def write_list(
+        self, manifests: Sequence[ManifestFileMeta], options: ManifestOptions
+    ) -> tuple[str, int]:
         """Write a manifest list; return its name and its size in bytes. Durable after `sync`."""
         name = f"manifest-list-{self._uuid}-{next(self._list_numbers)}"
-        data = manifest_avro.write_manifest_list(manifests)
+        data = manifest_avro.write_manifest_list(
+            manifests, compression=options.compression, file_format=options.file_format
+        )
         self._write(name, data)
         self._cache.put_list(self._layout.manifest(name), tuple(manifests))
         return name, len(data)
@@ -177,7 +183,10 @@ class ManifestStore:
     def write_index(self, entries: Sequence[IndexManifestEntry], options: ManifestOptions) -> str:
         """Write the complete list of index files; return its name. Durable after `sync`."""
         name = f"index-manifest-{self._uuid}-{next(self._index_numbers)}"
-        self._write(name, write_index_manifest(entries, compression=options.compression))
+        data = write_index_manifest(
+            entries, compression=options.compression, file_format=options.file_format
+        )
+        self._write(name, data)
         return name
 
     @property
@@ -254,7 +263,7 @@ def _rolled(entries: pa.Table, options: ManifestOptions) -> Iterator[tuple[pa.Ta
     """Cut entries so that every part but the last has at least the target size."""
     if not entries.num_rows:
         return
-    whole = manifest_avro.write_entries(entries, compression=options.compression)
+    whole = _encoded(entries, options)
     if len(whole) <= _ROLLING_SLACK * options.target_size_bytes:
         yield entries, whole
         return
@@ -262,9 +271,15 @@ def _rolled(entries: pa.Table, options: ManifestOptions) -> Iterator[tuple[pa.Ta
     start, rows = 0, math.ceil(entries.num_rows * share)
     while start < entries.num_rows:
         part = entries.slice(start, rows)
-        data = manifest_avro.write_entries(part, compression=options.compression)
+        data = _encoded(part, options)
         if len(data) < options.target_size_bytes and start + rows < entries.num_rows:
             rows += math.ceil(rows / 10)  # these compress better than the average
             continue
         yield part, data
         start += rows
+
+
+def _encoded(entries: pa.Table, options: ManifestOptions) -> bytes:
+    return manifest_avro.write_entries(
+        entries, compression=options.compression, file_format=options.file_format
+    )

@@ -24,11 +24,18 @@ class SchemaManager:
         self._layout = layout
         self._table = table_name or layout.table_path
         self._known: dict[int, TableSchema] = {}
+        self._latest_id: int | None = None
 
     def latest(self) -> TableSchema | None:
-        """Return the schema with the highest id; None when the table does not exist."""
-        ids = self.ids()
-        return self.get(ids[-1]) if ids else None
+        """Return the schema with the highest id; None when the table does not exist.
+
+        The folder is listed only if the one found last is no longer the last.
+        """
+        known = self._latest_id
+        if known is None or self._is_there(known + 1) or not self._is_there(known):
+            ids = self.ids()
+            known = self._latest_id = ids[-1] if ids else None
+        return None if known is None else self.get(known)
 
     def ids(self) -> list[int]:
         """Return the ids of all schemas, ascending."""
@@ -79,6 +86,9 @@ class SchemaManager:
                 # A failed attempt of ours may have landed after all.
                 return is_published or (attempt > 0 and self._is_ours(path, data))
         raise AssertionError("the last attempt returns or raises")
+
+    def _is_there(self, schema_id: int) -> bool:
+        return self._file_io.exists(self._layout.schema(schema_id))
 
     def _is_ours(self, path: str, data: bytes) -> bool:
         try:

@@ -15,11 +15,16 @@ from paimonlab.metadata.layout import SNAPSHOT_PREFIX, TableLayout
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.storage import FileIO
 
+_LISTED_EVERY = 100
+"""Commits after which the folder is listed again, to see whether ids are missing in it."""
+_LONGEST_WALK = 100
+"""Snapshots of others that are looked for one by one; if there are more, the folder is listed."""
+
 
 class SnapshotManager:
     """Finds and reads snapshots.
 
-    Nothing is cached: a rollback may give an id to another snapshot.
+    No snapshot is cached: a rollback may give an id to another one.
     """
 
     def __init__(
@@ -28,6 +33,8 @@ class SnapshotManager:
         self._file_io = file_io
         self._layout = layout
         self._table = table_name or layout.table_path
+        self._whole_upto: int | None = None
+        self._walks = 0
 
     def latest(self) -> Snapshot | None:
         """Return the newest snapshot; None in a table nobody has written to."""
@@ -52,7 +59,10 @@ class SnapshotManager:
         return ids[-1] if ids else None
 
     def latest_before_commit(self) -> Snapshot | None:
-        """Return the newest snapshot by listing the folder; the next id is free.
+        """Return the newest snapshot; the next id is free.
+
+        The folder is listed at first, and at every hundredth call; else we go on from the
+        snapshot found last, one by one.
 
         Raises
         ------
@@ -60,13 +70,30 @@ class SnapshotManager:
             If ids are missing between the oldest and the newest snapshot: whatever was
             committed next might never be seen.
         """
-        ids = self.ids()
-        self._check_hint(read_hint(self._file_io, self._layout.latest_hint), ids)
-        if not ids:
-            return None
-        if ids[-1] - ids[0] + 1 != len(ids):
-            self._check_holes(ids)
-        return self.get(ids[-1])
+        hint = read_hint(self._file_io, self._layout.latest_hint)
+        found = self._walked(hint)
+        if found is None:
+            ids = self.ids()
+            self._check_hint(hint, ids)
+            if not ids:
+                return None
+            if ids[-1] - ids[0] + 1 != len(ids):
+                self._check_holes(ids)
+            found, self._walks = ids[-1], 0
+        self._whole_upto = found
+        return self.get(found)
+
+    def _walked(self, hint: int | None) -> int | None:
+        """Go on from the snapshot that was the newest; None: the folder must be listed."""
+        found = self._whole_upto
+        self._walks += 1
+        if found is None or self._walks >= _LISTED_EVERY or not self._is_there(found):
+            return None  # after a rollback it may be gone
+        for _ in range(_LONGEST_WALK):
+            if not self._is_there(found + 1):
+                return None if hint is not None and hint > found else found
+            found += 1
+        return None
 
     def earliest_id(self) -> int | None:
         """Return the id of the oldest snapshot; None in a table nobody has written to."""

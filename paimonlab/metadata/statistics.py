@@ -48,7 +48,11 @@ class StatisticsStore:
     def write(self, statistics: Statistics) -> str:
         """Write statistics durably under a new name; return the name."""
         name = f"stat-{uuid.uuid4()}-0"
-        self._file_io.write(self._layout.statistics(name), statistics.to_json())
+        try:
+            self._file_io.write(self._layout.statistics(name), statistics.to_json())
+        except BaseException:
+            self.delete(name)
+            raise
         return name
 
     def delete(self, name: str) -> None:

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from paimonlab.errors import DataError
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.late_compaction import compact_written
-from paimonlab.table.writing import files_deleted_on_failure
+from paimonlab.table.writing import files_deleted_on_failure, has_same_buckets
 from paimonlab.write.folders import delete_files
 
 if TYPE_CHECKING:
@@ -20,17 +20,7 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 
-def seen_snapshot_id(table: Table) -> int | None:
-    """Return the snapshot up to which a write that begins now need not look for conflicts.
-
-    None: it has to look at all files, for the number of buckets may have changed. Without buckets
-    nothing can conflict.
-    """
-    parts = table.parts
-    return None if parts.write_plan().buckets > 0 else parts.snapshots.latest_id() or 0
-
-
-def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen_id: int | None) -> None:
+def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen: Snapshot | None) -> None:
     """Add files to a table; no files make no snapshot.
 
     Executors leave compaction to the driver, which does it once the rows are committed.
@@ -41,19 +31,22 @@ def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen_id: int
         The table.
     messages
         Of all tasks.
-    seen_id
-        What `seen_snapshot_id` was before the first row was written.
+    seen
+        The latest snapshot before the first row was written; what came later is checked for
+        conflicts. None: there was none.
     """
     if not messages:
         return
     parts = table.parts
+    # Files of other numbers of buckets are found only by looking at all of them.
+    is_checked = has_same_buckets(parts, seen, messages)
     with files_deleted_on_failure(parts, messages):
         parts.committer.append(
             messages,
             user=new_user(parts),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
-            checked_id=seen_id,
+            checked_id=(seen.id if seen else 0) if is_checked else None,
         )
     compact_written(parts, messages)
 

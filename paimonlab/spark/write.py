@@ -18,7 +18,7 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.access import check_access
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.commits import commit_rows, commit_scope, discard, seen_snapshot_id
+from paimonlab.spark.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.dynamic_overwrite import DynamicOverwrite
 from paimonlab.spark.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.filters import equal_values
@@ -173,7 +173,7 @@ class RowsInsert(Proxy):
         """Write rows; whether they replace others was said before."""
         del overwrite
         ship(self._bridge.spark.sparkContext)
-        seen_id = seen_snapshot_id(self._table)
+        seen = self._table.parts.snapshots.latest()
         frame = shuffled(self._bridge, DataFrame(rows, self._bridge.spark), self._table)
         task = write_task(self._table, keeps_rows=self._scope is None)
         pickled = frame.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
@@ -182,7 +182,7 @@ class RowsInsert(Proxy):
             discard(self._table, messages)
             raise error
         if self._scope is None:
-            commit_rows(self._table, messages, seen_id=seen_id)
+            commit_rows(self._table, messages, seen=seen)
         else:
             commit_scope(self._table, messages, self._scope)
 

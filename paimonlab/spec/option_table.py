@@ -22,7 +22,9 @@ changelog-file.compression  string  -
 changelog-file.format  enum  -  parquet*|orc*|avro*|csv|json|text|lance|vortex|mosaic|row|blob
 changelog-file.prefix  string  changelog-
 changelog-file.stats-mode  string  -
-changelog-producer  enum  none  none*|input*|full-compaction|lookup
+changelog-producer  enum  none  none*|input*|full-compaction*|lookup*
+changelog-producer.row-deduplicate  boolean  false
+changelog-producer.row-deduplicate-ignore-fields  string  -
 changelog.num-retained.max  int  -
 changelog.num-retained.min  int  -
 changelog.time-retained  duration  -
@@ -107,6 +109,7 @@ lookup-compact  enum  RADICAL  RADICAL*|GENTLE*
 lookup-compact.max-interval  int  -
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
 manifest.delete-file-drop-stats  boolean  false
+manifest.format  enum  avro  avro*|orc*|parquet*
 manifest.full-compaction-threshold-size  memory  16 mb
 manifest.merge-min-count  int  30
 manifest.target-file-size  memory  8 mb
@@ -266,8 +269,6 @@ stream-scan-mode  enum  none  none|compact-bucket-table|file-monitor
 
 UNSUPPORTED_FOR_WRITING = """
 avro.*  string  -
-changelog-producer.row-deduplicate  boolean  false
-changelog-producer.row-deduplicate-ignore-fields  string  -
 clustering.columns  string  -
 clustering.history-partition.idle-to-full-sort  duration  -
 clustering.history-partition.limit  int  5
@@ -299,7 +300,6 @@ lookup.remote-file.enabled  boolean  false
 manifest-sort.enabled  boolean  false
 manifest-sort.max-rewrite-size  memory  256 mb
 manifest-sort.partition-field  string  -
-manifest.format  enum  avro  avro|orc|parquet
 metadata.iceberg.compaction.max.file-num  int  50
 metadata.iceberg.compaction.min.file-num  int  10
 metadata.iceberg.database  string  -

@@ -251,7 +251,7 @@ _DOING: Mapping[Operation, str] = {
 
 def _unused_families(options: Options) -> set[str]:
     """Return the families of options of formats that no file of the table has."""
-    keys = ("file.format", "file.format.per.level", "changelog-file.format")
+    keys = ("file.format.per.level", "changelog-file.format", "manifest.format")
     chosen = options.get("file.format", "parquet") + " ".join(options.get(key, "") for key in keys)
     return {f"{name}.*" for name in ("orc", "parquet") if name not in chosen.lower()}
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.committer import CommitOptions, Committer
 from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
+from paimonlab.compact.changelog import ChangelogOptions
 from paimonlab.compact.compaction import CompactPlan
 from paimonlab.compact.record_expiry import RecordExpiryOptions
 from paimonlab.compact.strategy import StrategyOptions
@@ -250,4 +251,5 @@ class TableParts:
             tasks=self.options.slice(TaskOptions),
             expiry=self.options.slice(RecordExpiryOptions),
             index_files=self.options.slice(IndexFileOptions),
+            changelog=self.options.slice(ChangelogOptions),
         )

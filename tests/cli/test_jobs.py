@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,22 @@ def test_how_old_snapshots_must_be_to_expire(run: Run, orders: pl.Table, tmp_pat
     assert run(*expire, "--older-than", "yesterday").exit_code == 2
     changelogs = ("expire-changelogs", str(tmp_path), "db.orders", "--all", "--yes")
     assert run(*changelogs).exit_code == 0
+
+
+def test_orphans_go_when_they_are_old(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    data = next((tmp_path / "db.db/orders").glob("dt=*/bucket-0/data-*"))
+    orphan = data.with_name("data-ffffffff-0000-0000-0000-000000000000-0.parquet")
+    orphan.write_bytes(data.read_bytes())
+    os.utime(orphan, (1_700_000_000, 1_700_000_000))
+    orphans = ("orphans", str(tmp_path), "db.orders")
+
+    document = json.loads(run(*orphans, "--dry-run", "--json").output)
+    assert [file["path"] for file in document["files"]] == [str(orphan)]
+    assert run(*orphans, "--older-than", "1 h", "--yes").exit_code == 2  # not without --force
+    assert orphan.exists()
+    assert run(*orphans, "--yes").exit_code == 0
+    assert not orphan.exists()
+    assert orders.scan().count() == 3
 
 
 def test_statistics_and_manifests(run: Run, orders: pl.Table, tmp_path: Path) -> None:

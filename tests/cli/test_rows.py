@@ -71,3 +71,25 @@ def test_changes_with_their_kinds(run: Run, orders: pl.Table, tmp_path: Path) ->
     assert sorted(found, key=str) == [{"rowkind": "+I", "id": 2}, {"rowkind": "+I", "id": 3}]
     assert len(lines(run(*changes, "-n", "1").output)) == 1
     assert run("changes", str(tmp_path), "db.orders", "3", "1").exit_code == 2
+
+
+def test_a_table_is_followed_to_its_end(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    follow = ("follow", str(tmp_path), "db.orders", "--until", "latest", "--columns", "id")
+
+    first, *_ = lines(run(*follow, "--json").output)
+    assert (first["snapshot_id"], first["is_full"]) == (3, True)
+    found = lines(run(*follow, "--from", "2", "--json").output)
+    assert [(one["snapshot_id"], one["rows"]) for one in found] == [
+        (2, [{"rowkind": "+I", "id": 3}]),
+        (3, [{"rowkind": "+I", "id": 2}]),
+    ]
+    assert run(*follow, "--from", "3").output.startswith("snapshot 3, changes:\nrowkind  id\n")
+    assert run(*follow, "--from", "nothing").exit_code == 2
+
+
+def test_a_consumer_goes_on_where_it_was(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    follow = ("follow", str(tmp_path), "db.orders", "--until=latest", "--consumer-id=c", "--json")
+
+    assert lines(run(*follow, "--from", "2").output)
+    assert orders.consumers.list() == {"c": 4}
+    assert run(*follow).output == ""

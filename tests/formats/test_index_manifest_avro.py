@@ -73,6 +73,9 @@ def test_global_indexes_are_kept_as_they_are() -> None:
     data = write_index_manifest(entries)
 
     assert read_index_manifest(data, path="m") == entries
+    for file_format in ("orc", "parquet"):
+        other = write_index_manifest(entries, file_format=file_format)
+        assert read_index_manifest(other, path="m") == entries
     records: list[Any] = list(fastavro.reader(io.BytesIO(data)))
     first, second = records
     assert first["_GLOBAL_INDEX"] is None

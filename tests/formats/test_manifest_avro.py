@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from paimonlab.errors import CorruptMetadataError, PaimonError, UnsupportedError
@@ -84,18 +86,19 @@ META = ManifestFileMeta(
 )
 
 
+@pytest.mark.parametrize("file_format", ["avro", "orc", "parquet"])
 @pytest.mark.parametrize("compression", ["zstd", "null"])
 @pytest.mark.parametrize("entries", [[], [entry()], [entry(n) for n in range(1_000)] + [BARE]])
 def test_entries_come_back_as_they_were_written(
-    compression: str, entries: list[ManifestEntry]
+    file_format: str, compression: str, entries: list[ManifestEntry]
 ) -> None:
-    data = write_entries(entries, compression=compression)
+    data = write_entries(entries, compression=compression, file_format=file_format)
 
     table = read_entries(data, path="m")
 
     assert table.schema == ENTRY_SCHEMA
     assert table_to_entries(table) == entries
-    assert write_entries(table, compression=compression) == data
+    assert write_entries(table, compression=compression, file_format=file_format) == data
 
 
 def test_values_and_tables_are_the_same_entries() -> None:
@@ -117,8 +120,27 @@ def test_values_and_tables_are_the_same_entries() -> None:
         ],
     ],
 )
-def test_manifest_lists_come_back_as_they_were_written(manifests: list[ManifestFileMeta]) -> None:
-    assert read_manifest_list(write_manifest_list(manifests), path="l") == manifests
+@pytest.mark.parametrize("file_format", ["avro", "orc", "parquet"])
+def test_manifest_lists_come_back_as_they_were_written(
+    file_format: str, manifests: list[ManifestFileMeta]
+) -> None:
+    data = write_manifest_list(manifests, file_format=file_format)
+    assert read_manifest_list(data, path="l") == manifests
+
+
+@pytest.mark.parametrize("kind", ["manifest-list-", "manifest-[!l]"])
+def test_columns_of_a_parquet_manifest_are_those_of_javas(kind: str) -> None:
+    folder = golden("java-1.3.1") / "wh/db.db/mani_parquet/manifest"
+    for path in folder.glob(f"{kind}*"):
+        data = path.read_bytes()
+        again = (
+            write_manifest_list(read_manifest_list(data, path="l"), file_format="parquet")
+            if "list" in kind
+            else write_entries(read_entries(data, path="m"), file_format="parquet")
+        )
+        theirs, ours = (pq.ParquetFile(io.BytesIO(one)).schema for one in (data, again))
+        for number, _ in enumerate(theirs):
+            assert str(ours.column(number)) == str(theirs.column(number))
 
 
 def test_many_manifests_are_read_as_each_alone() -> None:

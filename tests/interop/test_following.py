@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -265,12 +266,19 @@ def test_javas_rollback_is_an_error(pair: Pair, table: str) -> None:
 
 
 @pytest.mark.parametrize("producer", ["none", "input", "lookup", "full-compaction"])
-def test_long_lived_changelogs_are_followed(pair: Pair, producer: str) -> None:
+@pytest.mark.parametrize("side", ["us", "java"])
+def test_long_lived_changelogs_are_followed(pair: Pair, producer: str, side: str) -> None:
     options = {
         "bucket": "1",
         "changelog-producer": producer,
-        "changelog.num-retained.min": "50",
+        "changelog.num-retained.min": "2",
         "changelog.num-retained.max": "100",
+        "changelog.time-retained": "1 d",
+    }
+    few = {
+        "snapshot.num-retained.min": "1",
+        "snapshot.num-retained.max": "1",
+        "snapshot.time-retained": "1 ms",
     }
     pair.create("java", "db.t", SIMPLE, pk=["k"], options=options)
     for number in range(5):
@@ -278,12 +286,15 @@ def test_long_lived_changelogs_are_followed(pair: Pair, producer: str) -> None:
         if producer == "full-compaction":
             pair.java("compact", table="db.t")
     before = ours(pair, "db.t", 1)
-    expired = pair.java("expire_decoupled", table="db.t", kept=1, changelogs=100)
-    assert expired > 0
-    gone = pair.open("db.t").changelogs.ids()
-    assert gone[0] == 1
 
-    found = javas(pair, "db.t", options={"scan.snapshot-id": "1"})
-    assert found == before
+    if side == "us":
+        pair.open("db.t").maintenance.expire_snapshots(1, 1, older_than=timedelta(0))
+    else:
+        pair.java("expire_by_options", table="db.t", options={**options, **few})
+
+    table = pair.open("db.t")
+    assert len(table.snapshots.ids()) == 1
+    assert table.changelogs.ids() == list(range(1, table.snapshots.ids()[0]))
+    assert javas(pair, "db.t", options={"scan.snapshot-id": "1"}) == before
     assert ours(pair, "db.t", 1) == before
     assert ours(pair, "db.t", "2000-01-01") == before

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import paimonlab
 from tests.interop.pair import SIDES, Pair, Side, random_rows
 from tests.interop.test_partitions import folders
 
@@ -46,6 +48,44 @@ def test_files_written_with_an_option(
         pair.write("us" if side == "us" else "java", "db.t", some)
 
     pair.assert_same("db.t", pa.concat_tables(rows))
+
+
+@pytest.mark.parametrize("first", SIDES)
+@pytest.mark.parametrize("file_format", ["orc", "parquet"])
+@pytest.mark.parametrize("kind", ["vectors", "hashes"])
+def test_manifests_of_other_formats(
+    pair: Pair, first: Side, file_format: str, kind: str, rng: np.random.Generator
+) -> None:
+    options = {
+        "manifest.format": file_format,
+        "write-only": "true",
+        "manifest.merge-min-count": "3",
+    }
+    columns = {"p": "STRING NOT NULL", "k": "INT NOT NULL", "v": "STRING"}
+    keys = ["p", "k"] if kind == "hashes" else []
+    if kind == "vectors":
+        options["deletion-vectors.enabled"] = "true"
+    pair.create(first, "db.t", columns, pk=keys, partition=["p"], options=options)
+    second: Side = "java" if first == "us" else "us"
+
+    for turn, side in enumerate((first, second, first, second)):
+        numbers = pa.array(rng.permutation(60)[:20], pa.int32())
+        rows = pa.table({"p": ["x", "y"] * 10, "k": numbers, "v": [str(turn)] * 20})
+        pair.write(side, "db.t", rows)
+        pair.assert_same("db.t")
+        if kind == "vectors":
+            chosen = ["<", "k", int(rng.integers(60))]
+            if side == "us":
+                pair.open("db.t").delete(paimonlab.col("k") < chosen[2])
+            else:
+                pair.java("append_delete", table="db.t", filter=chosen)
+            pair.assert_same("db.t")
+
+    magic = {"orc": b"ORC", "parquet": b"PAR1"}[file_format]
+    manifests = list((Path(pair.open("db.t").path) / "manifest").iterdir())
+    assert {path.name.split("-")[0] for path in manifests} == {"manifest", "index"}
+    assert all(path.read_bytes().startswith(magic) for path in manifests)
+    assert pair.open("db.t").fsck(deep=True).findings == ()
 
 
 @pytest.mark.parametrize("first", SIDES)

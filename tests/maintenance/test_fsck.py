@@ -183,7 +183,7 @@ def test_files_of_one_level_that_share_keys_are_found(tmp_path: Path) -> None:
 
     entries = entries_to_table([entry("c", level=5, total_buckets=1, **small.key_range([4], [6]))])
     metas = small.manifests.write(entries, [], small.commit_options.manifests)
-    name, size = small.manifests.write_list(metas)
+    name, size = small.manifests.write_list(metas, small.commit_options.manifests)
     small.rewrite_latest(
         base_manifest_list=name,
         base_manifest_list_size=size,

@@ -53,3 +53,19 @@ def test_a_failing_store_does_not_hide_that_the_schema_landed(tmp_path: Path, af
 
     assert manager.publish(FIRST)
     assert manager.latest() == FIRST
+
+
+def test_the_latest_schema_is_found_again_without_a_listing(tmp_path: Path) -> None:
+    store = FaultFileIO(UNSYNCED)
+    manager, other = (SchemaManager(io, TableLayout(str(tmp_path))) for io in (store, UNSYNCED))
+    other.publish(FIRST)
+
+    found = [manager.latest(), manager.latest()]
+    other.publish(replace(FIRST, id=1))
+    found.append(manager.latest())
+
+    assert [one.id for one in found if one] == [0, 0, 1]
+    assert len([method for method, _ in store.calls if method == "list_names"]) == 2
+    for number in (0, 1):
+        (tmp_path / f"schema/schema-{number}").unlink()
+    assert manager.latest() is None

@@ -12,6 +12,7 @@ from paimonlab.errors import (
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.snapshot import CommitKind, Snapshot
+from tests.fault_io import FaultFileIO
 from tests.small_tables import UNSYNCED
 
 
@@ -145,3 +146,65 @@ def test_a_time_before_the_earliest_snapshot_is_an_error(tmp_path: Path) -> None
         manager.at_or_before(499)
     with pytest.raises(SnapshotNotFoundError, match="ms since the epoch"):
         manager.at_or_before(-(10**17))
+
+
+def _commits(path: Path, count: int) -> tuple[SnapshotManager, FaultFileIO, list[int]]:
+    """Look for the newest snapshot ``count`` times, and add one each time."""
+    layout, store = TableLayout(str(path)), FaultFileIO(UNSYNCED)
+    manager = SnapshotManager(store, layout, table_name="db.t")
+    found = []
+    for _ in range(count):
+        latest = manager.latest_before_commit()
+        found.append(latest.id if latest else 0)
+        assert UNSYNCED.publish(
+            layout.snapshot(found[-1] + 1), _snapshot(found[-1] + 1, 0).to_json()
+        )
+    return manager, store, found
+
+
+def test_many_commits_list_the_folder_rarely(tmp_path: Path) -> None:
+    _, store, found = _commits(tmp_path, 250)
+
+    assert found == list(range(250))
+    listed = [method for method, _ in store.calls if method == "list_names"]
+    assert len(listed) == 4, "until there is a snapshot, and every hundredth time"
+
+
+def test_a_walk_goes_back_after_a_rollback(tmp_path: Path) -> None:
+    manager, _, _ = _commits(tmp_path, 9)
+    for number in (9, 8, 7):
+        (tmp_path / f"snapshot/snapshot-{number}").unlink()
+
+    latest = manager.latest_before_commit()
+
+    assert latest is not None
+    assert latest.id == 6
+
+
+def test_a_walk_finds_what_others_committed(tmp_path: Path) -> None:
+    manager, _, _ = _commits(tmp_path, 9)
+    for number in (10, 11, *range(12, 300)):
+        _manager(tmp_path, number)
+        if number in (11, 299):
+            latest = manager.latest_before_commit()
+            assert latest is not None
+            assert latest.id == number
+
+
+def test_a_walk_does_not_end_at_a_hole(tmp_path: Path) -> None:
+    manager, _, _ = _commits(tmp_path, 5)
+    _manager(tmp_path, 7, latest="7")
+
+    with pytest.raises(CorruptMetadataError, match="snapshot 6 is missing"):
+        manager.latest_before_commit()
+
+
+def test_a_hole_without_a_hint_is_found_in_the_end(tmp_path: Path) -> None:
+    manager, _, _ = _commits(tmp_path, 5)
+    _manager(tmp_path, 7)
+
+    for _ in range(96):
+        manager.latest_before_commit()
+
+    with pytest.raises(CorruptMetadataError, match="snapshot 6 is missing"):
+        manager.latest_before_commit()

@@ -5,13 +5,16 @@ import threading
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession, functions
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import DataError, PaimonError, SchemaError, UnsupportedError
+from paimonlab.commit.committer import Committer
+from paimonlab.errors import CommitError, DataError, PaimonError, SchemaError, UnsupportedError
+from paimonlab.spec.change_kinds import SetOption
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
 
@@ -56,6 +59,26 @@ def test_insert_into_a_keyed_table_upserts(keyed: Table, spark: SparkSession) ->
     ] == rows(keyed)
     kinds = [snapshot.commit_kind for snapshot in keyed.snapshots.list()]
     assert kinds == [CommitKind.APPEND] * 2
+
+
+def test_a_commit_looks_only_at_what_came_after_the_driver_planned(
+    keyed: Table, spark: SparkSession, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[int | None] = []
+    append = Committer.append
+
+    def noted(self: Committer, *given: Any, **named: Any) -> Any:
+        checked.append(named["checked_id"])
+        return append(self, *given, **named)
+
+    monkeypatch.setattr(Committer, "append", noted)
+    for number in range(2):
+        spark.sql(f"INSERT INTO paimon.db.k VALUES ({number}, 'x', 1)")
+    catalog.alter_table("db.k", SetOption("bucket", "3"))
+    with pytest.raises(CommitError, match="bucket"):
+        spark.sql("INSERT INTO paimon.db.k VALUES (3, 'x', 1)")
+
+    assert checked == [0, 1, None]
 
 
 def test_one_task_writes_a_bucket(keyed: Table, spark: SparkSession) -> None:

@@ -162,10 +162,8 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"file.format": "csv"}, "create read write"),
     ({"deletion-vectors.enabled": "true"}, "write"),
     ({"type": "format-table"}, "create read write"),
-    ({"manifest.format": "orc"}, "create write"),
     ({"fields.a.aggregate-function": "nested_partial_update"}, "create read write"),
     ({"fields.a.nested-sequence-field": "b"}, "create read write"),
-    ({"changelog-producer": "lookup"}, "create write"),
     ({"file.compression": "brotli"}, "create write"),
     ({"manifest.compression": "deflate"}, "create write"),
     ({"partition.expiration-strategy": "custom"}, "create write"),
@@ -194,6 +192,7 @@ OF_ANOTHER_FORMAT: list[dict[str, str]] = [
     {"file.format": "ORC"},
     {"file.format.per.level": "5:orc"},
     {"changelog-file.format": "orc"},
+    {"manifest.format": "orc"},
 ]
 
 

@@ -105,25 +105,6 @@ final class History {
         return table.newExpireSnapshots().config(config).expire();
     }
 
-    /** Let all snapshots expire but {@code kept}, keeping {@code changelogs} of them. */
-    static Integer expireDecoupled(Request request) throws Exception {
-        FileStoreTable table = request.storeTable();
-        int kept = request.get("kept").asInt();
-        int changelogs = request.get("changelogs").asInt();
-        ExpireConfig config =
-                ExpireConfig.builder()
-                        .snapshotRetainMin(kept)
-                        .snapshotRetainMax(kept)
-                        .snapshotTimeRetain(Duration.ZERO)
-                        .snapshotMaxDeletes(Integer.MAX_VALUE)
-                        .changelogRetainMin(changelogs)
-                        .changelogRetainMax(changelogs)
-                        .changelogTimeRetain(Duration.ofDays(1))
-                        .changelogMaxDeletes(Integer.MAX_VALUE)
-                        .build();
-        return table.newExpireSnapshots().config(config).expire();
-    }
-
     /** Next snapshots by consumer. */
     static Map<String, Long> consumers(Request request) throws Exception {
         return new TreeMap<>(consumerManager(request).consumers());

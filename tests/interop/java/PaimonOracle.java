@@ -70,7 +70,6 @@ public final class PaimonOracle {
         COMMANDS.put("expire_by_options", Upkeep::expireByOptions);
         COMMANDS.put("orphans", Upkeep::orphans);
         COMMANDS.put("expire_partitions", Upkeep::expirePartitions);
-        COMMANDS.put("expire_decoupled", History::expireDecoupled);
         COMMANDS.put("follow", Following::follow);
         COMMANDS.put("consumers", History::consumers);
         COMMANDS.put("reset_consumer", History::resetConsumer);

@@ -1,0 +1,108 @@
+"""Commands that let go what is old: snapshots, changelogs, files that nothing names."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import click
+
+from paimonlab.cli.arguments import Body, moment, on_table
+from paimonlab.cli.planned import Consent, asks_first
+from paimonlab.cli.progress import Bar
+from paimonlab.table.table import Table
+
+_older_than_option = click.option(
+    "--older-than",
+    callback=moment,
+    metavar="TIME|DURATION",
+    help="What is older goes: '2026-01-31 12:00:00', local, or '7 d'.",
+)
+
+
+def _retaining(body: Body) -> Body:
+    """Give a command the options of what is kept; its function gets them as ``keeping``."""
+
+    @click.option(
+        "--retain-max", type=int, metavar="N", help="Keep no more; else as the table says."
+    )
+    @click.option("--retain-min", type=int, metavar="N", help="Keep so many, however old.")
+    @_older_than_option
+    @click.option("--max-deletes", type=int, metavar="N", help="No more at a time.")
+    @functools.wraps(body)
+    def command(
+        *arguments: Any,
+        retain_max: int | None,
+        retain_min: int | None,
+        older_than: timedelta | int | None,
+        max_deletes: int | None,
+        **others: Any,
+    ) -> None:
+        keeping = {
+            "retain_max": retain_max,
+            "retain_min": retain_min,
+            "older_than": older_than,
+            "max_deletes": max_deletes,
+        }
+        body(*arguments, keeping=keeping, **others)
+
+    return command
+
+
+@click.command()
+@on_table
+@_retaining
+@asks_first
+def expire(table: Table, *, keeping: Mapping[str, Any], consent: Consent) -> None:
+    """Let old snapshots go, and the files that nothing needs then.
+
+    What is not said is as the options of the table say (snapshot.num-retained.max and so on).
+    """
+    with Bar(table.name) as bar:
+        verb = partial(table.maintenance.expire_snapshots, progress=bar.progress, **keeping)
+        consent.run(verb)
+
+
+@click.command("expire-changelogs")
+@on_table
+@_retaining
+@click.option("--all", "delete_all", is_flag=True, help="All go, the newest, too.")
+@asks_first
+def expire_changelogs(
+    table: Table, *, keeping: Mapping[str, Any], delete_all: bool, consent: Consent
+) -> None:
+    """Let the changes of snapshots go that have expired before them."""
+    with Bar(table.name) as bar:
+        verb = partial(
+            table.maintenance.expire_changelogs,
+            delete_all=delete_all,
+            progress=bar.progress,
+            **keeping,
+        )
+        consent.run(verb)
+
+
+@click.command()
+@on_table
+@_older_than_option
+@click.option(
+    "--force", is_flag=True, help="Take files of the last day, too; nobody may be writing."
+)
+@asks_first
+def orphans(
+    table: Table, *, older_than: timedelta | int | None, force: bool, consent: Consent
+) -> None:
+    """Find the files that nothing names, and delete them.
+
+    Crashes, lost races and writes that were given up leave them. Files of the last day stay.
+    """
+    remove = table.maintenance.remove_orphan_files
+    with Bar(table.name) as bar:
+        verb = partial(remove, older_than=older_than, force=force, progress=bar.progress)
+        try:
+            consent.run(verb)
+        except ValueError as error:  # of the time, before anything was looked at
+            raise click.BadParameter(str(error), param_hint="--older-than") from error

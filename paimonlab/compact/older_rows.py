@@ -1,0 +1,175 @@
+"""Older rows of keys: what the levels below a compaction hold of them.
+
+Both the keys that are looked for and those of a file are sorted, so they are joined as two
+sorted lists; the rows themselves are read only where keys met.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.LookupLevels``, ``…LookupUtils``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.compact.record_expiry import RecordExpiry
+from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, file_columns
+from paimonlab.datafile.reader import DataFile, Mask
+from paimonlab.merge.groups import Positions
+from paimonlab.merge.order import one_array, sort_keys
+from paimonlab.read.deletions import surviving_rows
+from paimonlab.read.merging import open_data_file
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.binary_row import decode
+from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.types import DataField
+from paimonlab.storage import FileIO
+
+
+@dataclass(frozen=True, slots=True)
+class OlderRows:
+    """Rows that were found, in no order over all files."""
+
+    keys: Positions
+    """(m,) which of the keys each is of."""
+    levels: npt.NDArray[np.int8]
+    """(m,) of the files they are in."""
+    places: tuple[tuple[str, Positions], ...]
+    """Files by name, and the positions of the rows found in them; m positions in all."""
+    rows: pa.Table | None
+    """m rows with the columns of data files; None: nobody asked for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OlderFiles:
+    """The files of a bucket that may hold older rows than those that are compacted."""
+
+    bucket: BucketFiles
+    files: tuple[DataFileMeta, ...]
+    """Of levels above 0, in any order; those of a level share no key."""
+    plan: ReadPlan
+    file_io: FileIO
+    with_rows: bool = True
+    """Whether the rows themselves are wanted, and not only where they are."""
+    expiry: RecordExpiry | None = None
+    """Which rows are too old to be found; None: none is."""
+
+    def find(self, keys: pa.Table) -> OlderRows:
+        """Find the newest older row of keys.
+
+        Parameters
+        ----------
+        keys
+            k rows of key copies, sorted, no two alike.
+
+        Returns
+        -------
+        OlderRows
+            At most one for each key: that of the first level, going down, that has one. Rows
+            that deletion vectors take away are not there.
+        """
+        is_open = np.ones(keys.num_rows, np.bool_)
+        parts: list[OlderRows] = []
+        files = sorted(self.files, key=lambda file: file.level)
+        for file, (start, end) in zip(files, self._ranges(files, keys), strict=True):
+            wanted = start + np.flatnonzero(is_open[start:end])
+            if len(wanted):
+                found = self._in_file(file, keys, wanted)
+                is_open[found.keys] = False
+                parts.append(found)
+        return self._together(parts)
+
+    @property
+    def fields(self) -> tuple[DataField, ...]:
+        """The columns of the rows."""
+        columns = file_columns(self.plan.schema)
+        return (*columns.keys, SEQUENCE_FIELD, KIND_FIELD, *columns.values)
+
+    def _ranges(self, files: Sequence[DataFileMeta], keys: pa.Table) -> list[tuple[int, int]]:
+        """Say which keys lie in the range of each file."""
+        types = [
+            self.plan.schema.field(name).type for name in self.plan.schema.trimmed_primary_keys
+        ]
+        ends = [file.min_key for file in files] + [file.max_key for file in files]
+        bounds = decode(pa.array(ends, pa.large_binary()), types)
+        codes = sort_keys(
+            [
+                pa.concat_arrays([one_array(column), bound.cast(column.type)])
+                for column, bound in zip(keys.columns, bounds, strict=True)
+            ]
+        )
+        ours, low, high = np.split(codes, [keys.num_rows, keys.num_rows + len(files)])
+        starts, stops = np.searchsorted(ours, low, "left"), np.searchsorted(ours, high, "right")
+        return list(zip(starts.tolist(), stops.tolist(), strict=True))
+
+    def _in_file(self, file: DataFileMeta, keys: pa.Table, wanted: Positions) -> OlderRows:
+        split = self.bucket.split_of([file])
+        (alive,) = surviving_rows(split, self.plan, self.file_io)
+        with open_data_file(split, file, self.plan, self.file_io) as data:
+            pairs = list(self._joined(data, keys, wanted, alive))
+            found = np.concatenate([one for one, _ in pairs]) if pairs else wanted[:0]
+            positions = np.concatenate([one for _, one in pairs]) if pairs else wanted[:0]
+            rows = None
+            if self.with_rows or self.expiry is not None:
+                rows = self._rows_at(data, positions, file.row_count)
+        if self.expiry is not None and rows is not None:
+            young = self.expiry.is_young(rows)
+            found, positions, rows = found[young], positions[young], rows.filter(pa.array(young))
+        levels = np.full(len(found), file.level, np.int8)
+        places = ((file.file_name, positions),) if len(positions) else ()
+        return OlderRows(found, levels, places, rows if self.with_rows else None)
+
+    def _joined(
+        self, data: DataFile, keys: pa.Table, wanted: Positions, alive: Mask | None
+    ) -> Iterator[tuple[Positions, Positions]]:
+        """Yield keys that a file has, and where, both ascending."""
+        key_fields = file_columns(self.plan.schema).keys
+        asked = keys.take(pa.array(wanted))
+        for start, rows in data.positioned(
+            key_fields, keep=alive, batch_rows=self.plan.bounds.batch_rows
+        ):
+            if not rows.num_rows:
+                continue
+            codes = sort_keys(
+                [
+                    pa.concat_arrays([one_array(asked[name]), one_array(rows.column(name))])
+                    for name in asked.column_names
+                ]
+            )
+            ours, theirs = codes[: len(wanted)], codes[len(wanted) :]
+            done = int(np.searchsorted(ours, theirs[-1], "right"))
+            at = np.searchsorted(theirs, ours[:done])
+            hits = theirs[at] == ours[:done]
+            if alive is not None:
+                hits &= alive[start + at]
+            yield wanted[:done][hits], start + at[hits]
+            wanted, asked = wanted[done:], asked.slice(done)
+            if not len(wanted):
+                return
+
+    def _rows_at(self, data: DataFile, positions: Positions, row_count: int) -> pa.Table:
+        mask = np.zeros(row_count, np.bool_)
+        mask[positions] = True
+        batches = (
+            data.batches(self.fields, keep=mask, batch_rows=self.plan.bounds.batch_rows)
+            if len(positions)
+            else ()
+        )
+        return pa.Table.from_batches(list(batches), arrow_schema(self.fields))
+
+    def _together(self, parts: Sequence[OlderRows]) -> OlderRows:
+        rows = None
+        if self.with_rows:
+            nothing = arrow_schema(self.fields).empty_table()
+            rows = pa.concat_tables([nothing, *(one.rows for one in parts)])
+        return OlderRows(
+            np.concatenate([np.empty(0, np.int64), *(one.keys for one in parts)]),
+            np.concatenate([np.empty(0, np.int8), *(one.levels for one in parts)]),
+            tuple(place for one in parts for place in one.places),
+            rows,
+        )

@@ -1,0 +1,192 @@
+"""Lets an operation meet a fault at every call of the store, and looks at what is left.
+
+An operation is a value: how the table is made, what is done, and which states are allowed on the
+way. All that a table shows is its state: columns, rows of the table, of its tags and branches.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import paimonlab as pl
+from paimonlab.errors import (
+    CommitError,
+    CommitOutcomeUnknownError,
+    PaimonError,
+    PostCommitError,
+    TableNotFoundError,
+)
+from paimonlab.maintenance.fsck.report import Finding
+from paimonlab.table.table import Table
+from tests.fault_io import Death, Fault, FaultFileIO
+from tests.small_tables import UNSYNCED
+
+State = Mapping[str, Any]
+Mode = Literal["dies before", "dies after", "fails before", "fails after"]
+MODES: tuple[Mode, ...] = ("dies before", "dies after", "fails before", "fails after")
+TABLE = "db.t"
+
+
+def _never(_state: State) -> bool:
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """Something that changes a table."""
+
+    name: str
+    setup: Callable[[pl.Catalog], None]
+    """Makes the table ``db.t``."""
+    act: Callable[[pl.Catalog], object]
+    """Does it. Done again it does what is missing, and nothing twice."""
+    between: Callable[[State], bool] = _never
+    """Whether a state on the way, neither the one before nor the one after, is allowed."""
+    leaves_data_files: bool = False
+    """Whether data files of a commit that failed are the caller's, who may commit them again."""
+    tables: tuple[str, ...] = (TABLE,)
+    """All tables there may be."""
+
+
+@dataclass
+class Points:
+    """What was tried."""
+
+    calls: int
+    """How many calls the operation makes without a fault."""
+    count: int = 0
+
+
+def catalog(warehouse: Path, store: Any = UNSYNCED) -> pl.Catalog:
+    """Open a warehouse."""
+    return pl.Catalog(str(warehouse), store)
+
+
+def state(warehouse: Path, operation: Operation) -> State:
+    """Read all that tables show."""
+    found: dict[str, Any] = {}
+    for name in operation.tables:
+        try:
+            table = catalog(warehouse).table(name)
+        except TableNotFoundError:
+            continue
+        assert isinstance(table, Table)
+        found[name] = tuple(table.schema.field_names)
+        found[f"{name} now"] = _rows(table.scan())
+        for tag in table.tags.list():
+            found[f"{name} tag {tag}"] = _rows(table.scan(tag=tag))
+        for branch in table.branches.list():
+            found[f"{name} branch {branch}"] = _rows(table.on_branch(branch).scan())
+        snapshot = table.snapshot
+        if snapshot is not None and snapshot.statistics:
+            found[f"{name} statistics"] = True
+    return found
+
+
+def _rows(scan: pl.Scan) -> list[tuple[Any, ...]]:
+    return sorted(map(tuple, (row.values() for row in scan.to_arrow().to_pylist())), key=repr)
+
+
+def files(warehouse: Path) -> set[str]:
+    """Return all files, without hints."""
+    found = (path.relative_to(warehouse) for path in warehouse.rglob("*") if path.is_file())
+    return {str(path) for path in found if path.name not in {"LATEST", "EARLIEST"}}
+
+
+def copied(made: Path, target: Path) -> None:
+    """Copy a warehouse; files share their bytes, for none is ever written in place."""
+    shutil.copytree(made, target, copy_function=os.link)
+
+
+def calls_of(operation: Operation, made: Path, scratch: Path) -> tuple[int, State]:
+    """Do it without a fault; return how many calls of the store it takes, and what it leads to."""
+    warehouse = scratch / "whole"
+    copied(made, warehouse)
+    store = FaultFileIO(UNSYNCED)
+    operation.act(catalog(warehouse, store))
+    after = state(warehouse, operation)
+    _check_sound(warehouse, operation, "without a fault")
+    operation.act(catalog(warehouse))
+    assert state(warehouse, operation) == after, f"{operation.name}: done again it changed more"
+    shutil.rmtree(warehouse)
+    return len(store.calls), after
+
+
+def numbers(operation: Operation, mode: Mode, count: int, every: int) -> range:
+    """Return the calls to try: every n-th, beginning elsewhere in each operation and mode."""
+    first = (MODES.index(mode) + len(operation.name)) % every
+    return range(first + 1, count + 1, every)
+
+
+def tried(operation: Operation, mode: Mode, made: Path, scratch: Path, *, every: int) -> Points:
+    """Let an operation meet faults of a kind at every n-th call of the store."""
+    before = state(made, operation)
+    there = files(made)
+    count, after = calls_of(operation, made, scratch)
+    points = Points(count)
+    for number in numbers(operation, mode, count, every):
+        warehouse = scratch / str(number)
+        copied(made, warehouse)
+        kind: Literal["death", "error"] = "death" if mode.startswith("dies") else "error"
+        store = FaultFileIO(UNSYNCED, Fault(kind, number, after=mode.endswith("after")))
+        error = _met(operation, catalog(warehouse, store))
+        where = f"{operation.name} {mode} call {number}, {store.calls[number - 1]}: {error!r}"
+        found = state(warehouse, operation)
+        assert found in (before, after) or operation.between(found), f"{where}: {found}"
+        _check_sound(warehouse, operation, where)
+        if kind == "error":
+            if error is None or isinstance(error, PostCommitError):
+                assert found == after, f"{where}: it says that it happened"
+            elif _did_not_happen(error):
+                assert found == before, f"{where}: it says that it did not happen"
+            if _did_not_happen(error) and found == before:
+                left = _without_data(files(warehouse) - there, operation)
+                assert not left, f"{where}: left behind {left}"
+        points.count += 1
+        operation.act(catalog(warehouse))
+        assert state(warehouse, operation) == after, f"{where}, and done again"
+        _check_sound(warehouse, operation, f"{where}, and done again")
+        shutil.rmtree(warehouse)
+    assert state(made, operation) == before, "files that copies share were written in place"
+    return points
+
+
+def _met(operation: Operation, faulty: pl.Catalog) -> BaseException | None:
+    try:
+        operation.act(faulty)
+    except (PaimonError, OSError, Death) as error:
+        return error
+    return None
+
+
+def _did_not_happen(error: BaseException | None) -> bool:
+    unclear = CommitOutcomeUnknownError | PostCommitError
+    return isinstance(error, CommitError) and not isinstance(error, unclear)
+
+
+def _without_data(left: set[str], operation: Operation) -> set[str]:
+    if not operation.leaves_data_files:
+        return left
+    return {name for name in left if "/bucket-" not in name and "/index/" not in name}
+
+
+def _check_sound(warehouse: Path, operation: Operation, where: str) -> None:
+    """Check that every file that is referred to is there, and that all numbers fit."""
+    for name in operation.tables:
+        try:
+            table = catalog(warehouse).table(name)
+        except TableNotFoundError:
+            continue
+        assert isinstance(table, Table)
+        findings = [one for one in table.fsck().findings if not _is_of_hint(one)]
+        assert not findings, f"{where}: {findings}"
+
+
+def _is_of_hint(finding: Finding) -> bool:
+    """Whether a hint lags: it may."""
+    return finding.severity == "warning" and finding.file.endswith(("LATEST", "EARLIEST"))
