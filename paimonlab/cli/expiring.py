@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -85,6 +85,20 @@ def expire_changelogs(
         consent.run(verb)
 
 
+@click.command("expire-tags")
+@on_table
+@_older_than_option
+@asks_first
+def expire_tags(table: Table, *, older_than: timedelta | int | None, consent: Consent) -> None:
+    """Delete the tags that have lived as long as they were meant to, and older ones."""
+    before = None if older_than is None else _local(older_than)
+
+    def verb(*, dry_run: bool) -> object:
+        return {"tags": table.tags.expire(older_than=before, dry_run=dry_run)}
+
+    consent.run(verb)
+
+
 @click.command()
 @on_table
 @_older_than_option
@@ -106,3 +120,10 @@ def orphans(
             consent.run(verb)
         except ValueError as error:  # of the time, before anything was looked at
             raise click.BadParameter(str(error), param_hint="--older-than") from error
+
+
+def _local(older_than: timedelta | int) -> datetime:
+    """Return a time as tags have it: local, without a zone."""
+    if isinstance(older_than, timedelta):
+        return datetime.now() - older_than  # noqa: DTZ005 - tags have local times
+    return datetime.fromtimestamp(older_than / 1000)  # noqa: DTZ006 - tags have local times

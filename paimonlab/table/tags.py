@@ -143,7 +143,11 @@ class Tags:
         self._parts.file_io.delete(self._success_file(name))
 
     def expire(
-        self, *, older_than: datetime | None = None, now: datetime | None = None
+        self,
+        *,
+        older_than: datetime | None = None,
+        now: datetime | None = None,
+        dry_run: bool = False,
     ) -> Sequence[str]:
         """Delete the tags that have lived as long as they were meant to.
 
@@ -153,6 +157,8 @@ class Tags:
             Tags made before this time go as well, whatever they say.
         now
             The present, if it is not the clock's; both are local without a zone.
+        dry_run
+            Delete none, only tell which.
 
         Returns
         -------
@@ -166,8 +172,9 @@ class Tags:
             older_than=older_than,
             modified={} if older_than is None else self._parts.tags.modified(),
         )
-        for name in names:
-            self.delete(name)
+        if not dry_run:
+            for name in names:
+                self.delete(name)
         return names
 
     def create_due(self) -> Sequence[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,18 @@ def test_tags(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     assert run("delete-tag", str(tmp_path), "db.orders", "a", "--yes").exit_code == 0
     assert not orders.tags.list()
     assert run("delete-tag", str(tmp_path), "db.orders", "a", "--yes").exit_code == 1
+
+
+def test_tags_expire(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    orders.tags.create("a", snapshot=1)
+    orders.tags.create("b", snapshot=2, time_retained=timedelta(milliseconds=1))
+    expire = ("expire-tags", str(tmp_path), "db.orders")
+
+    for older_than, names in (((), ["b"]), (("--older-than=2100-01-01",), ["a", "b"])):
+        found = run(*expire, *older_than, "--dry-run", "--json")
+        assert json.loads(found.output) == {"dry_run": True, "tags": names}
+    assert run(*expire, "--older-than=1 d", "--yes").exit_code == 0
+    assert list(orders.tags.list()) == ["a"]
 
 
 def test_branches(run: Run, orders: pl.Table, tmp_path: Path) -> None:
