@@ -17,6 +17,7 @@ from paimonlab.spec.merge_engine import check_merge_engine
 from paimonlab.spec.options import Options
 from paimonlab.spec.partition import PartitionOptions
 from paimonlab.spec.row_tracking import check_row_tracking
+from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import (
@@ -57,6 +58,7 @@ def check_schema(schema: TableSchema) -> None:
     _check_sequence_fields(schema, types)
     _check_folders(schema)
     _check_kinds(schema, types)
+    reads_overwrites(Options(schema.options), has_key=bool(schema.primary_keys))
     check_row_tracking(schema)
     check_merge_engine(schema.fields, schema.primary_keys, schema.options)
     _check_expiring_field(schema, types)

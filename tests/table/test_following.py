@@ -391,6 +391,13 @@ def test_tables_that_cannot_be_followed(catalog: pl.Catalog) -> None:
             )
 
 
+def test_options_about_overwrites_must_fit_the_table(catalog: pl.Catalog) -> None:
+    with pytest.raises(SchemaError, match="twice"):
+        make(catalog, changelog_producer="lookup", streaming_read_overwrite="true")
+    with pytest.raises(SchemaError, match="append-overwrite"):
+        catalog.create_table("db.a", {"id": "INT"}, options={"streaming-read-overwrite": "true"})
+
+
 def test_new_columns_of_older_rows_are_refused(catalog: pl.Catalog) -> None:
     table = catalog.create_table(
         "db.e",

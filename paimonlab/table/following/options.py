@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from paimonlab.compact.strategy import LevelOptions
-from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.errors import UnsupportedError
 from paimonlab.scan.following import FollowRules
 from paimonlab.spec.options import option_field
 from paimonlab.spec.partition import POSTPONE_BUCKET
+from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.time_travel import to_millis
 
 _MERGING_ENGINES = frozenset({"partial-update", "aggregation", "first-row"})
 """Engines with which a row that was written is not the row that readers see."""
-_COMPACTION_PRODUCERS = frozenset({"lookup", "full-compaction"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +29,6 @@ class FollowOptions:
     """``streaming.read.snapshot.delay``: how old a snapshot must be to be read."""
     bounded_watermark: int | None = option_field("scan.bounded.watermark", "long", None)
     """``scan.bounded.watermark``: the first snapshot with a larger watermark ends it."""
-    reads_overwrites: bool = option_field("streaming-read-overwrite", "boolean", default=False)
-    """``streaming-read-overwrite``: whether overwrites of a primary-key table count."""
-    reads_append_overwrites: bool = option_field(
-        "streaming-read-append-overwrite", "boolean", default=False
-    )
-    """``streaming-read-append-overwrite``: whether files that overwrites of an append table add
-    count."""
     consumer_id: str | None = option_field("consumer-id", "string", None)
     """``consumer-id``: under which name progress is kept with the table."""
     consumer_mode: str = option_field("consumer.mode", "enum", "exactly-once")
@@ -70,14 +63,11 @@ def check_followable(parts: TableParts) -> None:
     ------
     UnsupportedError
         If it is not.
-    SchemaError
-        If options do not go together.
     """
     options = parts.options.slice(FollowOptions)
     fallback = parts.options.slice(BranchOptions).fallback
     if fallback is not None:
         raise UnsupportedError(f"scan.fallback-branch = '{fallback}'", f"following {parts.name}")
-    check_overwrite_options(options, has_key=bool(parts.schema.primary_keys))
     if not parts.schema.primary_keys or options.producer != "none":
         return
     if options.engine in _MERGING_ENGINES:
@@ -94,27 +84,6 @@ def check_followable(parts: TableParts) -> None:
         )
 
 
-def check_overwrite_options(options: FollowOptions, *, has_key: bool) -> None:
-    """Check that overwrites which are read are not read twice.
-
-    Raises
-    ------
-    SchemaError
-        If they would be, or the option is that of the other kind of table.
-    """
-    if not options.reads_overwrites:
-        return
-    if not has_key:
-        raise SchemaError(
-            "'streaming-read-overwrite' needs a primary key; set 'streaming-read-append-overwrite'"
-        )
-    if options.producer in _COMPACTION_PRODUCERS:
-        raise SchemaError(
-            f"'streaming-read-overwrite' does not go with 'changelog-producer' = "
-            f"'{options.producer}': changes would be read twice"
-        )
-
-
 def rules_of(parts: TableParts, until: int | str | datetime | None) -> FollowRules:
     """Make the rules of a follower.
 
@@ -125,13 +94,18 @@ def rules_of(parts: TableParts, until: int | str | datetime | None) -> FollowRul
     until
         None: it does not end; ``latest``: it ends when nothing is left to read; a snapshot id,
         or the name of a tag: with that snapshot; a time: before the first later snapshot.
+
+    Raises
+    ------
+    SchemaError
+        If options do not go together.
     """
     options = parts.options.slice(FollowOptions)
     has_key = bool(parts.schema.primary_keys)
     end_id, end_millis = _end(parts, until)
     return FollowRules(
         reads_changelog=options.producer != "none",
-        reads_overwrites=options.reads_overwrites if has_key else options.reads_append_overwrites,
+        reads_overwrites=reads_overwrites(parts.options, has_key=has_key),
         delay_millis=options.delay_millis,
         bounded_watermark=options.bounded_watermark,
         until_id=end_id,
