@@ -28,6 +28,9 @@ changelog-producer.row-deduplicate-ignore-fields  string  -
 changelog.num-retained.max  int  -
 changelog.num-retained.min  int  -
 changelog.time-retained  duration  -
+clustering.columns  string  -
+clustering.incremental  boolean  false
+clustering.strategy  string  auto
 commit.discard-duplicate-files  boolean  false
 commit.force-compact  boolean  false
 commit.force-create-snapshot  boolean  false
@@ -269,13 +272,10 @@ stream-scan-mode  enum  none  none|compact-bucket-table|file-monitor
 
 UNSUPPORTED_FOR_WRITING = """
 avro.*  string  -
-clustering.columns  string  -
 clustering.history-partition.idle-to-full-sort  duration  -
 clustering.history-partition.limit  int  5
-clustering.incremental  boolean  false
 clustering.incremental.mode  enum  global-sort  global-sort|local-sort
 clustering.incremental.optimize-write  boolean  false
-clustering.strategy  string  auto
 commit.callback.*.param  string  -
 commit.callbacks  string  -
 compaction.file-num-limit  int  100000
@@ -327,8 +327,6 @@ postpone.default-bucket-num  int  -
 postpone.merge-on-read  boolean  false
 postpone.target-row-num-per-bucket  long  -
 postpone.target-size-per-bucket  memory  1 gb
-sort-compaction.local-sample.magnification  int  1000
-sort-compaction.range-strategy  enum  SIZE  SIZE|QUANTITY
 tag.callback.*.param  string  -
 tag.callbacks  string  -
 variant.inferShreddingSchema  boolean  false
@@ -338,7 +336,6 @@ write.merge-schema  boolean  false
 write.merge-schema.explicit-cast  boolean  false
 write.merge-schema.type-widening  boolean  false
 write.sequence-number-init-mode  enum  scan  scan|snapshot
-zorder.var-length-contribution  int  8
 """  # noqa: E501
 """Other values than the default change what has to be written; reading is the same."""
 
@@ -472,6 +469,8 @@ sink.writer-cpu  float  1.0
 sink.writer-memory  memory  -
 sink.writer-refresh-detectors  string  -
 snapshot.watermark-idle-timeout  duration  -
+sort-compaction.local-sample.magnification  int  1000
+sort-compaction.range-strategy  enum  SIZE  SIZE|QUANTITY
 sort-engine  enum  loser-tree  min-heap|loser-tree
 sort-spill-buffer-size  memory  64 mb
 sort-spill-threshold  int  -
@@ -506,5 +505,6 @@ write.data-evolution.update-conflict-retry.max-attempts  int  20
 write.data-evolution.update-conflict-retry.wait-ms  long  10
 write.hive-style-dynamic-partition.enabled  boolean  false
 write.use-v2-write  boolean  false
+zorder.var-length-contribution  int  8
 """
 """Without effect here: tuning of Java, or options of Flink, Hive and other engines."""

@@ -240,6 +240,7 @@ def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: O
     _check_bucket(Options(options))
     _check_file_rows(Options(options))
     _check_visible(Options(options), schema, operation)
+    _check_clustering(Options(options), schema, operation)
 
 
 _DOING: Mapping[Operation, str] = {
@@ -284,6 +285,20 @@ def _check_visible(options: Options, schema: KeyedTable, operation: Operation) -
             "deletion-vectors.enabled = 'true'",
             "with a primary key, readers do not see rows before they are compacted, which "
             "paimonlab cannot do yet. Set 'write-only' = 'true' if others compact this table",
+        )
+
+
+def _check_clustering(options: Options, schema: KeyedTable, operation: Operation) -> None:
+    if _is_on("clustering.incremental", options):
+        if schema.primary_keys or options.get("bucket", "-1") != "-1":
+            raise SchemaError(
+                "option 'clustering.incremental' is for tables without primary key and buckets"
+            )
+    elif operation != "read" and options.get("clustering.columns") and not schema.primary_keys:
+        raise UnsupportedError(
+            f"clustering.columns = '{options['clustering.columns']}'",
+            "rows are not put in order as they are written. Set 'clustering.incremental' = 'true' "
+            "and compact the table, or compact it with order_by=(…)",
         )
 
 

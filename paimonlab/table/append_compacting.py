@@ -6,7 +6,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -17,13 +16,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from paimonlab.compact.append_packing import (
-    AppendPackingOptions,
     Files,
-    FileVector,
-    in_order,
-    pack,
-    pick_bucket,
-    pick_neighbours,
 )
 from paimonlab.compact.append_rewriting import (
     AppendPlan,
@@ -38,8 +31,6 @@ from paimonlab.compact.units import CompactIncrement
 from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.errors import FilesConflictError, UnsupportedError
 from paimonlab.maintenance.fsck.check import Progress
-from paimonlab.read.splits import read_split
-from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.row_tracking import (
@@ -79,49 +70,6 @@ class AppendStrategy(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """Puts small files together, and leaves out deleted rows."""
-
-    options: AppendPackingOptions
-    has_vectors: bool
-    full: bool
-
-    @property
-    def rows_of(self) -> RowsOf:
-        """Reads rows as they are."""
-        return read_split
-
-    @property
-    def threads(self) -> int:
-        """One a CPU: a task holds few batches."""
-        return os.cpu_count() or 1
-
-    def tasks(self, bucket: BucketFiles) -> Iterator[AppendTask]:
-        """Choose files as Java does: by size, or neighbours where rows have an order."""
-        vectors = _vectors_of(bucket)
-        for files in self._chosen(bucket, vectors):
-            reason = "small files"
-            if any(file.file_name in vectors for file in files):
-                reason += " and deleted rows"
-            yield AppendTask(bucket, files, reason=reason)
-
-    def _chosen(self, bucket: BucketFiles, vectors: dict[str, FileVector]) -> Iterator[Files]:
-        known = vectors if self.has_vectors or vectors else None
-        if bucket.total_buckets < 1:
-            yield from pack(bucket.files, self.options, vectors=known, full=self.full)
-        elif self.full:
-            chosen = pick_bucket(in_order(bucket.files), self.options, with_vectors=known)
-            # A file by itself without deleted rows would come out as it went in.
-            if len(chosen) > 1 or any(file.file_name in vectors for file in chosen):
-                yield chosen
-        else:
-            picked, later = pick_neighbours(in_order(bucket.files), self.options)
-            while picked:
-                yield picked
-                picked, later = pick_neighbours(later, self.options)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendRequest:
     """What is to be compacted, and how."""
@@ -136,12 +84,6 @@ class AppendRequest:
         """Tell how many files are done."""
         if self.progress is not None:
             self.progress(done, total, "files")
-
-
-def packing(parts: TableParts, *, full: bool) -> Packing:
-    """Return how small files of a table are put together."""
-    has_vectors = parts.options.slice(ScanOptions).has_deletion_vectors
-    return Packing(parts.options.slice(AppendPackingOptions), has_vectors, full)
 
 
 def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
@@ -264,14 +206,6 @@ def _message(bucket: BucketFiles, increment: CompactIncrement) -> CommitMessage:
 
 def _place(bucket: BucketFiles) -> tuple[bytes, int]:
     return bucket.partition, bucket.bucket
-
-
-def _vectors_of(bucket: BucketFiles) -> dict[str, FileVector]:
-    return {
-        one.data_file_name: FileVector(index.file_name, one.cardinality)
-        for index in bucket.indexes
-        for one in index.deletion_vectors or ()
-    }
 
 
 def _result(

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.errors import SchemaError
+from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.spec.predicate import Predicate, columns, evaluate
-from paimonlab.table.append_compacting import AppendRequest, compact_appends, packing
+from paimonlab.table.append_compacting import AppendRequest, compact_appends
+from paimonlab.table.append_strategies import append_strategy
 from paimonlab.table.compact_result import CompactResult
 from paimonlab.table.compacting import (
     CompactRequest,
@@ -38,6 +39,8 @@ def compact_table(
     partitions: Sequence[Mapping[str, Any]] | None,
     buckets: Collection[int] | None,
     where: str | Predicate | None,
+    order_by: Sequence[str] | None = None,
+    strategy: str | None = None,
     progress: Progress | None,
     dry_run: bool,
 ) -> CompactResult:
@@ -45,9 +48,13 @@ def compact_table(
     parts = with_latest_schema(parts)
     keep = _kept(parts, partitions, buckets, where)
     if not parts.schema.primary_keys:
-        how = packing(parts, full=full)
+        how = append_strategy(parts, full=full, order_by=order_by, strategy=strategy)
         return compact_appends(
             parts, AppendRequest(keep=keep, strategy=how, progress=progress, dry_run=dry_run)
+        )
+    if order_by is not None or strategy is not None:
+        raise UnsupportedError(
+            "ordering rows while compacting", f"{parts.name} has a primary key: its order is that"
         )
     request = CompactRequest(full=full, keep=keep, progress=progress)
     return planned(parts, request) if dry_run else compact_buckets(parts, request)

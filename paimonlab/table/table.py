@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 
@@ -551,6 +551,8 @@ class Table:
         partitions: Sequence[Mapping[str, Any]] | None = None,
         buckets: Sequence[int] | None = None,
         where: str | Predicate | None = None,
+        order_by: Sequence[str] | None = None,
+        strategy: Literal["order", "zorder", "hilbert"] | None = None,
         progress: Progress | None = None,
         dry_run: bool = False,
     ) -> CompactResult:
@@ -571,6 +573,14 @@ class Table:
             Numbers of buckets; None: all.
         where
             A condition on partition columns.
+        order_by
+            For append tables without buckets: columns to put all rows of each partition in
+            order by, so that filters on them skip files; a ``clustering.columns`` of the table
+            does so with ``clustering.incremental``, some files at a time.
+        strategy
+            How several columns make an order: ``order``: one after the other; ``zorder`` and
+            ``hilbert``: along a curve, so that a filter on any of them skips files. None: the
+            first for one column, z-order for up to four.
         progress
             Is called with what is done, of how much, and the unit: ``progress(3, 8, "buckets")``;
             in an append table the unit is files.
@@ -595,6 +605,8 @@ class Table:
             partitions=partitions,
             buckets=buckets,
             where=where,
+            order_by=order_by,
+            strategy=strategy,
             progress=progress,
             dry_run=dry_run,
         )
