@@ -17,9 +17,11 @@ from paimonlab.table.analyze import analyze
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.consumers import Consumers
 from paimonlab.table.expiring import expire_changelogs, expire_snapshots
+from paimonlab.table.lost_files import LostFiles, remove_lost_files
 from paimonlab.table.orphan_cleaning import remove_orphan_files
 from paimonlab.table.partition_expiring import expire_partitions
 from paimonlab.table.parts import TableParts
+from paimonlab.table.purging import Purge, purge
 from paimonlab.table.scanning import Query, scan_of
 from paimonlab.table.tags import Tags
 from paimonlab.table.time_travel import TravelPoint, to_millis, travel
@@ -295,6 +297,51 @@ class Maintenance:
             force=force,
             progress=progress,
         )
+
+    def remove_unexisting_files(self, *, dry_run: bool = True) -> LostFiles:
+        """Find data files that are missing from the store, and go on without them.
+
+        Their rows are lost, and older rows of their keys may come back: restore the files if you
+        can. Only entries of the latest snapshot go, in a commit of kind OVERWRITE.
+
+        Parameters
+        ----------
+        dry_run
+            Commit nothing, only tell which are missing.
+
+        Returns
+        -------
+        LostFiles
+            What is missing.
+
+        Raises
+        ------
+        UnsupportedError
+            If a missing file has a deletion vector.
+        FilesConflictError
+            If others replaced such a file meanwhile.
+        """
+        return remove_lost_files(self._parts, dry_run=dry_run)
+
+    def purge_files(self, *, dry_run: bool = False, progress: Progress | None = None) -> Purge:
+        """Empty a table for good: rows, tags, branches, consumers, older snapshots, all files.
+
+        Its definition stays, and one empty snapshot. Nobody may write to it meanwhile: files of
+        a write that is under way go, too.
+
+        Parameters
+        ----------
+        dry_run
+            Delete nothing, only tell what would be.
+        progress
+            Told of files that are gone.
+
+        Returns
+        -------
+        Purge
+            What was, or would be, deleted.
+        """
+        return purge(self._parts, dry_run=dry_run, progress=progress)
 
     def analyze(self, columns: Sequence[str] | None = None) -> Snapshot | None:
         """Compute statistics of the rows and commit them.

@@ -70,6 +70,8 @@ class Branch:
     content: Content = field(default_factory=Content)
     snapshots: dict[int, Moment] = field(default_factory=dict)
     tags: dict[str, int] = field(default_factory=dict)
+    expired: dict[int, Moment] = field(default_factory=dict)
+    """Snapshots that only tags may have."""
 
     @property
     def latest(self) -> int | None:
@@ -83,8 +85,18 @@ class Branch:
 
     def at(self, snapshot_id: int) -> list[list[Any]]:
         """Return the rows of a snapshot, under its columns."""
-        moment = self.snapshots[snapshot_id]
+        moment = self._moment(snapshot_id)
         return rows_of(moment.content, moment.columns)
+
+    def _moment(self, snapshot_id: int) -> Moment:
+        found = self.snapshots.get(snapshot_id)
+        return self.expired[snapshot_id] if found is None else found
+
+    def expire(self, first_kept: int) -> None:
+        """Forget the snapshots before one, but for their tags."""
+        gone = {i: moment for i, moment in self.snapshots.items() if i < first_kept}
+        self.expired |= gone
+        self.snapshots = {i: m for i, m in self.snapshots.items() if i not in gone}
 
     def now(self) -> list[list[Any]]:
         """Return the rows, under the columns of now."""
@@ -99,7 +111,7 @@ class Branch:
     def branched(self, tag: str) -> Branch:
         """Return a branch that begins with a tag."""
         snapshot_id = self.tags[tag]
-        moment = self.snapshots[snapshot_id]
+        moment = self._moment(snapshot_id)
         return Branch(
             list(moment.columns),
             moment.content.copy(),
@@ -116,6 +128,7 @@ class Branch:
         self.snapshots = {**kept, **other.snapshots}
         tags = {name: i for name, i in self.tags.items() if i < first}
         self.tags = {**tags, **other.tags}
+        self.expired = {**self.expired, **other.expired}
 
 
 def rows_of(content: Content, columns: Sequence[Column]) -> list[list[Any]]:

@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -240,6 +241,21 @@ class TableMachine(RuleBasedStateMachine):
         self.table.maintenance.rollback_to(snapshot=then)
         self._branch.roll_back(then)
         self._see_it_is_right()
+
+    @precondition(lambda self: self._branch.snapshots)
+    @rule(kept=st.integers(1, 3))
+    def expire(self, kept: int) -> None:
+        done = self.table.maintenance.expire_snapshots(kept, max_deletes=100)
+        assert done.first_kept is not None
+        self._branch.expire(done.first_kept)
+        assert self.table.snapshots.ids() == sorted(self._branch.snapshots)
+        assert self.table.fsck().findings == ()
+
+    @rule()
+    def clean_orphans(self) -> None:
+        for path in Path(self.folder).rglob("*"):
+            os.utime(path, (0, 0))
+        self.table.maintenance.remove_orphan_files(dry_run=False)
 
     @precondition(lambda self: self.branch_name == "main" and self._branch.tags)
     @rule(seed=seeds)

@@ -85,6 +85,10 @@ def delete_tag(table: Table) -> None:
         assert "t1" not in table.tags.list()
 
 
+def expire(table: Table) -> None:
+    table.maintenance.expire_snapshots(1)
+
+
 def create_branch(table: Table) -> None:
     try:
         table.branches.create("new", tag="t3")
@@ -99,6 +103,7 @@ def create_branch(table: Table) -> None:
         (roll_back_to_tag, upto(1)),
         (fast_forward, upto(3) | {9: "dev"}),
         (delete_tag, upto(5)),
+        (expire, upto(5)),
         (create_branch, upto(5)),
     ],
 )
