@@ -129,7 +129,7 @@ def reduced(piece: KeyedRows, plan: ReadPlan, *, only_rows_stay: bool = True) ->
     kinds = as_numpy(piece.rows[VALUE_KIND])
     if engine.selects_rows and not kinds.any():
         is_first = engine.kind is EngineKind.FIRST_ROW
-        return piece.rows.take(pa.array(members.first() if is_first else members.last()))
+        return _taken(piece.rows, members.first() if is_first else members.last(), plan)
     names = [field.name for field in plan.schema.fields]
     selected = (SEQUENCE_NUMBER, VALUE_KIND) if engine.selects_rows else ()
     keys = tuple(key_column(name) for name in plan.schema.trimmed_primary_keys)
@@ -153,6 +153,14 @@ def reduced(piece: KeyedRows, plan: ReadPlan, *, only_rows_stay: bool = True) ->
         )
         columns[VALUE_KIND] = pa.array(given if merged.kinds is None else merged.kinds, pa.int8())
     return pa.table({name: columns[name] for name in piece.rows.column_names})
+
+
+def _taken(rows: pa.Table, positions: npt.NDArray[np.int64], plan: ReadPlan) -> pa.Table:
+    """Take rows; key columns, which are there twice, once."""
+    keys = plan.schema.trimmed_primary_keys
+    taken = rows.drop_columns(list(keys)).take(pa.array(positions))
+    columns = (key_column(name) if name in keys else name for name in rows.column_names)
+    return pa.table([taken[name] for name in columns], schema=rows.schema)
 
 
 def _newest_that_counts(
@@ -182,6 +190,24 @@ class _Reader:
         columns = file_columns(self.plan.schema)
         return (*columns.keys, SEQUENCE_FIELD, KIND_FIELD, *columns.values)
 
+    @property
+    def fields_to_read(self) -> tuple[DataField, ...]:
+        """The columns that are no copies of others."""
+        keys = self.plan.schema.trimmed_primary_keys
+        return tuple(field for field in self.fields if field.name not in keys)
+
+    def _with_copies(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Add the key columns of the table, which are in the key copies."""
+        keys = self.plan.schema.trimmed_primary_keys
+        names = (key_column(one.name) if one.name in keys else one.name for one in self.fields)
+        return pa.RecordBatch.from_arrays(
+            [rows.column(name) for name in names], schema=self._schema
+        )
+
+    @property
+    def _schema(self) -> pa.Schema:
+        return arrow_schema(self.fields)
+
     def alone(self, run: SortedRun) -> Iterator[KeyedRows]:
         """Read a run that shares no key with another."""
         level = self.split.files[run[0]].level
@@ -208,17 +234,17 @@ class _Reader:
     def _key_batches(self, run: SortedRun, batch_rows: int) -> Iterator[KeyBatch]:
         for rows in self._batches(run, batch_rows):
             yield KeyBatch(rows, is_last=False)
-        yield KeyBatch(
-            pa.RecordBatch.from_pylist([], schema=arrow_schema(self.fields)), is_last=True
-        )
+        yield KeyBatch(pa.RecordBatch.from_pylist([], schema=self._schema), is_last=True)
 
     def _batches(self, run: SortedRun, batch_rows: int) -> Iterator[pa.RecordBatch]:
         """Read the rows of a run that are there for a reader."""
         for position in run:
             file, alive = self.split.files[position], self.survivors[position]
             with open_data_file(self.split, file, self.plan, self.file_io) as data:
-                for rows in data.batches(self.fields, keep=alive, batch_rows=batch_rows):
-                    young = rows if self.expiry is None else self.expiry.young(rows)
+                wanted = self.fields_to_read
+                for rows in data.batches(wanted, keep=alive, batch_rows=batch_rows):
+                    whole = self._with_copies(rows)
+                    young = whole if self.expiry is None else self.expiry.young(whole)
                     if young.num_rows:
                         yield young
 

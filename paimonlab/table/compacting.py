@@ -33,9 +33,10 @@ from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.bucket_memory import BucketKey, of_buckets
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
-from paimonlab.table.live_buckets import BucketKey, live_buckets, of_buckets
+from paimonlab.table.live_buckets import live_buckets
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.texts import partition_text
 

@@ -14,8 +14,8 @@ from paimonlab.errors import FilesConflictError, PostCommitError
 from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.bucket_memory import of_buckets
 from paimonlab.table.compacting import CompactRequest, compact_buckets
-from paimonlab.table.live_buckets import of_buckets
 from paimonlab.table.parts import TableParts
 from paimonlab.write.compactions import WriterCompactionOptions
 from paimonlab.write.folders import delete_files

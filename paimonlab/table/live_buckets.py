@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.datafile.writer import FileTarget
@@ -16,13 +15,11 @@ from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.data_file import DataFileMeta, FileSource
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.bucket_memory import BucketKey
 from paimonlab.table.parts import TableParts
 from paimonlab.write.file_targets import changelog_target, data_target
 from paimonlab.write.folders import bucket_folder
 from paimonlab.write.write_plan import WritePlan
-
-BucketKey = tuple[bytes, int]
-"""Partition, as a serialised BinaryRow, and bucket."""
 
 
 def live_buckets(
@@ -48,8 +45,13 @@ def live_buckets(
     def chosen(entries: pa.Table) -> pa.Table:
         return keep(in_real_buckets(entries))
 
+    return buckets_of(parts, snapshot, live_entries(snapshot, parts.manifests, keep=chosen))
+
+
+def buckets_of(parts: TableParts, snapshot: Snapshot, entries: pa.Table) -> list[BucketFiles]:
+    """Return the buckets of files that are alive in a snapshot (`ENTRY_SCHEMA`), in order."""
     files: defaultdict[tuple[bytes, int, int], list[DataFileMeta]] = defaultdict(list)
-    for entry in table_to_entries(live_entries(snapshot, parts.manifests, keep=chosen)):
+    for entry in table_to_entries(entries):
         files[entry.partition, entry.bucket, entry.total_buckets].append(entry.file)
     indexes = _indexes(parts, snapshot)
     plan = parts.write_plan()
@@ -91,20 +93,6 @@ def bucket_of(
         changelog_targets=partial(_changelog, plan, folder),
         snapshot_id=snapshot_id,
     )
-
-
-def of_buckets(keys: Collection[BucketKey]) -> Callable[[pa.Table], pa.Table]:
-    """Return what keeps the entries of some buckets."""
-    partitions = pa.array({partition for partition, _ in keys}, pa.large_binary())
-    numbers = pa.array({bucket for _, bucket in keys}, pa.int32())
-
-    def keep(entries: pa.Table) -> pa.Table:
-        is_near = pc.and_(
-            pc.is_in(entries["partition"], partitions), pc.is_in(entries["bucket"], numbers)
-        )
-        return entries.filter(is_near)
-
-    return keep
 
 
 def _compacted(plan: WritePlan, folder: str, level: int) -> FileTarget:

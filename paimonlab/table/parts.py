@@ -47,6 +47,7 @@ from paimonlab.spec.stats_mode import StatsOptions
 from paimonlab.storage import FileIO
 from paimonlab.storage.recent import Recent
 from paimonlab.table.after_commit import after_commit
+from paimonlab.table.bucket_memory import BucketMemory
 from paimonlab.table.planned_files import PlanCache
 from paimonlab.table.sequence_memory import SequenceMemory
 from paimonlab.write.key_hashes import DynamicBucketOptions
@@ -175,6 +176,11 @@ class TableParts:
     def sequence_memory(self) -> SequenceMemory:
         """Where the sequence numbers of the buckets stand."""
         return SequenceMemory(self.snapshots, self.manifests)
+
+    @cached_property
+    def bucket_memory(self) -> BucketMemory:
+        """What is in the buckets that were written to of late."""
+        return BucketMemory(self.snapshots, self.manifests)
 
     @cached_property
     def committer(self) -> Committer:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.live_buckets import bucket_of, live_buckets, of_buckets
+from paimonlab.table.live_buckets import bucket_of, buckets_of
 from paimonlab.table.parts import TableParts
 from paimonlab.write.compactions import BucketCompactions, BucketKey, WriterCompactionOptions
 from paimonlab.write.write_plan import WritePlan
@@ -44,7 +44,8 @@ def writer_compactions(
     def restore(keys: Collection[BucketKey]) -> Mapping[BucketKey, BucketFiles]:
         found = {key: bucket_of(plan, *key, total_buckets=plan.buckets) for key in keys}
         if snapshot is not None and not replaces:
-            for bucket in live_buckets(parts, snapshot, of_buckets(keys)):
+            entries = parts.bucket_memory.at(snapshot, keys)
+            for bucket in buckets_of(parts, snapshot, entries):
                 key = (bucket.partition, bucket.bucket)
                 # Files for another number of buckets make the commit fail.
                 if key in found and bucket.total_buckets == plan.buckets:

@@ -152,9 +152,13 @@ class Walk:
         self._settle()
 
     def compact(self) -> None:
-        self.steps.append("java compacts")
-        for name in (TABLE, TWIN):
-            self.pair.java("compact", table=name)
+        side = self.side()
+        self.steps.append(f"{side} compacts")
+        if side == "us":
+            self.pair.open(TABLE).compact(full=True)
+        else:
+            self.pair.java("compact", table=TABLE)
+        self.pair.java("compact", table=TWIN)
 
     def overwrite_all(self) -> None:
         rows, side = self.rows(5), self.side()

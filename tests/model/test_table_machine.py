@@ -100,7 +100,11 @@ class TableMachine(RuleBasedStateMachine):
         number = {column.name: column.number for column in numbered}
         keys = [name for name in columns if name.startswith("k")]
         partition = ["p"] if is_partitioned else []
-        options = {"bucket": str(buckets), "write-only": "true"}
+        options = {
+            "bucket": str(buckets),
+            "write-only": "true",
+            "num-sorted-run.compaction-trigger": "2",
+        }
         if not is_keyed:
             options |= {"bucket-key": "k0"} if buckets > 0 else {}
             options |= {"deletion-vectors.enabled": "true"} if has_vectors else {}
@@ -193,6 +197,17 @@ class TableMachine(RuleBasedStateMachine):
         self._committed(self.table.truncate())
         self.model.forget(self._branch, lambda row: True)
         self._remember()
+
+    @rule(is_full=st.booleans())
+    def compact(self, *, is_full: bool) -> None:
+        # Only where all are gone is it known which deletes do not hide older rows any more.
+        is_full = is_full or self.model.shape.sequence is not None
+        snapshot = self.table.compact(full=is_full).snapshot
+        if is_full:
+            self._branch.content.gone.clear()
+        if snapshot is not None:
+            self._committed(snapshot)
+            self._remember()
 
     @rule(type_=st.sampled_from(VALUE_TYPES), first=st.booleans())
     def add_column(self, type_: str, *, first: bool) -> None:

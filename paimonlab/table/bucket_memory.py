@@ -1,0 +1,82 @@
+"""The files of buckets that are written to, followed from commit to commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.scan.entries import live
+from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_entries
+from paimonlab.spec.snapshot import Snapshot
+
+BucketKey = tuple[bytes, int]
+"""Partition, as a serialised BinaryRow, and bucket."""
+
+_MOST_CHANGES = 100
+"""Snapshots that are read one by one; from more, all live files are read at once."""
+_MOST_BUCKETS = 1000
+_MOST_FILES = 20_000
+"""What is remembered; of more than this nothing is."""
+
+
+class BucketMemory:
+    """Remembers the files of some buckets at the snapshot last asked for.
+
+    A writer that writes often to the same buckets reads the changes since, not all files.
+    """
+
+    def __init__(self, snapshots: SnapshotManager, manifests: ManifestStore) -> None:
+        self._snapshots = snapshots
+        self._manifests = manifests
+        self._known: tuple[Snapshot, frozenset[BucketKey], pa.Table] | None = None
+
+    def at(self, snapshot: Snapshot, keys: Collection[BucketKey]) -> pa.Table:
+        """Return the entries of the live files of buckets (`ENTRY_SCHEMA`), others among them."""
+        wanted = frozenset(keys)
+        followed = self._followed(snapshot, wanted)
+        if followed is None:
+            followed = live_entries(snapshot, self._manifests, keep=of_buckets(wanted))
+        else:
+            assert self._known is not None, "what was followed is known"
+            wanted = self._known[1]
+        is_small = len(wanted) <= _MOST_BUCKETS and followed.num_rows <= _MOST_FILES
+        self._known = (snapshot, wanted, followed) if is_small else None
+        return followed
+
+    def _followed(self, snapshot: Snapshot, keys: frozenset[BucketKey]) -> pa.Table | None:
+        """Go on from what is known; None: that is not possible."""
+        if self._known is None or not keys <= self._known[1]:
+            return None
+        before, known, entries = self._known
+        if snapshot == before:
+            return entries
+        if not 0 < snapshot.id - before.id <= _MOST_CHANGES:
+            return None
+        keep = of_buckets(known)
+        changes = [entries]
+        try:
+            if self._snapshots.get(before.id) != before:  # the table was rolled back
+                return None
+            for after in map(self._snapshots.get, range(before.id + 1, snapshot.id + 1)):
+                metas = delta_manifests_of(after, self._manifests)
+                changes += map(keep, read_entries(after, metas, self._manifests))
+        except SnapshotNotFoundError:  # expired meanwhile
+            return None
+        return live(changes, referrer=f"snapshot-{snapshot.id}")
+
+
+def of_buckets(keys: Collection[BucketKey]) -> Callable[[pa.Table], pa.Table]:
+    """Return what keeps the entries of some buckets, and perhaps of a few others."""
+    partitions = pa.array({partition for partition, _ in keys}, pa.large_binary())
+    numbers = pa.array({bucket for _, bucket in keys}, pa.int32())
+
+    def keep(entries: pa.Table) -> pa.Table:
+        entries = entries.filter(pc.is_in(entries["bucket"], numbers))
+        return entries.filter(pc.is_in(entries["partition"], partitions))
+
+    return keep

@@ -1,0 +1,60 @@
+"""Tables that Java wrote, compacted by us: every row stays, and Java's vectors are obeyed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import paimonlab as pl
+from paimonlab.errors import SchemaError, UnsupportedError
+from tests.golden.expected import Case, cases, expected
+from tests.java_values import java_rows, unordered
+
+KEYED = [
+    case
+    for case in cases()
+    if case.writer.startswith("java")
+    and case.refusal is None
+    and case.unreadable is None
+    and case.recorded_at is None
+]
+MERGED = {"deletion-vectors.merge-on-read": "true"}
+
+
+@pytest.mark.parametrize("case", KEYED, ids=str)
+def test_no_row_is_lost(case: Case, tmp_path: Path) -> None:
+    answers = expected(case)
+    name = answers.document["table"]
+    there = pl.connect(answers.warehouse).table(name)
+    if not isinstance(there, pl.Table) or not there.primary_keys:
+        pytest.skip("has no key")
+    database, _, folder = name.partition(".")
+    shutil.copytree(answers.path, tmp_path / f"{database}.db" / folder)
+    catalog = pl.connect(tmp_path)
+    try:
+        table = catalog.alter_table(name, pl.SetOption("write-only", "true"))
+    except (UnsupportedError, SchemaError) as error:
+        pytest.skip(str(error))
+    waits = table.options.get("merge-engine") == "first-row"
+    has_vectors = table.options.get("deletion-vectors.enabled") == "true"
+    before = table.scan(options=MERGED if has_vectors else {})
+    fields = [before.schema.field(column) for column in before.columns]
+    rows = unordered(java_rows(before.to_arrow(), fields))
+
+    try:
+        result = table.compact(full=True)
+    except UnsupportedError as error:
+        pytest.skip(str(error))
+
+    after = unordered(java_rows(table.scan().to_arrow(), fields))
+    assert set(rows) <= set(after) if waits else rows == after
+    if result.snapshot is not None:
+        plan = table.scan().plan()
+        assert all(split.raw_convertible for split in plan.splits)
+        assert not any(split.has_deletions for split in plan.splits)
+        assert set(plan.files["level"].to_pylist()) <= {
+            max(plan.files["level"].to_pylist(), default=0)
+        }
+    assert table.fsck(deep=True).findings == ()
