@@ -46,7 +46,7 @@ def compact_table(
 ) -> CompactResult:
     """Compact a table; see `Table.compact`."""
     parts = with_latest_schema(parts)
-    keep = _kept(parts, partitions, buckets, where)
+    keep = kept(parts, partitions, buckets, where)
     if not parts.schema.primary_keys:
         how = append_strategy(parts, full=full, order_by=order_by, strategy=strategy)
         return compact_appends(
@@ -60,7 +60,7 @@ def compact_table(
     return planned(parts, request) if dry_run else compact_buckets(parts, request)
 
 
-def _kept(
+def kept(
     parts: TableParts,
     partitions: Sequence[Mapping[str, Any]] | None,
     buckets: Collection[int] | None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from paimonlab.maintenance.changelog_expiry import ChangelogExpiry
 from paimonlab.maintenance.deletion import Progress
@@ -22,6 +23,7 @@ from paimonlab.table.orphan_cleaning import remove_orphan_files
 from paimonlab.table.partition_expiring import expire_partitions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.purging import Purge, purge
+from paimonlab.table.rescaling import Rescale, rescale
 from paimonlab.table.scanning import Query, scan_of
 from paimonlab.table.tags import Tags
 from paimonlab.table.time_travel import TravelPoint, to_millis, travel
@@ -342,6 +344,48 @@ class Maintenance:
             What was, or would be, deleted.
         """
         return purge(self._parts, dry_run=dry_run, progress=progress)
+
+    def rescale(
+        self,
+        *,
+        buckets: int,
+        partitions: Sequence[Mapping[str, Any]] | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> Rescale:
+        """Give partitions another number of buckets: their rows are written anew, in one commit.
+
+        The option ``bucket`` of the table is set first, so that what others write from then on
+        goes to the new buckets. A partition that has another number of buckets can be read, but
+        not be written to before it is rescaled, too.
+
+        Parameters
+        ----------
+        buckets
+            At least 1.
+        partitions
+            Values of all or some of the partition columns each; None: all partitions.
+        dry_run
+            Change nothing, only tell what would be.
+        progress
+            Told of the partitions that are written.
+
+        Returns
+        -------
+        Rescale
+            The partitions that had another number of buckets.
+
+        Raises
+        ------
+        UnsupportedError
+            If the table has no fixed number of buckets, or its readers see compacted rows only.
+        FilesConflictError
+            If others changed the same partitions again and again.
+        """
+        check_supported(self._parts.options, self._parts.schema, "write")
+        return rescale(
+            self._parts, buckets=buckets, partitions=partitions, dry_run=dry_run, progress=progress
+        )
 
     def analyze(self, columns: Sequence[str] | None = None) -> Snapshot | None:
         """Compute statistics of the rows and commit them.

@@ -1,0 +1,207 @@
+"""Partitions with another number of buckets hold the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import paimonlab
+from paimonlab.errors import FilesConflictError, UnsupportedError
+from paimonlab.read.splits import read_split
+from paimonlab.spec.snapshot import CommitKind
+from paimonlab.table.table import Table
+
+APPEND = {"bucket": "2", "bucket-key": "k"}
+KEYED = {"bucket": "2"}
+KINDS: list[tuple[Sequence[str], Sequence[str], dict[str, str]]] = [
+    ([], [], APPEND | {"deletion-vectors.enabled": "true"}),
+    ([], ["p"], APPEND),
+    (["k"], [], KEYED),
+    (["p", "k"], ["p"], KEYED | {"merge-engine": "aggregation", "changelog-producer": "input"}),
+]
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> paimonlab.Catalog:
+    opened = paimonlab.connect(tmp_path)
+    opened.create_database("db")
+    return opened
+
+
+def make(
+    catalog: paimonlab.Catalog,
+    keys: Sequence[str],
+    partition: Sequence[str],
+    options: Mapping[str, str],
+) -> Table:
+    columns = {"p": "STRING NOT NULL", "k": "INT NOT NULL", "n": "BIGINT"}
+    table = catalog.create_table(
+        "db.t", columns, primary_keys=keys, partition_keys=partition, options=options
+    )
+    for number in range(3):
+        table.write(rows(10 * number, 20))
+    return table
+
+
+def open_again(catalog: paimonlab.Catalog) -> Table:
+    table = catalog.table("db.t")
+    assert isinstance(table, Table)
+    return table
+
+
+def rows(first: int, count: int) -> pa.Table:
+    keys = range(first, first + count)
+    return pa.table(
+        {
+            "p": ["xy"[key % 2] for key in keys],
+            "k": pa.array(keys, pa.int32()),
+            "n": [key * 10 + first for key in keys],
+        }
+    )
+
+
+def seen(table: Table) -> list[tuple[object, ...]]:
+    found = table.scan().to_arrow().to_pylist()
+    return sorted(tuple(row.values()) for row in found)
+
+
+def buckets_of(table: Table) -> dict[bytes, set[int]]:
+    found: dict[bytes, set[int]] = {}
+    for file in table.scan().plan().files.to_pylist():
+        found.setdefault(file["partition"], set()).add(file["total_buckets"])
+    return found
+
+
+@pytest.mark.parametrize(("keys", "partition", "options"), KINDS, ids=str)
+def test_rows_stay_as_they_are(
+    keys: Sequence[str],
+    partition: Sequence[str],
+    options: dict[str, str],
+    catalog: paimonlab.Catalog,
+) -> None:
+    table = make(catalog, keys, partition, options)
+    if "merge-engine" not in options:
+        table.delete("k IN (3, 25)")
+    before = seen(table)
+
+    for buckets in (5, 1):
+        result = table.maintenance.rescale(buckets=buckets)
+
+        table = open_again(catalog)
+        assert seen(table) == before
+        assert table.options["bucket"] == str(buckets)
+        assert set(map(frozenset, buckets_of(table).values())) == {frozenset({buckets})}
+        assert result.snapshot is not None
+        assert result.snapshot.commit_kind is CommitKind.OVERWRITE
+        assert result.snapshot.changelog_manifest_list is None
+        assert len(result.partitions) == len(partition) + 1
+        assert not table.maintenance.rescale(buckets=buckets).partitions, "nothing is left to do"
+    table.write(rows(100, 5))
+    assert set(before) < set(seen(table))
+    if keys and not partition:
+        assert table.lookup({"k": [7]}).num_rows == 1
+    assert table.fsck(deep=True).is_clean
+
+
+def test_rows_of_a_bucket_keep_their_order(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, [], [], {"bucket": "1", "bucket-key": "k"})
+    numbers = {key: [row[2] for row in in_order(table) if row[1] == key] for key in range(40)}
+
+    table.maintenance.rescale(buckets=3)
+
+    after = in_order(open_again(catalog))
+    assert {key: [row[2] for row in after if row[1] == key] for key in range(40)} == numbers
+
+
+def in_order(table: Table) -> list[tuple[object, ...]]:
+    """Return the rows bucket by bucket, in the order in which they were written."""
+    scan = table.scan()
+    batches = (read_split(one, scan.read_plan(), table.parts.file_io) for one in scan.plan().splits)
+    return [
+        tuple(row.values()) for split in batches for batch in split for row in batch.to_pylist()
+    ]
+
+
+def test_one_partition_alone(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, ["p", "k"], ["p"], KEYED)
+    before = seen(table)
+
+    table.maintenance.rescale(buckets=3, partitions=[{"p": "x"}])
+
+    table = open_again(catalog)
+    assert seen(table) == before
+    assert sorted(map(sorted, buckets_of(table).values())) == [[2], [3]]
+    table.write(rows(100, 4).filter(pc.equal(rows(100, 4)["p"], "x")))
+    with pytest.raises(FilesConflictError, match="3 buckets meet files of 2 buckets"):
+        table.write(rows(200, 4))
+    table.maintenance.rescale(buckets=3)
+    table.write(rows(200, 4))
+    assert len(seen(table)) == len(before) + 2 + 4
+
+
+def test_a_dry_run_changes_nothing(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, ["k"], [], KEYED)
+
+    plan = table.maintenance.rescale(buckets=3, dry_run=True)
+
+    assert plan.is_dry_run
+    assert plan.changes_option
+    assert [(one.buckets_before, one.before.files > 0) for one in plan.partitions] == [(2, True)]
+    assert str(plan).startswith("db.t: would move 60 rows of 1 partitions")
+    assert open_again(catalog).options["bucket"] == "2"
+
+
+def test_it_runs_again_if_others_write(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, [], [], APPEND)
+    others = [5]
+
+    def disturb(done: int, total: int, unit: str) -> None:
+        assert (done, total, unit) == (1, 1, "partitions")
+        if others:
+            open_again(catalog).delete(f"k = {others.pop()}")
+
+    table.maintenance.rescale(buckets=3, progress=disturb)
+
+    table = open_again(catalog)
+    assert {row[1] for row in seen(table)} == {*range(40)} - {5}
+    named = {
+        name
+        for one in table.snapshots.list()
+        for name in table.scan(snapshot=one.id).plan().files["file_name"].to_pylist()
+    }
+    there = {path.name for path in Path(table.path).rglob("data-*") if path.is_file()}
+    assert there == named
+
+
+@pytest.mark.parametrize(
+    ("keys", "options", "message"),
+    [
+        ([], {}, "no fixed number of buckets"),
+        (["k"], {"bucket": "-1"}, "no fixed number of buckets"),
+        (["k"], {"bucket": "1", "merge-engine": "first-row"}, "compacted rows only"),
+        (["k"], {"bucket": "1", "changelog-producer": "lookup"}, "all its rows as new"),
+    ],
+)
+def test_what_it_does_not_fit_is_refused(
+    keys: Sequence[str], options: dict[str, str], message: str, catalog: paimonlab.Catalog
+) -> None:
+    columns = {"k": "INT NOT NULL", "n": "BIGINT"}
+    table = catalog.create_table("db.t", columns, primary_keys=keys, options=options)
+
+    with pytest.raises(UnsupportedError, match=message):
+        table.maintenance.rescale(buckets=3)
+    with pytest.raises(ValueError, match="at least 1"):
+        table.maintenance.rescale(buckets=0)
+
+
+def test_an_empty_table_gets_the_option_alone(catalog: paimonlab.Catalog) -> None:
+    catalog.create_table("db.t", {"k": "INT"}, options={"bucket": "2", "bucket-key": "k"})
+
+    result = open_again(catalog).maintenance.rescale(buckets=3)
+
+    assert (result.snapshot, result.partitions) == (None, ())
+    assert open_again(catalog).options["bucket"] == "3"
