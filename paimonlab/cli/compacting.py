@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from paimonlab.cli.arguments import Partition, json_flag, on_table, where_option
+from paimonlab.cli.arguments import Partition, column_list, json_flag, on_table, where_option
 from paimonlab.cli.output import json_text
 from paimonlab.cli.progress import Bar
 from paimonlab.table.compact_result import CompactResult
@@ -25,27 +25,32 @@ _SHOWN = 20
 )
 @click.option("--bucket", "buckets", multiple=True, type=int, metavar="N", help="Only this bucket.")
 @where_option
+@click.option(
+    "--order-by",
+    metavar="A,B,…",
+    callback=column_list,
+    help="Rewrite rows sorted by these columns.",
+)
+@click.option(
+    "--strategy", type=click.Choice(["order", "zorder", "hilbert"]), help="How they are sorted."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be compacted, change nothing.")
 @json_flag
 def compact(
     table: Table,
     *,
-    full: bool,
     partitions: Sequence[dict[str, str]],
     buckets: Sequence[int],
-    where: str | None,
-    dry_run: bool,
     as_json: bool,
+    **wanted: Any,
 ) -> None:
     """Compact the data files of a table in one commit; its rows stay the same."""
     with Bar(table.name) as bar:
         done = table.compact(
-            full=full,
             partitions=list(partitions) or None,
             buckets=list(buckets) or None,
-            where=where,
             progress=bar.progress,
-            dry_run=dry_run,
+            **wanted,
         )
     click.echo(json_text(_document(done)) if as_json else "\n".join(_lines(done)))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from paimonlab.cli.arguments import Body, moment, on_table
+from paimonlab.cli.arguments import Body, duration, moment, on_table
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
 from paimonlab.table.table import Table
@@ -83,6 +83,30 @@ def expire_changelogs(
             **keeping,
         )
         consent.run(verb)
+
+
+@click.command("expire-partitions")
+@on_table
+@click.option(
+    "--expiration-time", callback=duration, metavar="DURATION", help="How old they may be: '90 d'."
+)
+@click.option(
+    "--expire-strategy",
+    type=click.Choice(["values-time", "update-time"]),
+    help="Whether their values or their files say how old they are.",
+)
+@click.option("--timestamp-pattern", metavar="TEXT", help="How values make a time: '$dt $hour'.")
+@click.option("--timestamp-formatter", metavar="TEXT", help="How that is written: 'yyyyMMdd HH'.")
+@click.option("--max-expires", type=click.IntRange(min=1), metavar="N", help="No more at a time.")
+@asks_first
+def expire_partitions(table: Table, *, consent: Consent, **given: Any) -> None:
+    """Drop the partitions that are older than they may be.
+
+    What is not said is as the options of the table say (partition.expiration-time and so on).
+    """
+    if given["expiration_time"] is None and "partition.expiration-time" not in table.parts.options:
+        raise click.UsageError("say how old partitions may be: --expiration-time")
+    consent.run(partial(table.maintenance.expire_partitions, **given))
 
 
 @click.command("expire-tags")

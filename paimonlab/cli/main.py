@@ -52,6 +52,7 @@ _COMMANDS: tuple[click.Command, ...] = (
     compact,
     expiring.expire,
     expiring.expire_changelogs,
+    expiring.expire_partitions,
     expiring.expire_tags,
     expiring.orphans,
     jobs.rollback,

@@ -7,6 +7,7 @@ import os
 from datetime import timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import paimonlab as pl
@@ -99,6 +100,38 @@ def test_how_old_snapshots_must_be_to_expire(run: Run, orders: pl.Table, tmp_pat
     assert run(*expire, "--older-than", "yesterday").exit_code == 2
     changelogs = ("expire-changelogs", str(tmp_path), "db.orders", "--all", "--yes")
     assert run(*changelogs).exit_code == 0
+
+
+def test_old_partitions_expire(run: Run, tmp_path: Path) -> None:
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"dt": "STRING", "id": "INT"}, partition_keys=["dt"])
+    table.write(pa.table({"dt": ["20200101", "20200102"], "id": pa.array([1, 2], pa.int32())}))
+    expire = ("expire-partitions", str(tmp_path), "db.t")
+
+    assert run(*expire, "--dry-run").exit_code == 2  # the table does not say how old they may be
+    by_day = ("--expiration-time", "1 d", "--timestamp-formatter", "yyyyMMdd")
+    document = json.loads(run(*expire, *by_day, "--dry-run", "--json").output)
+    assert document["dry_run"]
+    assert len(document["partitions"]) == 2
+    assert table.scan().count() == 2
+    assert run(*expire, *by_day, "--max-expires", "1", "--yes").exit_code == 0
+    assert table.scan().to_arrow()["id"].to_pylist() == [2]
+
+
+def test_rows_are_sorted_as_they_are_compacted(run: Run, tmp_path: Path) -> None:
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"a": "INT", "b": "INT"})
+    for start in (5, 0):
+        numbers = pa.array(range(start, start + 5), pa.int32())
+        table.write(pa.table({"a": numbers, "b": numbers}))
+
+    done = run("compact", str(tmp_path), "db.t", "--order-by", "a", "--strategy", "order")
+
+    assert done.exit_code == 0, done.output
+    assert table.scan(["a"]).to_arrow()["a"].to_pylist() == list(range(10))
+    assert run("compact", str(tmp_path), "db.t", "--strategy", "sideways").exit_code == 2
 
 
 def test_orphans_go_when_they_are_old(run: Run, orders: pl.Table, tmp_path: Path) -> None:
