@@ -101,13 +101,15 @@ class ConsumerManager:
             raise ConsumerNotFoundError(self._table, name, self._names())
         self._file_io.delete(path)
 
-    def expire(self, older_than: datetime) -> Sequence[str]:
+    def expire(self, older_than: datetime, *, dry_run: bool = False) -> Sequence[str]:
         """Forget the consumers that have not moved since a time.
 
         Parameters
         ----------
         older_than
             With a zone; compared with the store's clock.
+        dry_run
+            Forget none, only tell which.
 
         Returns
         -------
@@ -119,7 +121,8 @@ class ConsumerManager:
             name = status.path.rpartition("/")[2]
             moved = datetime.fromtimestamp(status.modified_millis / 1000, UTC)
             if _is_consumer(name) and moved < older_than:
-                self._file_io.delete(status.path)
+                if not dry_run:
+                    self._file_io.delete(status.path)
                 gone.append(name.removeprefix(CONSUMER_PREFIX))
         return sorted(gone)
 

@@ -85,8 +85,15 @@ class Consumers:
             self._consumers.delete(name)
         return names
 
-    def expire(self, older_than: datetime | timedelta) -> Sequence[str]:
+    def expire(self, older_than: datetime | timedelta, *, dry_run: bool = False) -> Sequence[str]:
         """Forget the consumers that have not moved since a time, or for so long.
+
+        Parameters
+        ----------
+        older_than
+            A time, or how long ago.
+        dry_run
+            Forget none, only tell which.
 
         Returns
         -------
@@ -95,4 +102,4 @@ class Consumers:
         """
         if isinstance(older_than, timedelta):
             older_than = datetime.now(UTC) - older_than
-        return self._consumers.expire(older_than.astimezone())
+        return self._consumers.expire(older_than.astimezone(), dry_run=dry_run)

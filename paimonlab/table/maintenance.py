@@ -241,13 +241,17 @@ class Maintenance:
         user = new_user(self._parts)
         return expire_partitions(self._parts, found, user=user, dry_run=dry_run)
 
-    def expire_tags(self, older_than: datetime | None = None) -> Sequence[str]:
+    def expire_tags(
+        self, older_than: datetime | None = None, *, dry_run: bool = False
+    ) -> Sequence[str]:
         """Delete the tags that have lived as long as they were meant to; see `Tags.expire`."""
-        return Tags(self._parts).expire(older_than=older_than)
+        return Tags(self._parts).expire(older_than=older_than, dry_run=dry_run)
 
-    def expire_consumers(self, older_than: datetime | timedelta) -> Sequence[str]:
+    def expire_consumers(
+        self, older_than: datetime | timedelta, *, dry_run: bool = False
+    ) -> Sequence[str]:
         """Forget the consumers that have stood still; see `Consumers.expire`."""
-        return Consumers(self._parts.consumers).expire(older_than)
+        return Consumers(self._parts.consumers).expire(older_than, dry_run=dry_run)
 
     def remove_orphan_files(
         self,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.maintenance.orphans import (
     LEAST_AGE,
@@ -16,7 +18,10 @@ from paimonlab.maintenance.orphans import (
 )
 from paimonlab.maintenance.retention import ExpireOptions
 from paimonlab.maintenance.stored_files import StoredOptions
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.external_paths import ExternalPathOptions
+from paimonlab.spec.options import Options
 
 if TYPE_CHECKING:
     from paimonlab.table.parts import TableParts
@@ -45,6 +50,7 @@ def remove_orphan_files(
             f"older_than = {limit} is less than a day ago: files of a write that is under way may "
             "go. Pass force=True if nobody writes to the table"
         )
+    _check_alone(parts)
     search = OrphanSearch(
         options=parts.options.slice(StoredOptions),
         external_folders=parts.options.slice(ExternalPathOptions).readable_folders,
@@ -55,3 +61,38 @@ def remove_orphan_files(
         return found
     threads = parts.options.slice(ExpireOptions).threads
     return remove_orphans(found, history, threads=threads, progress=progress)
+
+
+def _check_alone(parts: TableParts) -> None:
+    """Check that no other table of the warehouse has files in the same folders elsewhere.
+
+    Raises
+    ------
+    UnsupportedError
+        If one does: files of the one are no orphans of the other.
+    """
+    own = parts.options.slice(ExternalPathOptions).readable_folders
+    if not own:
+        return
+    io, path = parts.file_io, parts.layout.table_path
+    warehouse = path.rpartition("/")[0].rpartition("/")[0]
+    databases = [one for one in io.list(warehouse) if one.is_directory]
+    for database in databases:
+        for table in io.list(database.path):
+            if not table.is_directory or table.path == path:
+                continue
+            schema = SchemaManager(io, TableLayout(table.path)).latest()
+            folders = Options({} if schema is None else schema.options).slice(ExternalPathOptions)
+            shared = [root for root in folders.readable_folders if _overlaps(root, own)]
+            if shared:
+                name = f"{database.path.rpartition('/')[2].removesuffix('.db')}."
+                raise UnsupportedError(
+                    "looking for orphan files in a folder that two tables use",
+                    f"{name}{table.path.rpartition('/')[2]} has data files in {shared[0]}, too",
+                )
+
+
+def _overlaps(root: str, others: Sequence[str]) -> bool:
+    return any(
+        f"{root}/".startswith(f"{one}/") or f"{one}/".startswith(f"{root}/") for one in others
+    )

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.errors import CorruptMetadataError
+from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.maintenance.orphans import OrphanSearch, find_orphans, remove_orphans
 from paimonlab.maintenance.stored_files import StoredOptions
 from tests.maintenance.expiring_tables import age, files, filled, ids, new_table, opened, put
@@ -208,6 +208,46 @@ def test_files_that_a_commit_names_meanwhile_stay(tmp_path: Path) -> None:
 
     assert done.files == ()
     assert ids(table.scan()) == [2, 7]
+
+
+def test_a_snapshot_that_expires_while_it_is_looked_at_needs_nothing(tmp_path: Path) -> None:
+    table = filled(new_table(tmp_path), 6)
+    grow_old(table)
+    plant(table, f"bucket-0/data-{NAME}-0.parquet")
+    expected = set(table.maintenance.expire_snapshots(1, dry_run=True).files.paths)
+
+    def expire(done: int, _total: int, unit: str) -> None:
+        if (done, unit) == (1, "snapshots"):
+            opened(tmp_path).maintenance.expire_snapshots(1)
+
+    found = table.maintenance.remove_orphan_files(dry_run=False, progress=expire)
+
+    assert relative(table, found.paths) >= {f"bucket-0/data-{NAME}-0.parquet"}
+    assert {*found.paths} - expected == {f"{table.path}/bucket-0/data-{NAME}-0.parquet"}
+    assert ids(table.scan()) == [6]
+    assert not opened(tmp_path).fsck(deep=True).findings
+
+
+def test_a_folder_that_another_table_uses_is_not_looked_at(tmp_path: Path) -> None:
+    catalog = pl.connect(tmp_path / "warehouse")
+    catalog.create_database("db")
+    outside = {
+        "data-file.external-paths": f"file://{tmp_path}/outside",
+        "data-file.external-paths.strategy": "round-robin",
+    }
+    tables = [
+        catalog.create_table(f"db.{name}", {"id": "INT"}, options=outside) for name in ("a", "b")
+    ]
+    for table in tables:
+        table.write(pa.table({"id": pa.array([1], pa.int32())}))
+    for path in (tmp_path / "outside").rglob("*"):
+        age(path, 3)
+
+    with pytest.raises(UnsupportedError, match=r"db\.b"):
+        tables[0].maintenance.remove_orphan_files()
+    catalog.drop_table("db.b")
+    assert len(tables[0].maintenance.remove_orphan_files().files) <= 1
+    assert tables[0].scan().count() == 1
 
 
 def test_what_interrupted_expiry_left_is_found(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.errors import PaimonError, UnsupportedError
-from tests.maintenance.expiring_tables import files, filled, ids, new_table, opened, put
+from tests.maintenance.expiring_tables import age, files, filled, ids, new_table, opened, put
 
 
 def test_a_purged_table_is_empty_and_can_be_used(tmp_path: Path) -> None:
@@ -90,3 +91,23 @@ def test_an_empty_table_has_lost_nothing(tmp_path: Path) -> None:
     found = new_table(tmp_path).maintenance.remove_unexisting_files(dry_run=False)
 
     assert (found.files, found.snapshot_id) == ((), None)
+
+
+def test_tags_and_consumers_that_have_lived_are_told_before_they_go(tmp_path: Path) -> None:
+    table = filled(new_table(tmp_path), 2)
+    table.tags.create("brief", snapshot=1, time_retained=timedelta(microseconds=1))
+    table.tags.create("long", snapshot=1, time_retained=timedelta(days=1))
+    table.consumers.reset("still", 1)
+    age(Path(table.path) / "consumer" / "consumer-still", 3)
+    table.consumers.reset("moving", 1)
+    maintenance = table.maintenance
+    limit = timedelta(days=1)
+
+    assert maintenance.expire_tags(dry_run=True) == ["brief"]
+    assert maintenance.expire_consumers(limit, dry_run=True) == ["still"]
+    assert (len(table.tags.list()), len(table.consumers.list())) == (2, 2)
+    assert (maintenance.expire_tags(), maintenance.expire_consumers(limit)) == (
+        ["brief"],
+        ["still"],
+    )
+    assert (list(table.tags.list()), list(table.consumers.list())) == (["long"], ["moving"])
