@@ -18,6 +18,7 @@ from paimonlab.table.analyze import analyze
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.consumers import Consumers
 from paimonlab.table.expiring import expire_changelogs, expire_snapshots
+from paimonlab.table.index_rewriting import RewrittenIndexes, rewrite_file_index
 from paimonlab.table.lost_files import LostFiles, remove_lost_files
 from paimonlab.table.orphan_cleaning import remove_orphan_files
 from paimonlab.table.partition_expiring import expire_partitions
@@ -390,6 +391,37 @@ class Maintenance:
         return rescale(
             self._parts, buckets=buckets, partitions=partitions, dry_run=dry_run, progress=progress
         )
+
+    def rewrite_file_index(
+        self,
+        *,
+        partitions: Sequence[Mapping[str, Any]] | None = None,
+        progress: Progress | None = None,
+    ) -> RewrittenIndexes:
+        """Give data files the indexes that ``file-index.….columns`` asks for now.
+
+        For files that were written before the options were set, or others: the indexed columns
+        are read, the files stay. One commit of kind COMPACT.
+
+        Parameters
+        ----------
+        partitions
+            Values of all or some of the partition columns each; None: all partitions.
+        progress
+            Told of the files that are looked at.
+
+        Returns
+        -------
+        RewrittenIndexes
+            How many files have other indexes now.
+
+        Raises
+        ------
+        FilesConflictError
+            If others changed the same files again and again.
+        """
+        check_supported(self._parts.options, self._parts.schema, "write")
+        return rewrite_file_index(self._parts, partitions=partitions, progress=progress)
 
     def analyze(self, columns: Sequence[str] | None = None) -> Snapshot | None:
         """Compute statistics of the rows and commit them.
