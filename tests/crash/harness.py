@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,13 @@ def files(warehouse: Path) -> set[str]:
     return {str(path) for path in found if path.name not in {"LATEST", "EARLIEST"}}
 
 
+def aged(warehouse: Path) -> None:
+    """Let all files be two days old, so that those which nothing names are orphans."""
+    then = time.time() - 2 * 24 * 3600
+    for path in warehouse.rglob("*"):
+        os.utime(path, (then, then))
+
+
 def copied(made: Path, target: Path) -> None:
     """Copy a warehouse; files share their bytes, for none is ever written in place."""
     shutil.copytree(made, target, copy_function=os.link)
@@ -151,6 +159,8 @@ def tried(operation: Operation, mode: Mode, made: Path, scratch: Path, *, every:
         operation.act(catalog(warehouse))
         assert state(warehouse, operation) == after, f"{where}, and done again"
         _check_sound(warehouse, operation, f"{where}, and done again")
+        _check_no_junk(warehouse, operation, where)
+        assert state(warehouse, operation) == after, f"{where}, and junk was removed"
         shutil.rmtree(warehouse)
     assert state(made, operation) == before, "files that copies share were written in place"
     return points
@@ -185,6 +195,52 @@ def _check_sound(warehouse: Path, operation: Operation, where: str) -> None:
         assert isinstance(table, Table)
         findings = [one for one in table.fsck().findings if not _is_of_hint(one)]
         assert not findings, f"{where}: {findings}"
+
+
+def _check_no_junk(warehouse: Path, operation: Operation, where: str) -> None:
+    """Check that after the removal of orphans every file is one that something names."""
+    aged(warehouse)
+    for name in operation.tables:
+        try:
+            table = catalog(warehouse).table(name)
+        except TableNotFoundError:
+            continue
+        assert isinstance(table, Table)
+        table.maintenance.remove_orphan_files(dry_run=False)
+        named = _named_by(table)
+        for branch in table.branches.list():
+            named |= _named_by(table.on_branch(branch))
+        found = {path for path in Path(table.path).rglob("*") if path.is_file()}
+        junk = {
+            str(path.relative_to(table.path))
+            for path in found
+            if path.name not in named and path.parent.name not in _OF_THE_TABLE
+        }
+        assert not junk, f"{where}: orphans are left: {junk}"
+
+
+_OF_THE_TABLE = {"schema", "snapshot", "tag", "changelog"}
+"""Folders of what is not named by anything else."""
+
+
+def _named_by(table: Table) -> set[str]:
+    """Return the names of all files that snapshots, tags and manifests of a branch name."""
+    parts, names = table.parts, set[str]()
+    kept = [*parts.snapshots.list(), *(tag.to_snapshot() for tag in table.tags.list().values())]
+    for snapshot in kept:
+        lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
+        if snapshot.changelog_manifest_list:
+            lists.append(snapshot.changelog_manifest_list)
+        metas = [meta for one in lists for meta in parts.manifests.read_list(one)]
+        names.update(lists, (meta.file_name for meta in metas))
+        for entries in parts.manifests.read(metas):
+            names.update(entries["file_name"].to_pylist())
+        if snapshot.index_manifest:
+            indexes = parts.manifests.read_index(snapshot.index_manifest)
+            names.update([snapshot.index_manifest], (one.file_name for one in indexes))
+        if snapshot.statistics:
+            names.add(snapshot.statistics)
+    return names
 
 
 def _is_of_hint(finding: Finding) -> bool:

@@ -13,7 +13,7 @@ import paimonlab as pl
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import AlreadyExistsError, TableNotFoundError
 from paimonlab.table.table import Table
-from tests.crash.harness import TABLE, Operation, State
+from tests.crash.harness import TABLE, Operation, State, aged
 
 _USER, _IDENTIFIER = "job", 7
 
@@ -72,6 +72,26 @@ def _spilling_table(catalog: pl.Catalog) -> None:
 
 def _dynamic_table(catalog: pl.Catalog) -> None:
     _fill(_make(catalog, ["p", "k"], bucket="-1"))
+
+
+def _table_with_runs(catalog: pl.Catalog) -> None:
+    _keyed_table(catalog, num_sorted_run__compaction_trigger="2")
+    _table(catalog).write(_rows([1, 2], "z"))
+
+
+def _compacting_table(catalog: pl.Catalog) -> None:
+    _table_with_runs(catalog)
+    catalog.alter_table(TABLE, pl.SetOption("write-only", "false"))
+
+
+def _table_with_junk(catalog: pl.Catalog) -> None:
+    """Make files that a writer which died two days ago has left."""
+    _table_with_history(catalog)
+    for number in (20, 21):
+        writer = _table(catalog).new_writer()
+        writer.write(_rows([number], "lost"))
+        writer.prepare_commit()
+    aged(Path(catalog.path))
 
 
 def _table_with_history(catalog: pl.Catalog) -> None:
@@ -209,6 +229,22 @@ def _roll_back_to_tag(catalog: pl.Catalog) -> None:
     _table(catalog).maintenance.rollback_to(tag="t1")
 
 
+def _compact(catalog: pl.Catalog) -> None:
+    _table(catalog).compact()
+
+
+def _compact_fully(catalog: pl.Catalog) -> None:
+    _table(catalog).compact(full=True)
+
+
+def _expire(catalog: pl.Catalog) -> None:
+    _table(catalog).maintenance.expire_snapshots(retain_max=1)
+
+
+def _remove_orphans(catalog: pl.Catalog) -> None:
+    _table(catalog).maintenance.remove_orphan_files(dry_run=False)
+
+
 def _upto(number: int) -> list[tuple[str, int, str]]:
     return [("a", key, "v") for key in range(1, number + 1)]
 
@@ -248,6 +284,13 @@ OPERATIONS: Sequence[Operation] = (
     _operation("update by vector", _vector_table, _update),
     _operation("update by rewriting", _append_table, _update),
     _operation("update by key", _keyed_table, _update),
+    _operation("upsert and compact", _compacting_table, _upsert, **_KEPT),
+    _operation("compact files", _append_table, _compact_fully),
+    _operation("compact files with vectors", _vector_table, _compact_fully),
+    _operation("compact runs", _table_with_runs, _compact),
+    _operation("compact all runs", _table_with_runs, _compact_fully),
+    _operation("expire snapshots", _table_with_history, _expire),
+    _operation("remove orphans", _table_with_junk, _remove_orphans),
     _operation("compact manifests", _vector_table, _compact_manifests),
     _operation("analyze", _append_table, _analyze),
     _operation("alter", _append_table, _alter),

@@ -15,8 +15,8 @@ from tests.crash.harness import MODES, Mode, Operation, calls_of, catalog, numbe
 from tests.crash.operations import OPERATIONS
 
 LEAST_POINTS = 1500
-EVERY = int(os.environ.get("PAIMONLAB_CRASH_EVERY", "3"))
-"""Every how many calls there is a fault; 1: all, about 6,000 points."""
+EVERY = int(os.environ.get("PAIMONLAB_CRASH_EVERY", "4"))
+"""Every how many calls there is a fault; 1: all, about 7,000 points."""
 
 
 @pytest.fixture(autouse=True)
