@@ -54,13 +54,19 @@ class Operation:
     """All tables there may be."""
 
 
-@dataclass
-class Points:
-    """What was tried."""
+@dataclass(frozen=True)
+class Prepared:
+    """An operation, and what it does without a fault."""
 
+    operation: Operation
+    made: Path
+    """The warehouse as it is before; never touched."""
+    files: frozenset[str]
+    """In it."""
+    before: State
+    after: State
     calls: int
-    """How many calls the operation makes without a fault."""
-    count: int = 0
+    """How many calls of the store it makes."""
 
 
 def catalog(warehouse: Path, store: Any = UNSYNCED) -> pl.Catalog:
@@ -111,8 +117,8 @@ def copied(made: Path, target: Path) -> None:
     shutil.copytree(made, target, copy_function=os.link)
 
 
-def calls_of(operation: Operation, made: Path, scratch: Path) -> tuple[int, State]:
-    """Do it without a fault; return how many calls of the store it takes, and what it leads to."""
+def prepared(operation: Operation, made: Path, scratch: Path) -> Prepared:
+    """Do it without a fault, and again."""
     warehouse = scratch / "whole"
     copied(made, warehouse)
     store = FaultFileIO(UNSYNCED)
@@ -122,48 +128,55 @@ def calls_of(operation: Operation, made: Path, scratch: Path) -> tuple[int, Stat
     operation.act(catalog(warehouse))
     assert state(warehouse, operation) == after, f"{operation.name}: done again it changed more"
     shutil.rmtree(warehouse)
-    return len(store.calls), after
-
-
-def numbers(operation: Operation, mode: Mode, count: int, every: int) -> range:
-    """Return the calls to try: every n-th, beginning elsewhere in each operation and mode."""
-    first = (MODES.index(mode) + len(operation.name)) % every
-    return range(first + 1, count + 1, every)
-
-
-def tried(operation: Operation, mode: Mode, made: Path, scratch: Path, *, every: int) -> Points:
-    """Let an operation meet faults of a kind at every n-th call of the store."""
     before = state(made, operation)
-    there = files(made)
-    count, after = calls_of(operation, made, scratch)
-    points = Points(count)
-    for number in numbers(operation, mode, count, every):
+    return Prepared(operation, made, frozenset(files(made)), before, after, len(store.calls))
+
+
+def numbers(whole: Prepared, mode: Mode, every: int) -> range:
+    """Return the calls to try: every n-th, beginning elsewhere in each operation and mode."""
+    first = (MODES.index(mode) + len(whole.operation.name)) % every
+    return range(first + 1, whole.calls + 1, every)
+
+
+def tried(whole: Prepared, mode: Mode, scratch: Path, *, every: int) -> int:
+    """Let an operation meet faults of a kind at every n-th call of the store.
+
+    Returns
+    -------
+    int
+        How many points were tried.
+    """
+    points = numbers(whole, mode, every)
+    for number in points:
         warehouse = scratch / str(number)
-        copied(made, warehouse)
-        kind: Literal["death", "error"] = "death" if mode.startswith("dies") else "error"
-        store = FaultFileIO(UNSYNCED, Fault(kind, number, after=mode.endswith("after")))
-        error = _met(operation, catalog(warehouse, store))
-        where = f"{operation.name} {mode} call {number}, {store.calls[number - 1]}: {error!r}"
-        found = state(warehouse, operation)
-        assert found in (before, after) or operation.between(found), f"{where}: {found}"
-        _check_sound(warehouse, operation, where)
-        if kind == "error":
-            if error is None or isinstance(error, PostCommitError):
-                assert found == after, f"{where}: it says that it happened"
-            elif _did_not_happen(error):
-                assert found == before, f"{where}: it says that it did not happen"
-            if _did_not_happen(error) and found == before:
-                left = _without_data(files(warehouse) - there, operation)
-                assert not left, f"{where}: left behind {left}"
-        points.count += 1
-        operation.act(catalog(warehouse))
-        assert state(warehouse, operation) == after, f"{where}, and done again"
-        _check_sound(warehouse, operation, f"{where}, and done again")
-        _check_no_junk(warehouse, operation, where)
-        assert state(warehouse, operation) == after, f"{where}, and junk was removed"
+        copied(whole.made, warehouse)
+        _try_point(whole, mode, number, warehouse)
         shutil.rmtree(warehouse)
-    assert state(made, operation) == before, "files that copies share were written in place"
-    return points
+    found = state(whole.made, whole.operation)
+    assert found == whole.before, "files that copies share were written in place"
+    return len(points)
+
+
+def _try_point(whole: Prepared, mode: Mode, number: int, warehouse: Path) -> None:
+    operation, before, after = whole.operation, whole.before, whole.after
+    kind: Literal["death", "error"] = "death" if mode.startswith("dies") else "error"
+    store = FaultFileIO(UNSYNCED, Fault(kind, number, after=mode.endswith("after")))
+    error = _met(operation, catalog(warehouse, store))
+    where = f"{operation.name} {mode} call {number}, {store.calls[number - 1]}: {error!r}"
+    found = state(warehouse, operation)
+    assert found in (before, after) or operation.between(found), f"{where}: {found}"
+    _check_sound(warehouse, operation, where)
+    if kind == "error":
+        if error is None or isinstance(error, PostCommitError):
+            assert found == after, f"{where}: it says that it happened"
+        elif _did_not_happen(error):
+            assert found == before, f"{where}: it says that it did not happen"
+            left = _without_data(files(warehouse) - whole.files, operation)
+            assert not left, f"{where}: left behind {left}"
+    operation.act(catalog(warehouse))
+    _remove_junk(warehouse, operation, where)
+    assert state(warehouse, operation) == after, f"{where}, and done again"
+    _check_sound(warehouse, operation, f"{where}, and done again")
 
 
 def _met(operation: Operation, faulty: pl.Catalog) -> BaseException | None:
@@ -197,8 +210,8 @@ def _check_sound(warehouse: Path, operation: Operation, where: str) -> None:
         assert not findings, f"{where}: {findings}"
 
 
-def _check_no_junk(warehouse: Path, operation: Operation, where: str) -> None:
-    """Check that after the removal of orphans every file is one that something names."""
+def _remove_junk(warehouse: Path, operation: Operation, where: str) -> None:
+    """Remove orphans, and check that every file left is one that something names."""
     aged(warehouse)
     for name in operation.tables:
         try:
