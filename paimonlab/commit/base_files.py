@@ -15,7 +15,12 @@ from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.entries import concat, fold
-from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_entries
+from paimonlab.scan.live_files import (
+    delta_manifests_of,
+    index_files_of,
+    live_entries,
+    read_entries,
+)
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import CommitKind, Snapshot
@@ -125,10 +130,7 @@ class BaseFiles:
 
     def indexes(self, snapshot: Snapshot | None) -> list[IndexManifestEntry]:
         """Return all index files of a snapshot."""
-        if snapshot is None or snapshot.index_manifest is None:
-            return []
-        referrer = f"snapshot-{snapshot.id}"
-        return self.manifests.read_index(snapshot.index_manifest, referrer=referrer)
+        return [] if snapshot is None else index_files_of(snapshot, self.manifests)
 
     def index_history(self, base_id: int, latest: Snapshot | None) -> Iterator[_IndexChange]:
         """Return the commits after a snapshot that changed indexes.

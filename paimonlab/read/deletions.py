@@ -11,6 +11,7 @@ from paimonlab.formats.deletion_vectors import (
     cut_deletion_vector,
     decode_deletion_vector,
 )
+from paimonlab.read.expired import expiry_explained
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit, DeletionFile
 from paimonlab.storage import FileIO
@@ -36,12 +37,15 @@ def surviving_rows(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Ma
 
     Raises
     ------
+    SnapshotExpiredError
+        If the snapshot has expired meanwhile.
     CorruptDataError
         If an index file is missing or damaged, or speaks of rows that are not there.
     """
     if not split.has_deletions:
         return [None] * len(split.files)
-    vectors = read_deletion_vectors(split.deletion_files, plan, file_io)
+    with expiry_explained(split.snapshot_id, plan, file_io):
+        vectors = read_deletion_vectors(split.deletion_files, plan, file_io)
     return [
         None
         if vector is None or place is None

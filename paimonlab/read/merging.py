@@ -22,6 +22,7 @@ from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, winners_of_runs
 from paimonlab.merge.sections import Section, SortedRun, sections
 from paimonlab.read.deletions import surviving_rows
+from paimonlab.read.expired import expiry_explained
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.arrow_types import arrow_schema
@@ -35,16 +36,25 @@ from paimonlab.storage import FileIO
 def open_data_file(
     split: DataSplit, file: DataFileMeta, plan: ReadPlan, file_io: FileIO
 ) -> DataFile:
-    """Open a file of a split."""
+    """Open a file of a split.
+
+    Raises
+    ------
+    SnapshotExpiredError
+        If it is missing because the snapshot has expired.
+    CorruptDataError
+        If it is missing for another reason, or damaged.
+    """
     path = plan.layout.data_file(split.bucket_path, file.file_name, file.external_path)
-    return DataFile.open(
-        file_io,
-        path,
-        file,
-        plan.schema_of(file),
-        table=plan.table_name,
-        legacy_ltz=plan.options.legacy_ltz,
-    )
+    with expiry_explained(split.snapshot_id, plan, file_io):
+        return DataFile.open(
+            file_io,
+            path,
+            file,
+            plan.schema_of(file),
+            table=plan.table_name,
+            legacy_ltz=plan.options.legacy_ltz,
+        )
 
 
 def masks_of(

@@ -8,6 +8,7 @@ from typing import Self
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.scan.live_files import index_files_of
 from paimonlab.scan.split import DeletionFile
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.index_manifest import (
@@ -54,7 +55,7 @@ class DeletionFiles:
         """
         if snapshot.index_manifest is None:
             return cls()
-        indexes = manifests.read_index(snapshot.index_manifest, referrer=f"snapshot-{snapshot.id}")
+        indexes = index_files_of(snapshot, manifests)
         found: dict[str, tuple[IndexManifestEntry, DeletionVectorRange]] = {}
         for index in indexes:
             if index.index_type != DELETION_VECTORS:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import live
+from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import ManifestFileMeta
 from paimonlab.spec.partition import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import Snapshot
@@ -95,6 +96,20 @@ def in_real_buckets(entries: pa.Table) -> pa.Table:
     """Leave out files that wait until a compaction gives their rows buckets: nobody sees them."""
     is_real = pc.not_equal(entries["bucket"], POSTPONE_BUCKET)
     return entries if pc.all(is_real).as_py() is not False else entries.filter(is_real)
+
+
+def index_files_of(snapshot: Snapshot, manifests: ManifestStore) -> list[IndexManifestEntry]:
+    """Return all index files of a snapshot.
+
+    Raises
+    ------
+    SnapshotExpiredError, CorruptMetadataError
+        As in `manifests_of`.
+    """
+    if snapshot.index_manifest is None:
+        return []
+    with _explained(snapshot, manifests):
+        return manifests.read_index(snapshot.index_manifest, referrer=_name(snapshot))
 
 
 def _name(snapshot: Snapshot) -> str:

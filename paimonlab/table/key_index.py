@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from paimonlab.datafile.layout import key_field
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.splits import read_splits
+from paimonlab.scan.live_files import index_files_of
 from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row import hash_codes
@@ -50,10 +51,7 @@ class KeyIndex:
     def files(self) -> HashIndexFiles:
         """The index files."""
         snapshot, manifests = self._snapshot, self._parts.manifests
-        entries = []
-        if snapshot is not None and snapshot.index_manifest is not None:
-            referrer = f"snapshot-{snapshot.id}"
-            entries = manifests.read_index(snapshot.index_manifest, referrer=referrer)
+        entries = [] if snapshot is None else index_files_of(snapshot, manifests)
         return HashIndexFiles(
             self._parts.file_io,
             self._parts.write_plan(),

@@ -11,7 +11,7 @@ import pyarrow as pa
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.datafile.writer import FileTarget
 from paimonlab.formats.entry_rows import table_to_entries
-from paimonlab.scan.live_files import in_real_buckets, live_entries
+from paimonlab.scan.live_files import in_real_buckets, index_files_of, live_entries
 from paimonlab.spec.data_file import DataFileMeta, FileSource
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
@@ -105,8 +105,6 @@ def _changelog(plan: WritePlan, folder: str, level: int) -> FileTarget:
 
 def _indexes(parts: TableParts, snapshot: Snapshot) -> Mapping[BucketKey, list[IndexManifestEntry]]:
     found: defaultdict[BucketKey, list[IndexManifestEntry]] = defaultdict(list)
-    if snapshot.index_manifest is not None:
-        referrer = f"snapshot-{snapshot.id}"
-        for index in parts.manifests.read_index(snapshot.index_manifest, referrer=referrer):
-            found[index.partition, index.bucket].append(index)
+    for index in index_files_of(snapshot, parts.manifests):
+        found[index.partition, index.bucket].append(index)
     return found

@@ -97,7 +97,7 @@ def write(actor: Actor) -> None:
 def compact(actor: Actor) -> None:
     """Compact, now and then everything."""
     for _ in actor.turns():
-        with actor.tolerating("compact", *_LOST):
+        with actor.tolerating("compact", *_LOST, *_GONE):
             actor.table.compact(full=actor.random.random() < 0.3)
         time.sleep(0.05)
 

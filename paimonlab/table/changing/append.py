@@ -16,7 +16,7 @@ from paimonlab.formats.entry_rows import table_to_entries
 from paimonlab.read.deletions import read_deletion_vectors
 from paimonlab.read.matches import FileMatch, divided_rows, find_matches
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.scan.live_files import live_entries
+from paimonlab.scan.live_files import index_files_of, live_entries
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import SEQUENCE_NUMBER
@@ -181,12 +181,9 @@ class _Work:
     def _index_files(self) -> dict[tuple[bytes, int], list[IndexManifestEntry]]:
         """The files of deletion vectors of each bucket."""
         found: dict[tuple[bytes, int], list[IndexManifestEntry]] = {}
-        name = self._snapshot.index_manifest
-        if name is not None:
-            referrer = f"snapshot-{self._snapshot.id}"
-            for index in self._parts.manifests.read_index(name, referrer=referrer):
-                if index.index_type == DELETION_VECTORS:
-                    found.setdefault((index.partition, index.bucket), []).append(index)
+        for index in index_files_of(self._snapshot, self._parts.manifests):
+            if index.index_type == DELETION_VECTORS:
+                found.setdefault((index.partition, index.bucket), []).append(index)
         return found
 
     @cached_property

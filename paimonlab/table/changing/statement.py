@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 import pyarrow as pa
 
 from paimonlab.commit.read_set import ReadSet
-from paimonlab.errors import FilesConflictError
+from paimonlab.errors import FilesConflictError, SnapshotExpiredError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
@@ -93,19 +93,21 @@ def run(
 
     Raises
     ------
-    FilesConflictError
+    FilesConflictError, SnapshotExpiredError
         If others were faster four times.
     """
     for number in range(1, _MOST_RUNS + 1):
         snapshot = parts.snapshots.latest()
-        changed = None if snapshot is None else change(snapshot)
-        if snapshot is None or changed is None:
+        if snapshot is None:
             return None
         try:
+            changed = change(snapshot)
+            if changed is None:
+                return None
             with files_deleted_on_failure(parts, changed.messages):
                 commit = partial(_commit, parts, statement, snapshot, changed)
                 return landed(parts, changed.messages, commit)
-        except FilesConflictError as error:
+        except (FilesConflictError, SnapshotExpiredError) as error:
             if number == _MOST_RUNS:
                 raise
             verb = "delete" if statement.assignments is None else "update"

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from paimonlab.scan.live_files import index_files_of
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.parts import TableParts
@@ -68,9 +69,7 @@ def table_indexes(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
 
 def index_entries(parts: TableParts, snapshot: Snapshot | None) -> Sequence[IndexManifestEntry]:
     """Return what the index manifest of a snapshot says; () without one."""
-    if snapshot is None or snapshot.index_manifest is None:
-        return ()
-    return parts.manifests.read_index(snapshot.index_manifest, referrer=f"snapshot-{snapshot.id}")
+    return () if snapshot is None else index_files_of(snapshot, parts.manifests)
 
 
 def _ranges(entry: IndexManifestEntry) -> list[dict[str, Any]] | None:

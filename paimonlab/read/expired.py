@@ -1,0 +1,50 @@
+"""Telling a read that expiry has overtaken from damage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from paimonlab.errors import CorruptDataError, PaimonError, SnapshotExpiredError
+from paimonlab.metadata.branches import BranchManager
+from paimonlab.metadata.tags import TagManager
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.storage import FileIO
+
+
+@contextmanager
+def expiry_explained(snapshot_id: int, plan: ReadPlan, file_io: FileIO) -> Iterator[None]:
+    """Turn a missing file of a snapshot that has expired into `SnapshotExpiredError`.
+
+    Parameters
+    ----------
+    snapshot_id
+        The snapshot that is read.
+    plan, file_io
+        Of the read.
+    """
+    try:
+        yield
+    except CorruptDataError as error:
+        is_missing = isinstance(error.__cause__, FileNotFoundError)
+        if not is_missing or _is_kept(snapshot_id, plan, file_io):
+            raise
+        raise SnapshotExpiredError(
+            plan.table_name,
+            str(snapshot_id),
+            f"It has expired while it was read, and with it {error.path}; read the newest one.",
+        ) from error
+
+
+def _is_kept(snapshot_id: int, plan: ReadPlan, file_io: FileIO) -> bool:
+    """Whether a branch or tag still has the snapshot; also if that cannot be told."""
+    branches = BranchManager(file_io, plan.layout)
+    try:
+        layouts = [plan.layout.on_branch(None), *map(branches.layout, branches.names())]
+        return any(
+            file_io.exists(layout.snapshot(snapshot_id))
+            or any(tag.id == snapshot_id for _, tag in TagManager(file_io, layout).list())
+            for layout in layouts
+        )
+    except (PaimonError, OSError):
+        return True
