@@ -319,8 +319,9 @@ def _decompressed(
         decoded_bytes += len(data)
         if decoded_bytes > MAX_DECODED_BYTES:
             raise cursor.damaged(f"more than {MAX_DECODED_BYTES} bytes of records")
-        # Every record of a manifest takes more than one byte; a larger count is damage.
-        if not 0 <= block.record_count <= len(data):
+        # Every record of a manifest takes more than one byte; a larger count is damage, and so is
+        # none where there are bytes.
+        if not bool(data) <= block.record_count <= len(data):
             raise cursor.damaged(f"{block.record_count} records in {len(data)} bytes")
         yield Block(block.record_count, data)
 

@@ -84,6 +84,8 @@ class ValueForm:
     def unpack(self, data: bytes, at: int, count: int) -> tuple[list[Key], int]:
         """Read ``count`` keys from a position; returns them and the position behind them."""
         keys: list[Key] = []
+        if at < 0:
+            raise DamagedIndexError("an index says that its values are before it")
         if self.width:
             end = at + count * self.width
             if count < 0 or end > len(data):
