@@ -11,8 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 
@@ -29,7 +28,6 @@ from paimonlab.formats.avro_schema import FileSchema
 from paimonlab.formats.avro_values import AvroColumns
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.formats.whole_groups import WholeGroups
-from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.predicate import ColumnStats
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
@@ -74,17 +72,6 @@ class AvroInput(WholeGroups):
         self.row_groups = tuple(group for group, _ in groups)
         """All runs of blocks, in file order."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def close(self) -> None:
         """Let go of the file."""
         self._data = memoryview(b"")
@@ -98,50 +85,11 @@ class AvroInput(WholeGroups):
         """Return nothing: Avro files have no statistics."""
         return {}
 
-    def batches(
-        self,
-        fields: Sequence[DataField],
-        *,
-        batch_rows: int,
-        row_groups: Sequence[int] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
-        """Read columns piece by piece, holding a run of blocks in memory.
-
-        Parameters
-        ----------
-        fields
-            Which columns, found by name, and of which types.
-        batch_rows
-            Rows of a batch; fewer at the end of a run.
-        row_groups
-            Indexes; None: all.
-
-        Yields
-        ------
-        pyarrow.RecordBatch
-            Of ``arrow_schema(fields)``, rows in file order.
-
-        Raises
-        ------
-        CorruptDataError
-            If the file is damaged, or a column is missing or not of its type.
-        """
-        schema = arrow_schema(fields)
-        for field in fields:
-            if field.name not in self._members:
-                raise CorruptDataError(self.path, f"column {field.name!r} is not in the file")
+    def group_columns(self, index: int, fields: Sequence[DataField]) -> Iterator[list[pa.Array]]:
+        """Decode columns of a run of blocks."""
         columns = AvroColumns(self._schema, self.path)
-        indexes = range(len(self.row_groups)) if row_groups is None else row_groups
-        for index in indexes:
-            if not fields:
-                nulls = pa.nulls(self.row_groups[index].row_count)
-                yield from pa.table({"_": nulls}).select([]).to_batches(batch_rows)
-                continue
-            table = self._decoded(index, [field.name for field in fields])
-            arrays = [columns.convert(_one(table.column(field.name)), field) for field in fields]
-            rows = pa.RecordBatch.from_arrays(arrays, schema=schema)
-            for start in range(0, rows.num_rows, batch_rows):
-                yield rows.slice(start, batch_rows)
+        table = self._decoded(index, [field.name for field in fields])
+        yield [columns.convert(_one(table.column(field.name)), field) for field in fields]
 
     def _plain_schema(self) -> bytes:
         plain = self._schema.plain()

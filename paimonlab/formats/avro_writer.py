@@ -18,6 +18,7 @@ from paimonlab.formats.avro_container import Block, block_head, container
 from paimonlab.formats.avro_encode import Encoded, encode_rows
 from paimonlab.formats.avro_options import AvroOptions
 from paimonlab.formats.avro_schema import record_schema
+from paimonlab.formats.pending_rows import PendingRows
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
@@ -25,7 +26,6 @@ from paimonlab.storage import FileIO
 _SYNC_BYTES = 16
 _BLOCK_BYTES = 64_000
 _PIECE_ROWS = 1 << 14
-_GUESSED_COMPRESSION = 0.5  # bytes in the file per byte in memory, until some were written
 
 
 class AvroWriter:
@@ -56,9 +56,7 @@ class AvroWriter:
         codec, self._compress = compressor(options.compression, options.zstd_level)
         text = json.dumps(record_schema(fields), separators=(",", ":")).encode()
         self._sync = os.urandom(_SYNC_BYTES)
-        self._pending: list[pa.RecordBatch] = []
-        self._pending_rows = 0
-        self._pending_bytes = self._written_memory_bytes = 0
+        self._pending: PendingRows[pa.RecordBatch] = PendingRows()
         self._file = file_io.open_output(path)
         for piece in container(text, codec.encode(), (), self._sync):
             self._file.write(piece)
@@ -74,20 +72,14 @@ class AvroWriter:
         table = pa.table(rows) if isinstance(rows, pa.RecordBatch) else rows
         table = table.select(self._schema.names).cast(self._schema)
         for batch in table.to_batches(_PIECE_ROWS):
-            self._pending.append(batch)
-            self._pending_rows += batch.num_rows
-            self._pending_bytes += batch.nbytes
-            if self._pending_rows >= _PIECE_ROWS:
+            self._pending.add(batch)
+            if self._pending.rows >= _PIECE_ROWS:
                 self._flush()
 
     @property
     def bytes_written(self) -> int:
         """About how large the file would be if it were closed now."""
-        in_file: int = self._file.tell()
-        ratio = _GUESSED_COMPRESSION
-        if self._written_memory_bytes:
-            ratio = in_file / self._written_memory_bytes
-        return in_file + int(self._pending_bytes * ratio)
+        return self._pending.with_file(self._file.tell())
 
     def close(self) -> int:
         """Finish the file; returns its size in bytes."""
@@ -102,14 +94,11 @@ class AvroWriter:
         self._file.close()
 
     def _flush(self) -> None:
-        if not self._pending:
+        if not self._pending.rows:
             return
-        rows = pa.Table.from_batches(self._pending).combine_chunks()
+        rows = pa.Table.from_batches(self._pending.take()).combine_chunks()
         for batch in rows.to_batches():
             self._write_blocks(encode_rows(batch, self._fields))
-        self._written_memory_bytes += self._pending_bytes
-        self._pending.clear()
-        self._pending_rows = self._pending_bytes = 0
 
     def _write_blocks(self, records: Encoded) -> None:
         ends = np.cumsum(records.lengths)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
 
 import pyarrow as pa
 from pyarrow import orc
@@ -17,7 +15,6 @@ from paimonlab.formats.orc_timestamps import is_timestamp, read_timestamps
 from paimonlab.formats.orc_values import converted
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.formats.whole_groups import WholeGroups
-from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.predicate import ColumnStats
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
@@ -58,17 +55,6 @@ class OrcInput(WholeGroups):
             self._source.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def close(self) -> None:
         """Close the file."""
         self._source.close()
@@ -90,50 +76,10 @@ class OrcInput(WholeGroups):
         with _damage_named(self.path):
             return stripe_stats(self._tail, fields)
 
-    def batches(
-        self,
-        fields: Sequence[DataField],
-        *,
-        batch_rows: int,
-        row_groups: Sequence[int] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
-        """Read columns piece by piece, holding a stripe in memory.
-
-        Parameters
-        ----------
-        fields
-            Which columns, found by name, and of which types.
-        batch_rows
-            Rows of a batch; fewer at the end of a stripe.
-        row_groups
-            Indexes; None: all.
-
-        Yields
-        ------
-        pyarrow.RecordBatch
-            Of ``arrow_schema(fields)``, rows in file order.
-
-        Raises
-        ------
-        CorruptDataError
-            If the file is damaged, or a column is missing or not of its type.
-        UnsupportedError
-            If a TIMESTAMP(7) to (9) lies outside the years 1677 to 2262.
-        """
-        schema = arrow_schema(fields)
-        for field in fields:
-            if field.name not in self.column_names:
-                raise CorruptDataError(self.path, f"column {field.name!r} is not in the file")
-        for index in range(len(self.row_groups)) if row_groups is None else row_groups:
-            if not fields:
-                nulls = pa.nulls(self.row_groups[index].row_count)
-                yield from pa.table({"_": nulls}).select([]).to_batches(batch_rows)
-                continue
-            for stored in self._stripe(index, fields):
-                arrays = [self._column(stored[field.name], field) for field in fields]
-                rows = pa.RecordBatch.from_arrays(arrays, schema=schema)
-                for start in range(0, rows.num_rows, batch_rows):
-                    yield rows.slice(start, batch_rows)
+    def group_columns(self, index: int, fields: Sequence[DataField]) -> Iterator[list[pa.Array]]:
+        """Read columns of a stripe."""
+        for stored in self._stripe(index, fields):
+            yield [self._column(stored[field.name], field) for field in fields]
 
     def _stripe(self, index: int, fields: Sequence[DataField]) -> Iterator[dict[str, pa.Array]]:
         """Read columns of a stripe, or of all stripes of a file compressed with LZO."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paimonlab.errors import CorruptDataError
+from paimonlab.formats.open_file import OpenFile
 from paimonlab.formats.parquet_columns import Reading, conform, readings
 from paimonlab.formats.parquet_cut import (
     RowRanges,
@@ -43,7 +42,7 @@ _BLOCK_ROWS = 1 << 13
 """Rows that are taken for a page where pages are not looked at."""
 
 
-class ParquetInput:
+class ParquetInput(OpenFile):
     """An open file. Checksums of pages are verified as they are read.
 
     Use it as a context manager.
@@ -56,20 +55,10 @@ class ParquetInput:
             with damage_named(path):
                 self._metadata = shared_footers.footer(path, self._file)
                 self._file.seek(0)
+            self.row_groups = tuple(self._row_groups())
         except BaseException:
             self._file.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the file."""
@@ -90,15 +79,12 @@ class ParquetInput:
         """The columns as pyarrow sees them, names and types as the file has them."""
         return self._metadata.schema.to_arrow_schema()
 
-    @property
-    def row_groups(self) -> tuple[RowGroup, ...]:
-        """All row groups, in file order."""
-        groups, first_row = [], 0
+    def _row_groups(self) -> Iterator[RowGroup]:
+        first_row = 0
         for index in range(self._metadata.num_row_groups):
             group = self._metadata.row_group(index)
-            groups.append(RowGroup(index, first_row, group.num_rows, group.total_byte_size))
+            yield RowGroup(index, first_row, group.num_rows, group.total_byte_size)
             first_row += group.num_rows
-        return tuple(groups)
 
     def row_bytes(self, fields: Sequence[DataField], row_groups: Sequence[int]) -> int:
         """Return the bytes of an average row of the widest row group, encoded, of columns."""
@@ -115,25 +101,10 @@ class ParquetInput:
             widest = max(widest, size // max(1, group.num_rows))
         return widest
 
-    def matching_row_groups(
-        self, predicate: Predicate, fields: Sequence[DataField]
-    ) -> tuple[RowGroup, ...]:
-        """Row groups whose statistics do not rule out that the predicate is true of a row.
-
-        Parameters
-        ----------
-        predicate
-            Over columns of the file; of those that are not among ``fields`` nothing is known.
-        fields
-            Columns of the file and their types.
-        """
-        groups = self.row_groups
-        wanted = columns(predicate)
+    def group_stats(self, fields: Sequence[DataField]) -> Mapping[str, ColumnStats]:
+        """Return what is known of columns, one value a row group."""
         with damage_named(self.path):
-            chosen = [field for field in fields if field.name in wanted]
-            stats = row_group_stats(self._metadata, chosen)
-        mask = may_match_stats(predicate, stats, count=len(groups))
-        return tuple(group for group, matches in zip(groups, mask, strict=True) if matches)
+            return row_group_stats(self._metadata, fields)
 
     def wanted_rows(
         self,

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from paimonlab.formats.parquet_fields import file_schema, has_nanos
 from paimonlab.formats.parquet_options import ParquetOptions
 from paimonlab.formats.parquet_timestamps import EndHeldBack, with_integers
+from paimonlab.formats.pending_rows import PendingRows
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 
@@ -21,7 +22,6 @@ PAGE_ROWS = 8192
 """Rows of a page: few enough that finding one row decodes little, enough that writing and
 scanning take no longer than with pages of a megabyte."""
 _SAMPLE_ROWS = 8192
-_GUESSED_COMPRESSION = 0.5  # bytes in the file per byte in memory, until some were written
 
 
 class ParquetWriter:
@@ -48,10 +48,7 @@ class ParquetWriter:
         self._has_nanos = any(has_nanos(field.type) for field in fields)
         self._options = options
         self._codec = options.codec
-        self._pending: list[pa.Table] = []
-        self._pending_rows = 0
-        self._pending_bytes = 0
-        self._written_memory_bytes = 0
+        self._pending: PendingRows[pa.Table] = PendingRows()
         self._writer: pq.ParquetWriter | None = None
         self._file = file_io.open_output(path)
         self._end: EndHeldBack | None = None
@@ -74,9 +71,7 @@ class ParquetWriter:
         start = 0
         while start < table.num_rows:
             piece = table.slice(start, self._room_for(table))
-            self._pending.append(piece)
-            self._pending_rows += piece.num_rows
-            self._pending_bytes += piece.nbytes
+            self._pending.add(piece)
             start += piece.num_rows
             if self._is_full():
                 self._flush()
@@ -84,11 +79,7 @@ class ParquetWriter:
     @property
     def bytes_written(self) -> int:
         """About how large the file would be if it were closed now."""
-        in_file = self._file.tell()
-        ratio = _GUESSED_COMPRESSION
-        if self._written_memory_bytes:
-            ratio = in_file / self._written_memory_bytes
-        return in_file + int(self._pending_bytes * ratio)
+        return self._pending.with_file(self._file.tell())
 
     def close(self) -> int:
         """Finish the file; returns its size in bytes."""
@@ -111,27 +102,24 @@ class ParquetWriter:
     def _room_for(self, table: pa.Table) -> int:
         """Count the rows that fit the open row group, at least one."""
         row_bytes = max(table.nbytes // max(table.num_rows, 1), 1)
-        by_bytes = (self._options.row_group_bytes - self._pending_bytes) // row_bytes
-        return max(min(self._options.row_group_rows - self._pending_rows, by_bytes), 1)
+        by_bytes = (self._options.row_group_bytes - self._pending.memory_bytes) // row_bytes
+        return max(min(self._options.row_group_rows - self._pending.rows, by_bytes), 1)
 
     def _is_full(self) -> bool:
         return (
-            self._pending_rows >= self._options.row_group_rows
-            or self._pending_bytes >= self._options.row_group_bytes
+            self._pending.rows >= self._options.row_group_rows
+            or self._pending.memory_bytes >= self._options.row_group_bytes
         )
 
     def _flush(self) -> None:
-        if not self._pending_rows:
+        if not self._pending.rows:
             return
-        table = pa.concat_tables(self._pending)
+        table = pa.concat_tables(self._pending.take())
         if self._writer is None:
             self._writer = self._open(self._dictionary_columns(table))
         if self._has_nanos:
             table = table.cast(with_integers(self._schema))
         self._writer.write_table(table, row_group_size=table.num_rows)
-        self._written_memory_bytes += self._pending_bytes
-        self._pending.clear()
-        self._pending_rows = self._pending_bytes = 0
 
     def _dictionary_columns(self, table: pa.Table) -> list[str]:
         options = self._options

@@ -5,26 +5,36 @@ Parquet files have pages that are read by themselves; stripes of ORC and blocks 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.errors import CorruptDataError
+from paimonlab.formats.open_file import OpenFile
 from paimonlab.formats.parquet_cut import RowRanges, count_rows, select, whole
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.predicate import ColumnStats, Predicate, columns, may_match_stats
+from paimonlab.spec.predicate import ColumnStats, Predicate
 from paimonlab.spec.types import DataField
 
 
-class WholeGroups(ABC):
+class WholeGroups(OpenFile):
     """The part of `paimonlab.formats.data_format.DataInput` that such files share."""
 
-    row_groups: tuple[RowGroup, ...]
+    @property
+    @abstractmethod
+    def column_names(self) -> frozenset[str]:
+        """Names of the columns."""
 
     @abstractmethod
+    def group_columns(
+        self, index: int, fields: Sequence[DataField]
+    ) -> Iterator[Sequence[pa.Array]]:
+        """Read columns of a row group in one or more pieces, each of its type in the table."""
+
     def batches(
         self,
         fields: Sequence[DataField],
@@ -32,11 +42,42 @@ class WholeGroups(ABC):
         batch_rows: int,
         row_groups: Sequence[int] | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Read columns piece by piece."""
+        """Read columns piece by piece, holding a row group in memory.
 
-    @abstractmethod
-    def group_stats(self, fields: Sequence[DataField]) -> Mapping[str, ColumnStats]:
-        """Return what is known of columns, one value a row group."""
+        Parameters
+        ----------
+        fields
+            Which columns, found by name, and of which types.
+        batch_rows
+            Rows of a batch; fewer at the end of a row group.
+        row_groups
+            Indexes; None: all.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            Of ``arrow_schema(fields)``, rows in file order.
+
+        Raises
+        ------
+        CorruptDataError
+            If the file is damaged, or a column is missing or not of its type.
+        UnsupportedError
+            If a TIMESTAMP(7) to (9) lies outside the years 1677 to 2262.
+        """
+        schema = arrow_schema(fields)
+        for field in fields:
+            if field.name not in self.column_names:
+                raise CorruptDataError(self.path, f"column {field.name!r} is not in the file")
+        for index in range(len(self.row_groups)) if row_groups is None else row_groups:
+            if not fields:
+                nulls = pa.nulls(self.row_groups[index].row_count)
+                yield from pa.table({"_": nulls}).select([]).to_batches(batch_rows)
+                continue
+            for arrays in self.group_columns(index, fields):
+                rows = pa.RecordBatch.from_arrays(arrays, schema=schema)
+                for start in range(0, rows.num_rows, batch_rows):
+                    yield rows.slice(start, batch_rows)
 
     @property
     def num_rows(self) -> int:
@@ -51,23 +92,6 @@ class WholeGroups(ABC):
         """Return the stored bytes of an average row of the widest row group; of all columns."""
         chosen = [self.row_groups[index] for index in row_groups]
         return max((group.size_bytes // max(1, group.row_count) for group in chosen), default=0)
-
-    def matching_row_groups(
-        self, predicate: Predicate, fields: Sequence[DataField]
-    ) -> tuple[RowGroup, ...]:
-        """Return row groups whose statistics do not rule out that the predicate is true.
-
-        Parameters
-        ----------
-        predicate
-            Over columns of the file; of those that are not among ``fields`` nothing is known.
-        fields
-            Columns of the file and their types.
-        """
-        wanted = columns(predicate)
-        stats = self.group_stats([field for field in fields if field.name in wanted])
-        mask = may_match_stats(predicate, stats, count=len(self.row_groups))
-        return tuple(one for one, matches in zip(self.row_groups, mask, strict=True) if matches)
 
     def wanted_rows(
         self,

@@ -21,21 +21,15 @@ from paimonlab.metadata.hints import write_hint
 from paimonlab.metadata.layout import BRANCH_PREFIX, TAG_PREFIX, TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.metadata.table_files import TableFiles
 from paimonlab.metadata.tags import TagManager
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.storage import FileIO, join, safe_join
+from paimonlab.storage import join, safe_join
 
 
-class BranchManager:
+class BranchManager(TableFiles):
     """Finds, creates and deletes branches, and lets the table go on with one of them."""
-
-    def __init__(
-        self, file_io: FileIO, layout: TableLayout, *, table_name: str | None = None
-    ) -> None:
-        self._file_io = file_io
-        self._layout = layout
-        self._table = table_name or layout.table_path
 
     def names(self) -> list[str]:
         """Return the names of all branches but the main one, sorted."""

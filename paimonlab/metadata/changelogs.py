@@ -7,20 +7,13 @@ from __future__ import annotations
 
 from paimonlab.errors import SnapshotNotFoundError
 from paimonlab.metadata.hints import numbered, write_hint
-from paimonlab.metadata.layout import CHANGELOG_PREFIX, TableLayout
+from paimonlab.metadata.layout import CHANGELOG_PREFIX
+from paimonlab.metadata.table_files import TableFiles
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.storage import FileIO
 
 
-class ChangelogManager:
+class ChangelogManager(TableFiles):
     """Finds and reads the long-lived changelogs of a table."""
-
-    def __init__(
-        self, file_io: FileIO, layout: TableLayout, *, table_name: str | None = None
-    ) -> None:
-        self._file_io = file_io
-        self._layout = layout
-        self._table = table_name or layout.table_path
 
     def ids(self) -> list[int]:
         """Return the ids of all changelogs, ascending, by listing the folder."""

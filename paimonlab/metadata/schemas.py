@@ -8,21 +8,20 @@ from __future__ import annotations
 from paimonlab.errors import CorruptMetadataError, SchemaNotFoundError
 from paimonlab.metadata.hints import numbered
 from paimonlab.metadata.layout import SCHEMA_PREFIX, TableLayout
+from paimonlab.metadata.table_files import TableFiles
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.storage import FileIO
 
 _PUBLISH_ATTEMPTS = 3
 
 
-class SchemaManager:
+class SchemaManager(TableFiles):
     """Finds, reads and publishes schemas. Schemas never change, so they are read once."""
 
     def __init__(
         self, file_io: FileIO, layout: TableLayout, *, table_name: str | None = None
     ) -> None:
-        self._file_io = file_io
-        self._layout = layout
-        self._table = table_name or layout.table_path
+        super().__init__(file_io, layout, table_name=table_name)
         self._known: dict[int, TableSchema] = {}
         self._latest_id: int | None = None
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError, SnapshotNotFoundError
 from paimonlab.metadata.hints import numbered, read_hint
 from paimonlab.metadata.layout import SNAPSHOT_PREFIX, TableLayout
+from paimonlab.metadata.table_files import TableFiles
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.storage import FileIO
 
@@ -21,7 +22,7 @@ _LONGEST_WALK = 100
 """Snapshots of others that are looked for one by one; if there are more, the folder is listed."""
 
 
-class SnapshotManager:
+class SnapshotManager(TableFiles):
     """Finds and reads snapshots.
 
     No snapshot is cached: a rollback may give an id to another one.
