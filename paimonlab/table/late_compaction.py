@@ -74,8 +74,6 @@ def compact_written(parts: TableParts, messages: Sequence[CommitMessage]) -> Sna
     has_buckets = parts.write_plan().bucket_mode is not BucketMode.POSTPONE_MODE
     if not messages or not parts.schema.primary_keys or options.write_only or not has_buckets:
         return None
-    if parts.compact_plan(None).strategy.levels.needs_lookup:
-        return None
     keys = {(message.partition, message.bucket) for message in messages}
     try:
         return compact_buckets(parts, CompactRequest(keep=of_buckets(keys))).snapshot

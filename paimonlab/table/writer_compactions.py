@@ -38,8 +38,6 @@ def writer_compactions(
     if not parts.schema.primary_keys or options.write_only or not has_buckets:
         return None
     compacting = parts.compact_plan(snapshot)
-    if compacting.strategy.levels.needs_lookup:
-        return None
 
     def restore(keys: Collection[BucketKey]) -> Mapping[BucketKey, BucketFiles]:
         found = {key: bucket_of(plan, *key, total_buckets=plan.buckets) for key in keys}

@@ -238,7 +238,7 @@ def test_a_renamed_column_keeps_its_function_and_group(catalog: pl.Catalog) -> N
 
 def test_rows_of_first_row_wait_for_compaction(catalog: pl.Catalog) -> None:
     """Readers of such tables see compacted files only, as Java's do."""
-    table = made(catalog, {"merge-engine": "first-row"})
+    table = made(catalog, {"merge-engine": "first-row", "write-only": "true"})
 
     table.write(rows(k=[1, 1], v=[1, 2], s=["a", "b"], g=[1, 1]))
 

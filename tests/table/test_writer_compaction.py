@@ -295,3 +295,30 @@ def test_messages_survive_the_way_to_another_process(create: Create) -> None:
     table.commit([CommitMessage.from_bytes(one) for one in sent], identifier=1, user=writer.user)
 
     assert levels_of(table) == {5: 1}
+
+
+def test_rows_of_first_row_are_seen_at_once(create: Create) -> None:
+    table = create(**{"merge-engine": "first-row"})
+
+    for value in range(4):
+        put(table, {"k": [1, value + 10], "p": ["x", "x"], "v": [value] * 2})
+        assert content(table)["v"].to_pylist() == [0, *range(value + 1)]
+
+    assert table.fsck(deep=True).is_clean
+
+
+def test_a_changelog_comes_with_the_commit(create: Create) -> None:
+    table = create(**{"changelog-producer": "lookup"})
+    put(table, {"k": [1, 2], "p": ["x", "x"], "v": [1, 1]})
+    seen = table.snapshot
+    assert seen is not None
+
+    put(table, {"k": [1, 3], "p": ["x", "x"], "v": [2, 2]})
+
+    assert table.snapshot is not None
+    changes = table.changes(seen.id, table.snapshot.id, mode="changelog", columns=["k", "v"])
+    assert sorted(tuple(row.values()) for row in changes.to_arrow().to_pylist()) == [
+        ("+I", 3, 2),
+        ("+U", 1, 2),
+        ("-U", 1, 1),
+    ]
