@@ -31,7 +31,7 @@ from paimonlab.errors import CorruptMetadataError, UnsupportedError
 
 MAGIC = b"Obj\x01"
 _SYNC_BYTES = 16
-_BLOCK_BYTES = 64 * 1024
+BLOCK_BYTES = 64 * 1024
 """Encoded records that fill a block."""
 MAX_DECODED_BYTES = 1 << 30
 """More than this in one file is not believed to be metadata."""
@@ -422,11 +422,20 @@ def write_records(
     UnsupportedError
         If ``compression`` is neither.
     """
+    return write_blocks(
+        schema, _encode(schema, records), compression=compression, checksum=checksum
+    )
+
+
+def write_blocks(
+    schema: Any, blocks: Iterable[Block], *, compression: str, checksum: bool
+) -> bytes:
+    """Make a container of encoded records that are not compressed yet; see `write_records`."""
     if compression not in _CODECS:
         raise UnsupportedError(f"compression of manifests {compression!r}", "use zstd or null")
     compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=checksum)
     compress = compressor.compress if compression == "zstd" else _plain
-    blocks = [Block(block.record_count, compress(block.data)) for block in _encode(schema, records)]
+    blocks = [Block(block.record_count, compress(block.data)) for block in blocks]
     text = json.dumps(schema, separators=(",", ":")).encode()
     codec = _CODECS[compression]
     sync = _digest(text, codec, blocks)
@@ -456,7 +465,7 @@ def _encode(schema: Any, records: Iterable[Mapping[str, Any]]) -> Iterator[Block
     for record in records:
         fastavro.schemaless_writer(buffer, parsed, record, disable_tuple_notation=True)
         count += 1
-        if buffer.tell() >= _BLOCK_BYTES:
+        if buffer.tell() >= BLOCK_BYTES:
             yield Block(count, buffer.getvalue())
             buffer, count = io.BytesIO(), 0
     if count:

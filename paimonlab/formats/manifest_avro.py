@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.formats.avro_columns import ColumnSource, check_version, conform
-from paimonlab.formats.avro_container import read_records
+from paimonlab.formats.avro_container import read_records, write_blocks
+from paimonlab.formats.entry_columns import entry_blocks
 from paimonlab.formats.entry_rows import table_to_entries
 from paimonlab.formats.manifest_columns import is_avro, read_table, read_tables, write_rows
 from paimonlab.formats.manifest_records import ENTRY, LIST_ENTRY
@@ -46,6 +47,9 @@ _OPTIONAL_FILE_COLUMNS = frozenset(
         "write_cols",
     }
 )
+_NULLABLE = _OPTIONAL_FILE_COLUMNS | {"key_stats_null_counts", "value_stats_null_counts"}
+_MANY = 200
+"""Entries that are encoded faster column by column than one by one."""
 _ENTRY_COLUMNS = ("kind", "partition", "bucket", "total_buckets")
 
 
@@ -63,9 +67,7 @@ _ENTRY_SOURCES = [
     ColumnSource(
         field,
         _avro_path(field.name),
-        is_required=not (
-            field.name in _OPTIONAL_FILE_COLUMNS or field.name.endswith("_null_counts")
-        ),
+        is_required=field.name not in _NULLABLE,
     )
     for field in ENTRY_SCHEMA
 ]
@@ -166,6 +168,10 @@ def write_entries(
     UnsupportedError
         If ``compression`` is not known.
     """
+    is_many = isinstance(entries, pa.Table) and entries.num_rows >= _MANY
+    if is_many and file_format == "avro":
+        blocks = entry_blocks(entries, _NULLABLE)
+        return write_blocks(ENTRY, blocks, compression=compression, checksum=checksum)
     values = table_to_entries(entries) if isinstance(entries, pa.Table) else entries
     records = (_entry_record(entry) for entry in values)
     return write_rows(

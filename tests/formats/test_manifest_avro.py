@@ -326,3 +326,42 @@ def outcome(data: bytes) -> str | list[ManifestEntry]:
         return table_to_entries(read_entries(data, path="some/manifest"))
     except PaimonError as error:
         return "error that names the file" if "some/manifest" in str(error) else str(error)
+
+
+@pytest.mark.parametrize("compression", ["zstd", "null"])
+def test_many_entries_are_the_same_bytes_column_by_column(
+    compression: str, rng: np.random.Generator
+) -> None:
+    def maybe(value: Any) -> Any:
+        return value if rng.random() < 0.7 else None
+
+    def texts() -> tuple[str, ...]:
+        return tuple(f"ä{number}" * int(rng.integers(9)) for number in range(rng.integers(3)))
+
+    entries = [
+        entry(
+            number,
+            file_size_bytes=int(rng.integers(-(2**62), 2**62)) >> int(rng.integers(60)),
+            min_key=rng.bytes(int(rng.integers(40))),
+            key_stats=SimpleStats(b"", rng.bytes(20), maybe((None, number, 2**40))),
+            value_stats=SimpleStats(EMPTY_ROW, EMPTY_ROW, maybe(())),
+            level=int(rng.integers(6)),
+            extra_files=texts(),
+            creation_time_millis=maybe(number),
+            delete_row_count=maybe(0),
+            embedded_file_index=maybe(rng.bytes(300)),
+            file_source=maybe(1),
+            value_stats_cols=maybe(texts()),
+            external_path=maybe("s3://b/ä"),
+            first_row_id=maybe(7),
+            write_cols=maybe(texts()),
+        )
+        for number in range(1500)
+    ]
+    for some in (entries, entries[:200], entries[7:900]):
+        table = entries_to_table(some)
+        by_column = write_entries(table, compression=compression)
+        assert by_column == write_entries(some, compression=compression)
+        assert read_entries(by_column, path="m").equals(table)
+    sliced = entries_to_table(entries).slice(100, 900)
+    assert write_entries(sliced) == write_entries(entries[100:1000])
