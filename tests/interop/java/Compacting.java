@@ -1,15 +1,21 @@
 import java.lang.reflect.Method;
+import java.math.BigInteger;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.apache.paimon.append.AppendCompactCoordinator;
 import org.apache.paimon.append.AppendCompactTask;
 import org.apache.paimon.append.BucketedAppendCompactManager;
+import org.apache.paimon.append.cluster.IncrementalClusterManager;
+import org.apache.paimon.append.cluster.IncrementalClusterStrategy;
 import org.apache.paimon.data.BinaryRow;
 import org.apache.paimon.io.DataFileMeta;
 import org.apache.paimon.manifest.FileSource;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
+import org.apache.paimon.sort.hilbert.HilbertIndexer;
+import org.apache.paimon.sort.zorder.ZOrderByteUtils;
 import org.apache.paimon.stats.SimpleStats;
 import org.apache.paimon.table.FileStoreTable;
 
@@ -73,6 +79,69 @@ final class Compacting {
         return picks;
     }
 
+    /** {@code states [[[name, size, level], ...], ...], full}: output level and names, or null. */
+    static ArrayNode pickClusters(Request request) throws Exception {
+        FileStoreTable table = request.storeTable();
+        var options = table.coreOptions();
+        var strategy =
+                new IncrementalClusterStrategy(
+                        table.schemaManager(),
+                        options.clusteringColumns(),
+                        options.maxSizeAmplificationPercent(),
+                        options.sortedRunSizeRatio(),
+                        options.numSortedRunCompactionTrigger());
+        ArrayNode picks = Values.JSON.arrayNode();
+        for (JsonNode state : request.get("states")) {
+            List<DataFileMeta> files = new ArrayList<>();
+            for (JsonNode file : state) {
+                int level = file.get(2).asInt();
+                files.add(level == 0 ? file(file, 0) : file(file, 0).upgrade(level));
+            }
+            var unit =
+                    strategy.pick(
+                            options.numLevels(),
+                            IncrementalClusterManager.constructPartitionLevels(files),
+                            request.flag("full", false));
+            if (unit.isEmpty()) {
+                picks.addNull();
+                continue;
+            }
+            ArrayNode pick = picks.addArray();
+            pick.add(unit.get().outputLevel());
+            names(pick, unit.get().files());
+        }
+        return picks;
+    }
+
+    /** {@code points [[coordinate, ...], ...]}: their positions on the Hilbert curve, in hex. */
+    static ArrayNode hilbert(Request request) {
+        ArrayNode found = Values.JSON.arrayNode();
+        for (JsonNode point : request.get("points")) {
+            Long[] coordinates = new Long[point.size()];
+            for (int i = 0; i < coordinates.length; i++) {
+                coordinates[i] = point.get(i).asLong();
+            }
+            found.add(Values.hex(HilbertIndexer.hilbertCurvePosBytes(coordinates)));
+        }
+        return found;
+    }
+
+    /** {@code rows [[column in hex, ...], ...]}: the bits of the columns in turn, in hex. */
+    static ArrayNode zorder(Request request) {
+        ArrayNode found = Values.JSON.arrayNode();
+        for (JsonNode row : request.get("rows")) {
+            byte[][] columns = new byte[row.size()][];
+            int size = 0;
+            for (int i = 0; i < columns.length; i++) {
+                columns[i] = new BigInteger("01" + row.get(i).asText(), 16).toByteArray();
+                columns[i] = Arrays.copyOfRange(columns[i], 1, columns[i].length);
+                size += columns[i].length;
+            }
+            found.add(Values.hex(ZOrderByteUtils.interleaveBits(columns, size)));
+        }
+        return found;
+    }
+
     private static List<DataFileMeta> full(List<DataFileMeta> files, long target)
             throws Exception {
         List<DataFileMeta> rewritten = new ArrayList<>();
@@ -94,24 +163,27 @@ final class Compacting {
     private static List<DataFileMeta> files(JsonNode state) {
         List<DataFileMeta> files = new ArrayList<>();
         for (JsonNode file : state) {
-            files.add(
-                    DataFileMeta.forAppend(
-                            file.get(0).asText(),
-                            file.get(1).asLong(),
-                            10,
-                            SimpleStats.EMPTY_STATS,
-                            file.get(2).asLong(),
-                            file.get(2).asLong() + 9,
-                            0,
-                            List.of(),
-                            null,
-                            FileSource.APPEND,
-                            null,
-                            null,
-                            null,
-                            null));
+            files.add(file(file, file.get(2).asLong()));
         }
         return files;
+    }
+
+    private static DataFileMeta file(JsonNode drawing, long firstSequenceNumber) {
+        return DataFileMeta.forAppend(
+                drawing.get(0).asText(),
+                drawing.get(1).asLong(),
+                10,
+                SimpleStats.EMPTY_STATS,
+                firstSequenceNumber,
+                firstSequenceNumber + 9,
+                0,
+                List.of(),
+                null,
+                FileSource.APPEND,
+                null,
+                null,
+                null,
+                null);
     }
 
     private static void names(ArrayNode into, List<?> files) {

@@ -52,6 +52,9 @@ public final class PaimonOracle {
         COMMANDS.put("compact", Writing::compact);
         COMMANDS.put("pick_append_partitions", Compacting::pickPartitions);
         COMMANDS.put("pick_append_buckets", Compacting::pickBuckets);
+        COMMANDS.put("pick_clusters", Compacting::pickClusters);
+        COMMANDS.put("hilbert", Compacting::hilbert);
+        COMMANDS.put("zorder", Compacting::zorder);
         COMMANDS.put("append_delete", Deletions::delete);
         COMMANDS.put("deletion_vector", Deletions::vector);
         COMMANDS.put("compact_postponed", Postponed::compact);
