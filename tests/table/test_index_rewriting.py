@@ -10,6 +10,7 @@ import pytest
 
 import paimonlab
 from paimonlab.errors import UnsupportedError
+from paimonlab.formats.file_index import container
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
 
@@ -121,3 +122,49 @@ def test_rows_in_several_files_are_refused(catalog: paimonlab.Catalog) -> None:
 
     with pytest.raises(UnsupportedError, match="data-evolution"):
         table.maintenance.rewrite_file_index()
+
+
+def test_an_index_is_the_one_a_writer_would_have_made(catalog: paimonlab.Catalog) -> None:
+    options = {INDEX: "k", "file-index.bitmap.columns": "p", "file-index.range-bitmap.columns": "k"}
+    columns = {"p": "STRING NOT NULL", "k": "INT NOT NULL"}
+    first = catalog.create_table("db.first", columns, options=options)
+    first.write(rows(0))
+    later = catalog.create_table("db.later", columns)
+    later.write(rows(0))
+    catalog.alter_table(
+        "db.later", *(paimonlab.SetOption(key, value) for key, value in options.items())
+    )
+    later = open_table(catalog, "db.later")
+
+    later.maintenance.rewrite_file_index()
+
+    assert index_of(later) == index_of(first)
+
+
+def test_a_renamed_column_is_indexed_by_its_name_in_the_file(catalog: paimonlab.Catalog) -> None:
+    make(catalog, (), {})
+    catalog.alter_table(
+        "db.t",
+        paimonlab.RenameColumn("k", "number"),
+        paimonlab.SetOption(INDEX, "number"),
+        paimonlab.SetOption("file-index.in-manifest-threshold", "10 mb"),
+    )
+    table = open_table(catalog, "db.t")
+
+    table.maintenance.rewrite_file_index()
+
+    for file in table.scan().plan().files.to_pylist():
+        assert set(container.decode(file["embedded_file_index"])) == {"k"}
+    assert table.scan(where="number = 8").to_arrow().num_rows == 1
+    assert table.scan(where="number = 9").to_arrow().num_rows == 0
+
+
+def open_table(catalog: paimonlab.Catalog, name: str) -> Table:
+    table = catalog.table(name)
+    assert isinstance(table, Table)
+    return table
+
+
+def index_of(table: Table) -> bytes:
+    (path,) = Path(table.path).rglob("*.index")
+    return path.read_bytes()
