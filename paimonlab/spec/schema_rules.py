@@ -16,6 +16,7 @@ from paimonlab.spec.hive_hash import is_hashable
 from paimonlab.spec.merge_engine import check_merge_engine
 from paimonlab.spec.options import Options
 from paimonlab.spec.partition import PartitionOptions
+from paimonlab.spec.retained import check_retained
 from paimonlab.spec.row_tracking import check_row_tracking
 from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.spec.table_schema import TableSchema
@@ -59,6 +60,7 @@ def check_schema(schema: TableSchema) -> None:
     _check_folders(schema)
     _check_kinds(schema, types)
     reads_overwrites(Options(schema.options), has_key=bool(schema.primary_keys))
+    check_retained(schema.options)
     check_row_tracking(schema)
     check_merge_engine(schema.fields, schema.primary_keys, schema.options)
     _check_expiring_field(schema, types)

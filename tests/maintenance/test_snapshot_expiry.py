@@ -15,6 +15,7 @@ import paimonlab as pl
 from paimonlab.errors import (
     CorruptMetadataError,
     PostCommitError,
+    SchemaError,
     SnapshotExpiredError,
     SnapshotNotFoundError,
 )
@@ -430,3 +431,18 @@ def test_changes_of_deleted_files_outlive_them_until_changelogs_go(tmp_path: Pat
     assert opened(tmp_path).changes(0, 2).to_arrow()["id"].to_pylist() == [2]
     table.maintenance.expire_changelogs(delete_all=True)
     assert ids(table.scan()) == [3]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"snapshot__num_retained__max": "5"},
+        {"snapshot__num_retained__min": "0"},
+        {"changelog__num_retained__max": "9"},
+        {"changelog__num_retained__min": "0"},
+    ],
+    ids=str,
+)
+def test_what_contradicts_itself_makes_no_table(tmp_path: Path, options: dict[str, str]) -> None:
+    with pytest.raises(SchemaError, match=r"num-retained\.min"):
+        new_table(tmp_path, **options)

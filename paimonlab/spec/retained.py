@@ -1,0 +1,45 @@
+"""How many snapshots and changelogs a table may be asked to keep.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.schema.SchemaValidation``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from paimonlab.errors import SchemaError
+from paimonlab.spec.options import Options, option_field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetainedOptions:
+    """The table options that say how many are kept."""
+
+    most: int = option_field("snapshot.num-retained.max", "int", 2**31 - 1)
+    """``snapshot.num-retained.max``"""
+    least: int = option_field("snapshot.num-retained.min", "int", 10)
+    """``snapshot.num-retained.min``"""
+    changelog_most: int | None = option_field("changelog.num-retained.max", "int", None)
+    """``changelog.num-retained.max``; None: as of snapshots."""
+    changelog_least: int | None = option_field("changelog.num-retained.min", "int", None)
+    """``changelog.num-retained.min``; None: as of snapshots."""
+
+
+def check_retained(options: Mapping[str, str]) -> None:
+    """Check that as many are kept as at least, and at least one.
+
+    Raises
+    ------
+    SchemaError
+        If not; Java opens no such table.
+    """
+    kept = Options(options).slice(RetainedOptions)
+    most = kept.most if kept.changelog_most is None else kept.changelog_most
+    least = kept.least if kept.changelog_least is None else kept.changelog_least
+    for what, low, high in (("snapshot", kept.least, kept.most), ("changelog", least, most)):
+        if low < 1 or low > high:
+            raise SchemaError(
+                f"option '{what}.num-retained.min' = {low} must be at least 1 and not above "
+                f"'{what}.num-retained.max' = {high}; set both"
+            )
