@@ -123,6 +123,26 @@ def expire_tags(table: Table, *, older_than: timedelta | int | None, consent: Co
     consent.run(verb)
 
 
+@click.command("expire-consumers")
+@on_table
+@click.option(
+    "--older-than",
+    callback=duration,
+    required=True,
+    metavar="DURATION",
+    help="How long they may stand still: '7 d'.",
+)
+@asks_first
+def expire_consumers(table: Table, *, older_than: timedelta, consent: Consent) -> None:
+    """Forget the consumers that have stood still."""
+
+    def verb(*, dry_run: bool) -> object:
+        expire = table.maintenance.expire_consumers
+        return {"consumers": expire(older_than, dry_run=dry_run)}
+
+    consent.run(verb)
+
+
 @click.command()
 @on_table
 @_older_than_option

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import paimonlab
-from paimonlab.cli import expiring, jobs, names, rows
+from paimonlab.cli import expiring, jobs, names, repairing, rows
 from paimonlab.cli.compacting import compact
 from paimonlab.cli.following import follow
 from paimonlab.cli.fsck import fsck
@@ -54,7 +54,12 @@ _COMMANDS: tuple[click.Command, ...] = (
     expiring.expire_changelogs,
     expiring.expire_partitions,
     expiring.expire_tags,
+    expiring.expire_consumers,
     expiring.orphans,
+    repairing.repair,
+    repairing.purge,
+    repairing.rescale,
+    repairing.rewrite_file_index,
     jobs.rollback,
     jobs.analyze,
     jobs.compact_manifests,

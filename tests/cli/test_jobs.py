@@ -214,3 +214,50 @@ def test_consumers(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     assert orders.consumers.list() == {"reader": 2}
     assert run(*reset).output == "consumer reader is forgotten\n"
     assert run(*reset).exit_code == 1
+
+
+def test_consumers_that_stand_still_expire(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    orders.consumers.reset("reader", 2)
+    old = tmp_path / "db.db/orders/consumer/consumer-reader"
+    os.utime(old, (1_700_000_000, 1_700_000_000))
+    expire = ("expire-consumers", str(tmp_path), "db.orders", "--older-than", "7 d")
+
+    assert json.loads(run(*expire, "--dry-run", "--json").output)["consumers"] == ["reader"]
+    assert run(*expire, "--yes").exit_code == 0
+    assert not orders.consumers.list()
+
+
+def test_missing_files_are_given_up(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    newest = orders.scan(where="id = 3").plan().splits[0].files[0].file_name
+    next((tmp_path / "db.db/orders").rglob(newest)).unlink()
+    repair = ("repair", str(tmp_path), "db.orders")
+
+    planned = json.loads(run(*repair, "--dry-run", "--json").output)
+    assert (len(planned["missing_files"]), planned["committed_snapshot"]) == (1, None)
+    assert run(*repair).exit_code == 2
+    done = run(*repair, "--yes")
+    assert done.exit_code == 0
+    assert "lost rows: 1" in done.output
+    assert orders.scan().count() == 2
+
+
+def test_a_table_is_emptied_for_good(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    purge = ("purge", str(tmp_path), "db.orders")
+
+    assert run(*purge, "--dry-run").exit_code == 0
+    assert orders.scan().count() == 3
+    assert run(*purge, "--yes").exit_code == 0
+    assert orders.scan().count() == 0
+    assert not list((tmp_path / "db.db/orders").rglob("data-*.parquet"))
+
+
+def test_buckets_and_indexes_are_made_anew(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    rescale = ("rescale", str(tmp_path), "db.orders", "--buckets", "3")
+
+    assert run(*rescale, "--dry-run", "--json").exit_code == 0
+    assert run(*rescale, "--yes").exit_code == 0
+    table = pl.connect(tmp_path).table("db.orders")
+    assert isinstance(table, pl.Table)
+    assert (table.options["bucket"], table.scan().count()) == ("3", 3)
+    assert run("rewrite-file-index", str(tmp_path), "db.orders").exit_code == 0
+    assert run("rescale", str(tmp_path), "db.orders", "--yes").exit_code == 2
