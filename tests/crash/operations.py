@@ -79,6 +79,12 @@ def _table_with_runs(catalog: pl.Catalog) -> None:
     _table(catalog).write(_rows([1, 2], "z"))
 
 
+def _table_with_lookups(catalog: pl.Catalog) -> None:
+    _keyed_table(catalog, changelog_producer="lookup")
+    _compact_fully(catalog)
+    catalog.alter_table(TABLE, pl.SetOption("write-only", "false"))
+
+
 def _compacting_table(catalog: pl.Catalog) -> None:
     _table_with_runs(catalog)
     catalog.alter_table(TABLE, pl.SetOption("write-only", "false"))
@@ -285,6 +291,7 @@ OPERATIONS: Sequence[Operation] = (
     _operation("update by rewriting", _append_table, _update),
     _operation("update by key", _keyed_table, _update),
     _operation("upsert and compact", _compacting_table, _upsert, **_KEPT),
+    _operation("upsert with lookups", _table_with_lookups, _upsert, **_KEPT),
     _operation("compact files", _append_table, _compact_fully),
     _operation("compact files with vectors", _vector_table, _compact_fully),
     _operation("compact runs", _table_with_runs, _compact),
