@@ -45,7 +45,7 @@ def keyed(catalog: pl.Catalog) -> pl.Table:
         "db.t",
         {"id": "INT", "v": "STRING"},
         primary_keys=["id"],
-        options={"bucket": "2", "write-only": "true"},
+        options={"bucket": "1", "write-only": "true"},  # pieces in one order
     )
     write(table, ("+I", 1, "a"), ("+I", 2, "b"), ("+I", 3, "c"))
     write(table, ("+U", 1, "a2"), ("-D", 2, "b"))
