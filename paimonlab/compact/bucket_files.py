@@ -32,6 +32,8 @@ class BucketFiles:
     """The index files of the bucket."""
     has_indexes_beside_data: bool = False
     """``index-file-in-data-file-dir``"""
+    index_folder: str = ""
+    """Where index files of the bucket are; absolute."""
     targets: Targets
     """Of data files."""
     changelog_targets: Targets

@@ -198,6 +198,8 @@ def delete_outputs(increment: CompactIncrement, bucket: BucketFiles, file_io: Fi
     for file in increment.changelog:
         for path in bucket.changelog_targets(file.level).paths_of(file):
             file_io.delete(path)
+    for index in increment.new_indexes:
+        file_io.delete(join(bucket.index_folder, index.file_name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,12 @@ import pyarrow as pa
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.datafile.writer import FileTarget
 from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.metadata.layout import TableLayout
 from paimonlab.scan.live_files import in_real_buckets, index_files_of, live_entries
 from paimonlab.spec.data_file import DataFileMeta, FileSource
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage import safe_join
 from paimonlab.table.bucket_memory import BucketKey
 from paimonlab.table.parts import TableParts
 from paimonlab.write.file_targets import changelog_target, data_target
@@ -89,6 +91,9 @@ def bucket_of(
         files=tuple(files),
         indexes=tuple(indexes),
         has_indexes_beside_data=plan.options.indexes_beside_data,
+        index_folder=safe_join(plan.table_path, folder)
+        if plan.options.indexes_beside_data
+        else TableLayout(plan.table_path).index_folder,
         targets=partial(_compacted, plan, folder),
         changelog_targets=partial(_changelog, plan, folder),
         snapshot_id=snapshot_id,

@@ -63,9 +63,10 @@ class _Tree:
         """Add new files."""
         self.bucket = replace(self.bucket, files=(*self.bucket.files, *files))
 
-    def update(self, done: CompactIncrement) -> list[DataFileMeta]:
-        """Remember a compaction; returns files that nobody will ever name."""
+    def update(self, done: CompactIncrement) -> CompactIncrement:
+        """Remember a compaction; returns, as what came out of one, files nobody will ever name."""
         useless = []
+        unseen = tuple(index for index in self.new_indexes if index in done.deleted_indexes)
         names = {file.file_name for file in done.after}
         for file in done.before:
             if file in self.after:
@@ -87,7 +88,7 @@ class _Tree:
             self.deleted_indexes = (*self.deleted_indexes, *gone_now)
             self.new_indexes = done.new_indexes
         self.bucket = replace(self.bucket, files=(*stays, *done.after), indexes=indexes)
-        return useless
+        return CompactIncrement(after=tuple(useless), new_indexes=unseen)
 
     def drain(self) -> CommitMessage | None:
         """Hand over what was done; None: nothing was."""
@@ -184,6 +185,7 @@ class BucketCompactions:
                 before=tuple(tree.before.values()),
                 after=tuple(tree.after),
                 changelog=tuple(tree.changelog),
+                new_indexes=tree.new_indexes,
             )
             delete_outputs(increment, tree.bucket, self._file_io)
         self._trees.clear()
@@ -200,7 +202,7 @@ class BucketCompactions:
             if picked is None:
                 return
             done = compact(picked, tree.bucket, self._plan, self._file_io, now=now)
-            useless = CompactIncrement(after=tuple(tree.update(done)))
+            useless = tree.update(done)
             delete_outputs(useless, tree.bucket, self._file_io)
 
         if len(trees) < 2:

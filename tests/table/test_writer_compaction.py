@@ -322,3 +322,48 @@ def test_a_changelog_comes_with_the_commit(create: Create) -> None:
         ("+U", 1, 2),
         ("-U", 1, 1),
     ]
+
+
+def test_vectors_go_along_from_round_to_round(create: Create, rng: np.random.Generator) -> None:
+    """Every reader, whether it merges or obeys vectors alone, sees what a dict says."""
+    vectors = {"deletion-vectors.enabled": "true", "deletion-vectors.merge-on-read": "true"}
+    table = create(**SMALL, **vectors, **{"write-buffer-size": "4 kb"})
+    writer = table.new_writer()
+    expected: dict[int, int] = {}
+    had_vectors = False
+    for number in range(8):
+        for _ in range(int(rng.integers(1, 4))):
+            keys = rng.choice(200, 60, replace=False)
+            kinds = rng.choice(["+I", "-D"], 60, p=[0.9, 0.1])
+            columns = {
+                "k": pa.array(keys, pa.int32()),
+                "p": ["x"] * 60,
+                "v": pa.array([number] * 60, pa.int32()),
+                "o": kinds.tolist(),
+            }
+            writer.write(pa.table(columns), row_kinds="o")
+            for key, kind in zip(keys.tolist(), kinds, strict=True):
+                expected.pop(key, None)
+                expected |= {key: number} if kind == "+I" else {}
+        table.commit(writer.prepare_commit(number), identifier=number, user=writer.user)
+
+        for merges in ("true", "false"):
+            scan = table.scan(["k", "v"], options={"deletion-vectors.merge-on-read": merges})
+            found = {row["k"]: row["v"] for row in scan.to_arrow().to_pylist()}
+            assert found == expected, (number, merges)
+        had_vectors |= any(split.has_deletions for split in table.scan().plan().splits)
+
+    assert had_vectors
+    assert table.fsck(deep=True).is_clean
+    written = {path.name for path in Path(table.path, "index").iterdir()}
+    assert written == index_files_of(table)
+
+
+def index_files_of(table: Table) -> set[str]:
+    """Return the names of all index files that a snapshot names."""
+    names: set[str] = set()
+    for snapshot in table.snapshots.list():
+        if snapshot.index_manifest is not None:
+            found = table.parts.manifests.read_index(snapshot.index_manifest, referrer="a test")
+            names |= {index.file_name for index in found}
+    return names
