@@ -80,8 +80,12 @@ class Evolution:
 
     @property
     def file_fields(self) -> tuple[DataField, ...]:
-        """The columns to read from the file, in the order of ``fields``."""
-        return tuple(source.field for source in self.sources if source is not None)
+        """The columns to read from the file, in the order of ``fields``, each once.
+
+        Two columns of the reader may be one of the file: without key copies a key is its column.
+        """
+        found = {source.field.name: source.field for source in self.sources if source is not None}
+        return tuple(found.values())
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Turn a batch with the columns ``file_fields`` into what the reader sees.
@@ -91,11 +95,11 @@ class Evolution:
         DataError
             If a value cannot be cast; names the column.
         """
-        found = iter(batch.columns)
+        found = dict(zip((field.name for field in self.file_fields), batch.columns, strict=True))
         arrays = [
             pa.nulls(batch.num_rows, arrow_field.type)
             if source is None
-            else self._convert(source, next(found), field)
+            else self._convert(source, found[source.field.name], field)
             for source, field, arrow_field in zip(
                 self.sources, self.fields, self.arrow_schema, strict=True
             )
