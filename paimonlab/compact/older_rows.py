@@ -27,8 +27,12 @@ from paimonlab.read.read_plan import ReadPlan
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.binary_row import decode
 from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.predicate import Comparator, Comparison, In, Literal, Predicate, all_of
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
+
+_FEW_KEYS = 200
+"""So many are looked for one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,10 @@ class OlderFiles:
         key_fields = file_columns(self.plan.schema).keys
         asked = keys.take(pa.array(wanted))
         for start, rows in data.positioned(
-            key_fields, keep=alive, batch_rows=self.plan.bounds.batch_rows
+            key_fields,
+            predicate=_near(asked.column(0), key_fields[0]),
+            keep=alive,
+            batch_rows=self.plan.bounds.batch_rows,
         ):
             if not rows.num_rows:
                 continue
@@ -173,3 +180,19 @@ class OlderFiles:
             tuple(place for one in parts for place in one.places),
             rows,
         )
+
+
+def _near(values: pa.ChunkedArray, field: DataField) -> Predicate | None:
+    """Say what pages of a file may hold sorted values of the first key column."""
+    kind = values.type
+    if not (pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind)):
+        return None
+    if len(values) <= _FEW_KEYS:
+        return In(
+            field.name, tuple(Literal(one, field.type) for one in values.unique().to_pylist())
+        )
+    low, high = (Literal(values[place].as_py(), field.type) for place in (0, -1))
+    return all_of(
+        Comparison(field.name, Comparator.GE, low),
+        Comparison(field.name, Comparator.LE, high),
+    )

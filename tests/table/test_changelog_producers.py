@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab import AddColumn, RenameColumn
 
 PRODUCERS: dict[str, dict[str, str]] = {
     "lookup": {"changelog-producer": "lookup"},
@@ -41,7 +42,7 @@ ALLOWED = [
     for engine in ENGINES
     if engine != "first-row" or producer == "lookup"
 ]
-TURNS = 12
+TURNS = 8
 
 
 @pytest.mark.parametrize(("producer", "engine"), ALLOWED)
@@ -102,3 +103,98 @@ def add_up(state: dict[int, dict[str, Any]], changes: list[dict[str, Any]]) -> N
         else:
             assert row["k"] not in state, change
             state[row["k"]] = row
+
+
+KEYS: dict[str, dict[str, str]] = {
+    "text": {"k": "STRING NOT NULL"},
+    "several": {"k": "TIMESTAMP(3) NOT NULL", "j": "VARBINARY(9) NOT NULL"},
+    "number behind text": {"k": "STRING NOT NULL", "j": "DECIMAL(20, 2) NOT NULL"},
+}
+
+
+@pytest.mark.parametrize("producer", ["lookup", "lookup, vectors"])
+@pytest.mark.parametrize("keys", KEYS)
+@pytest.mark.parametrize("options", [{}, {"data-file.thin-mode": "true"}], ids=["", "thin"])
+def test_keys_of_any_type_are_found(
+    keys: str, producer: str, options: dict[str, str], tmp_path: Path, rng: np.random.Generator
+) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    usual = {"bucket": "1", "write-only": "true", "target-file-size": "4 kb"}
+    catalog.create_table(
+        "db.t",
+        KEYS[keys] | {"v": "INT"},
+        primary_keys=list(KEYS[keys]),
+        options=usual | PRODUCERS[producer] | options,
+    )
+    state: dict[tuple[Any, ...], Any] = {}
+    seen = 0
+
+    for turn in range(5):
+        table = catalog.table("db.t")
+        assert isinstance(table, paimonlab.Table)
+        numbers = rng.permutation(3000)[: 2000 if turn == 0 else 40]
+        columns = {
+            "k": key_values(numbers // 3, KEYS[keys]["k"]),
+            "j": key_values(numbers % 3, KEYS[keys].get("j", "")),
+            "v": pa.array(rng.integers(0, 99, len(numbers)), pa.int32()),
+        }
+        if "j" not in KEYS[keys]:
+            columns |= {"k": key_values(numbers, KEYS[keys]["k"])}
+            del columns["j"]
+        table.write(pa.table(columns))
+        table.compact()
+        assert table.snapshot is not None
+        names = list(KEYS[keys])
+        for change in (
+            table.changes(seen, table.snapshot.id, mode="changelog").to_arrow().to_pylist()
+        ):
+            key = tuple(change[name] for name in names)
+            if change["rowkind"] in ("-U", "-D"):
+                assert state.pop(key) == change["v"]
+            else:
+                assert key not in state
+                state[key] = change["v"]
+        seen = table.snapshot.id
+        rows = table.scan().to_arrow().to_pylist()
+        assert state == {tuple(row[name] for name in names): row["v"] for row in rows}, turn
+
+
+def key_values(numbers: Any, text: str) -> pa.Array:
+    if text.startswith("TIMESTAMP"):
+        return pa.array(numbers * 1000, pa.int64()).cast(pa.timestamp("ms"))
+    if text.startswith("DECIMAL"):
+        return pa.array(numbers, pa.int32()).cast(pa.decimal128(20, 2))
+    texts = [f"{number:x}" * 2 for number in numbers.tolist()]
+    return pa.array(texts) if text.startswith("STRING") else pa.array(texts).cast(pa.binary())
+
+
+def test_older_rows_have_the_columns_of_today(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table(
+        "db.t",
+        {"k": "INT NOT NULL", "v": "INT"},
+        primary_keys=["k"],
+        options={"bucket": "1", "write-only": "true"} | PRODUCERS["lookup"],
+    )
+    many = pa.array(range(1000), pa.int32())
+    table.write(pa.table({"k": many, "v": many}))
+    table.compact()
+    catalog.alter_table("db.t", AddColumn("w", "STRING"))
+    catalog.alter_table("db.t", RenameColumn("v", "x"))
+    table = catalog.table("db.t")
+    assert isinstance(table, paimonlab.Table)
+    assert table.snapshot is not None
+    seen = table.snapshot.id
+
+    ones = pa.array([7], pa.int32())
+    table.write(pa.table({"k": ones, "x": ones, "w": ["new"]}))
+    table.compact()
+
+    assert (
+        len({file["level"] for file in catalog.table("db.t$files").scan().to_arrow().to_pylist()})
+        == 2
+    )
+    found = table.changes(seen, table.snapshot.id, mode="changelog").to_arrow().to_pylist()
+    assert [tuple(row.values()) for row in found] == [("-U", 7, 7, None), ("+U", 7, 7, "new")]
