@@ -239,7 +239,6 @@ def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: O
             _check_value(key, text, spec, operation)
     _check_bucket(Options(options))
     _check_file_rows(Options(options))
-    _check_visible(Options(options), schema, operation)
     _check_clustering(Options(options), schema, operation)
 
 
@@ -272,20 +271,6 @@ def _check_value(key: str, text: str, spec: OptionSpec, operation: Operation) ->
         raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {INSTEAD[spec.key]}")
     instead = built or ("leaving it out" if spec.default is None else repr(spec.default))
     raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {instead} would do")
-
-
-def _check_visible(options: Options, schema: KeyedTable, operation: Operation) -> None:
-    """Refuse writes that nobody would see: readers wait for a compaction, which nobody does."""
-    if operation != "write" or not schema.primary_keys or _is_on("write-only", options):
-        return
-    if _is_on("deletion-vectors.enabled", options):
-        if _is_on("deletion-vectors.merge-on-read", options):
-            return
-        raise UnsupportedError(
-            "deletion-vectors.enabled = 'true'",
-            "with a primary key, readers do not see rows before they are compacted, which "
-            "paimonlab cannot do yet. Set 'write-only' = 'true' if others compact this table",
-        )
 
 
 def _check_clustering(options: Options, schema: KeyedTable, operation: Operation) -> None:

@@ -160,7 +160,6 @@ def test_unknown_keys_of_others_stay_unread() -> None:
 REFUSED: list[tuple[dict[str, str], str]] = [
     ({"pk-clustering-override": "true"}, "create read write"),
     ({"file.format": "csv"}, "create read write"),
-    ({"deletion-vectors.enabled": "true"}, "write"),
     ({"type": "format-table"}, "create read write"),
     ({"fields.a.aggregate-function": "nested_partial_update"}, "create read write"),
     ({"fields.a.nested-sequence-field": "b"}, "create read write"),

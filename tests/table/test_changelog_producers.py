@@ -183,18 +183,18 @@ def test_older_rows_have_the_columns_of_today(tmp_path: Path) -> None:
     table.compact()
     catalog.alter_table("db.t", AddColumn("w", "STRING"))
     catalog.alter_table("db.t", RenameColumn("v", "x"))
-    table = catalog.table("db.t")
-    assert isinstance(table, paimonlab.Table)
-    assert table.snapshot is not None
-    seen = table.snapshot.id
+    today = catalog.table("db.t")
+    assert isinstance(today, paimonlab.Table)
+    assert today.snapshot is not None
+    seen = today.snapshot.id
 
     ones = pa.array([7], pa.int32())
-    table.write(pa.table({"k": ones, "x": ones, "w": ["new"]}))
-    table.compact()
+    today.write(pa.table({"k": ones, "x": ones, "w": ["new"]}))
+    today.compact()
 
     assert (
         len({file["level"] for file in catalog.table("db.t$files").scan().to_arrow().to_pylist()})
         == 2
     )
-    found = table.changes(seen, table.snapshot.id, mode="changelog").to_arrow().to_pylist()
+    found = today.changes(seen, today.snapshot.id, mode="changelog").to_arrow().to_pylist()
     assert [tuple(row.values()) for row in found] == [("-U", 7, 7, None), ("+U", 7, 7, "new")]
