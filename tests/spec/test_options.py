@@ -226,16 +226,6 @@ def test_what_is_built_or_without_effect_passes(
     check_supported({"bucket": "1", **options}, Keyed(), operation)
 
 
-@pytest.mark.parametrize("key", ["write-only", "deletion-vectors.merge-on-read"])
-def test_with_deletion_vectors_keys_are_written_if_somebody_will_see_them(key: str) -> None:
-    options = {"bucket": "1", "deletion-vectors.enabled": "true"}
-
-    check_supported({**options, key: "true"}, Keyed(), "write")
-    check_supported(options, Keyed(()), "write")
-    with pytest.raises(UnsupportedError, match="write-only"):
-        check_supported({**options, key: "false"}, Keyed(), "write")
-
-
 @pytest.mark.parametrize("bucket", ["0", "-3", "x", "1.5"])
 def test_a_number_of_buckets_that_cannot_be_is_an_error(bucket: str) -> None:
     with pytest.raises(SchemaError, match=f"option 'bucket' = '{bucket}'"):

@@ -53,7 +53,7 @@ def test_the_changelog_adds_up_to_the_table(
     catalog.create_database("db")
     options = {
         "bucket": "2",
-        "write-only": "true",
+        "write-only": str(rng.random() < 0.5).lower(),
         "num-sorted-run.compaction-trigger": "3",
         "target-file-size": "4 kb",
     }
