@@ -16,6 +16,7 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.metadata.partition_stats import partition_columns
+from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.predicate import Predicate, columns, evaluate
 from paimonlab.table.append_compacting import AppendRequest, compact_appends
 from paimonlab.table.append_strategies import append_strategy
@@ -55,6 +56,11 @@ def compact_table(
     if order_by is not None or strategy is not None:
         raise UnsupportedError(
             "ordering rows while compacting", f"{parts.name} has a primary key: its order is that"
+        )
+    if parts.write_plan().bucket_mode is BucketMode.POSTPONE_MODE:
+        raise UnsupportedError(
+            "compacting a table with bucket = '-2'",
+            f"the rows of {parts.name} that wait for a bucket cannot be given one here",
         )
     request = CompactRequest(full=full, keep=keep, progress=progress)
     return planned(parts, request) if dry_run else compact_buckets(parts, request)
