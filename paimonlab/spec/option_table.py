@@ -293,9 +293,6 @@ global-index.column-update-action  enum  THROW_ERROR  THROW_ERROR|DROP_PARTITION
 global-index.external-path  string  -
 global-index.row-count-per-shard  long  100000
 log.system  string  none
-lookup-wait  boolean  true
-lookup.merge-buffer-size  memory  8 mb
-lookup.merge-records-threshold  int  1024
 lookup.remote-file.enabled  boolean  false
 manifest-sort.enabled  boolean  false
 manifest-sort.max-rewrite-size  memory  256 mb
@@ -378,6 +375,7 @@ local-merge-buffer-size  memory  -
 local-sort.max-num-file-handles  int  128
 log.changelog-mode  string  auto
 log.consistency  string  transactional
+lookup-wait  boolean  true
 lookup.async  boolean  false
 lookup.async-thread-number  int  16
 lookup.bootstrap-parallelism  int  4
@@ -394,6 +392,8 @@ lookup.continuous.discovery-interval  duration  -
 lookup.dynamic-partition.refresh-interval  duration  1 h
 lookup.dynamic-partition.refresh.async  boolean  false
 lookup.hash-load-factor  float  0.75
+lookup.merge-buffer-size  memory  8 mb
+lookup.merge-records-threshold  int  1024
 lookup.refresh.async  boolean  false
 lookup.refresh.async.pending-snapshot-count  int  5
 lookup.refresh.full-load-threshold  int  -
