@@ -51,7 +51,7 @@ def test_no_row_is_lost(case: Case, tmp_path: Path) -> None:
     after = unordered(java_rows(table.scan().to_arrow(), fields))
     assert set(rows) <= set(after) if waits else rows == after
     if result.snapshot is not None:
-        plan = table.scan().plan()
+        plan = table.scan().plan_here()
         assert all(split.raw_convertible for split in plan.splits)
         assert not any(split.has_deletions for split in plan.splits)
         assert set(plan.files["level"].to_pylist()) <= {
