@@ -152,6 +152,7 @@ partition.legacy-name  boolean  true
 partition.mark-done-action  string  success-file
 partition.timestamp-formatter  string  -
 partition.timestamp-pattern  string  -
+postpone.default-bucket-num  int  1
 primary-key  string  -
 record-level.expire-time  duration  -
 record-level.time-field  string  -
@@ -320,7 +321,6 @@ parquet.*  string  -
 postpone.batch-write-fixed-bucket  boolean  true
 postpone.batch-write-fixed-bucket.max-parallelism  int  2048
 postpone.batch-write-fixed-bucket.rescale-load-factor  int  32
-postpone.default-bucket-num  int  -
 postpone.merge-on-read  boolean  false
 postpone.target-row-num-per-bucket  long  -
 postpone.target-size-per-bucket  memory  1 gb

@@ -49,10 +49,11 @@ class BucketCompaction:
     partition: str
     """``{2026-01-01}``, as in system tables; "": the table has no partitions."""
     bucket: int
+    """-2: where rows wait for a bucket."""
     reason: str
     """Why files were picked, in words."""
     output_level: int | None
-    """Level of the new files; None: the table has no levels."""
+    """Highest level of the new files; None: the table has no levels, or no file is new."""
     picked: FileTotals
     """The files that were picked."""
     before: FileTotals

@@ -31,6 +31,7 @@ from paimonlab.table.compacting import (
 from paimonlab.table.conditions import bound
 from paimonlab.table.overwriting import partition_values
 from paimonlab.table.parts import TableParts
+from paimonlab.table.postponed_compacting import PostponedRequest, compact_postponed
 
 
 def compact_table(
@@ -58,9 +59,13 @@ def compact_table(
             "ordering rows while compacting", f"{parts.name} has a primary key: its order is that"
         )
     if parts.write_plan().bucket_mode is BucketMode.POSTPONE_MODE:
-        raise UnsupportedError(
-            "compacting a table with bucket = '-2'",
-            f"the rows of {parts.name} that wait for a bucket cannot be given one here",
+        if buckets is not None:
+            raise UnsupportedError(
+                "compacting some buckets of a table with bucket = '-2'",
+                f"rows of {parts.name} that wait for a bucket are of none yet",
+            )
+        return compact_postponed(
+            parts, PostponedRequest(full=full, keep=keep, progress=progress, dry_run=dry_run)
         )
     request = CompactRequest(full=full, keep=keep, progress=progress)
     return planned(parts, request) if dry_run else compact_buckets(parts, request)

@@ -559,7 +559,9 @@ class Table:
         """Rewrite files so that reads are cheaper, in one commit; what a reader sees stays.
 
         In a primary-key table the sorted runs of buckets are merged. In an append table small
-        files are put together, and files with many deleted rows are written without them.
+        files are put together, and files with many deleted rows are written without them. In a
+        table with ``bucket`` = -2 rows that wait get their buckets, where readers see them;
+        ``full`` is about the buckets that they come to.
 
         Parameters
         ----------
@@ -583,7 +585,7 @@ class Table:
             first for one column, z-order for up to four.
         progress
             Is called with what is done, of how much, and the unit: ``progress(3, 8, "buckets")``;
-            in an append table the unit is files.
+            in an append table, and where rows wait for buckets, the unit is files.
         dry_run
             Only tell what would be compacted.
 

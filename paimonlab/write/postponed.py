@@ -9,6 +9,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.postpone.PostponeBucketFileStore
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyarrow as pa
 from paimonlab.datafile.writer import FileNames, FileTarget
 from paimonlab.errors import UnsupportedError
 from paimonlab.formats.data_output import DataFormat
+from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.stats_mode import StatsMode
 from paimonlab.write.file_targets import data_target
 from paimonlab.write.runs import physical
@@ -25,6 +27,7 @@ from paimonlab.write.write_plan import WritePlan
 
 _NO_NUMBER = -1
 _MOST_WRITERS = 2**31 - 1
+_NUMBERED = re.compile(r"(.*)-(\d+)\.[^-]*")
 
 
 def postponed_target(plan: WritePlan, folder: str, user: str) -> FileTarget:
@@ -78,3 +81,13 @@ def waiting_rows(
     numbers = pa.array(np.full(chosen.num_rows, _NO_NUMBER, np.int64))
     schema = plan.schema
     return physical(chosen, numbers, schema.trimmed_primary_keys, schema.field_names)
+
+
+def order_of_writing(file: DataFileMeta) -> tuple[int, str, int]:
+    """Return what files that wait are ordered by: when they were written.
+
+    Those of one writer and millisecond are ordered by the numbers in their names.
+    """
+    match = _NUMBERED.fullmatch(file.file_name)
+    name, number = (match[1], int(match[2])) if match else (file.file_name, 0)
+    return file.creation_time_millis or 0, name, number

@@ -256,6 +256,38 @@ def test_rows_wait_until_a_compaction_gives_them_buckets(
     assert {split.total_buckets for split in table.scan().plan().splits} == {2}
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"changelog-producer": "lookup"}, {"deletion-vectors.enabled": "true"}],
+    ids=str,
+)
+def test_rows_that_wait_get_buckets_from_either(
+    pair: Pair, options: dict[str, str], rng: np.random.Generator
+) -> None:
+    given = {"bucket": "-2", "postpone.default-bucket-num": "2", **options}
+    pair.create("java", "db.t", COLUMNS, pk=["p", "k"], partition=["p"], options=given)
+    known: dict[tuple[str, int], str] = {}
+
+    for turn, compactor in enumerate(("us", "java", "us", "us")):
+        for side in rng.permutation(SIDES):
+            rows = random_keys(rng, turn)
+            pair.write(side, "db.t", rows)
+            for row in rows.to_pylist():
+                known.pop((row["p"], row["k"]), None)
+                if row[KIND] != "-D":
+                    known[row["p"], row["k"]] = row["v"]
+        if compactor == "us":
+            pair.open("db.t").compact(full=turn == 3)
+        else:
+            pair.java("compact_postponed", table="db.t", buckets=2)
+        assert {(p, k): v for p, k, v in pair.our_rows("db.t")} == known
+        pair.assert_same("db.t")
+
+    table = pair.open("db.t")
+    assert {split.total_buckets for split in table.scan().plan().splits} == {2}
+    assert table.fsck(deep=True).findings == ()
+
+
 def test_java_reads_the_changelog_we_write(pair: Pair, rng: np.random.Generator) -> None:
     options = {"bucket": "2", "changelog-producer": "input"}
     pair.create("us", "db.t", COLUMNS, pk=["p", "k"], partition=["p"], options=options)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.errors import FilesConflictError, SchemaError, UnsupportedError
+from paimonlab.errors import FilesConflictError, SchemaError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
@@ -223,14 +223,6 @@ def test_only_what_is_asked_for_is_compacted(create: Callable[..., Table]) -> No
 def test_a_condition_on_other_columns_is_refused(create: Callable[..., Table]) -> None:
     with pytest.raises(SchemaError, match="partition columns only; they are: p"):
         create().compact(where="v = 1")
-
-
-def test_rows_that_wait_for_a_bucket_are_not_passed_over(create: Callable[..., Table]) -> None:
-    table = create(bucket="-2")
-    put(table, {"k": [1], "p": ["x"]})
-
-    with pytest.raises(UnsupportedError, match="wait for a bucket"):
-        table.compact(full=True)
 
 
 def test_few_runs_are_left_alone(create: Callable[..., Table]) -> None:
