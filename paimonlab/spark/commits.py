@@ -11,8 +11,9 @@ from paimonlab.errors import DataError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.late_compaction import compact_written
-from paimonlab.table.writing import files_deleted_on_failure, has_same_buckets
+from paimonlab.table.writing import has_same_buckets
 from paimonlab.write.folders import delete_files
 
 if TYPE_CHECKING:
@@ -41,14 +42,14 @@ def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen: Snapsh
     # Files of other numbers of buckets are found only by looking at all of them.
     is_checked = has_same_buckets(parts, seen, messages)
     with files_deleted_on_failure(parts, messages):
-        parts.committer.append(
+        written = parts.committer.append(
             messages,
             user=new_user(parts),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
             checked_id=(seen.id if seen else 0) if is_checked else None,
         )
-    compact_written(parts, messages)
+    compact_written(parts, messages, written)
 
 
 def commit_scope(table: Table, messages: Sequence[CommitMessage], scope: OverwriteScope) -> None:

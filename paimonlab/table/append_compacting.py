@@ -39,12 +39,13 @@ from paimonlab.spec.row_tracking import (
     with_tracking,
 )
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.bucket_memory import BucketKey
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
-from paimonlab.table.live_buckets import live_buckets
+from paimonlab.table.failed_commits import files_deleted_on_failure
+from paimonlab.table.live_buckets import buckets_of, live_buckets
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.texts import partition_text
-from paimonlab.table.writing import files_deleted_on_failure
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +71,16 @@ class AppendStrategy(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Rows that were committed, whose buckets are compacted next."""
+
+    snapshot: Snapshot
+    """Of them; its user compacts."""
+    buckets: frozenset[BucketKey]
+    """Their files are followed from commit to commit."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendRequest:
     """What is to be compacted, and how."""
@@ -79,6 +90,8 @@ class AppendRequest:
     strategy: AppendStrategy
     progress: Progress | None = None
     dry_run: bool = False
+    follows: Written | None = None
+    """The rows that it comes after; None: it comes by itself."""
 
     def report(self, done: int, total: int) -> None:
         """Tell how many files are done."""
@@ -99,6 +112,10 @@ def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
     if parts.options.slice(RowTrackingOptions).data_evolution:
         raise UnsupportedError("data-evolution.enabled = 'true'", f"compacting {parts.name}")
     started = time.monotonic()
+    user, identifier = new_user(parts), BATCH_COMMIT_IDENTIFIER
+    if request.follows is not None:
+        before = request.follows.snapshot
+        user, identifier = before.commit_user, before.commit_identifier
     for rounds in range(1, _ROUNDS + 1):
         snapshot = parts.snapshots.latest()
         tasks = [] if snapshot is None else _tasks(parts, snapshot, request)
@@ -110,9 +127,9 @@ def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
             with files_deleted_on_failure(parts, messages):
                 landed = parts.committer.append(
                     messages,
-                    user=new_user(parts),
-                    identifier=BATCH_COMMIT_IDENTIFIER,
-                    is_new_user=True,
+                    user=user,
+                    identifier=identifier,
+                    is_new_user=True,  # of rows that it follows: what they became is known
                     checked_id=snapshot.id,
                 )
         except FilesConflictError as error:
@@ -131,7 +148,12 @@ def _tasks(parts: TableParts, snapshot: Snapshot, request: AppendRequest) -> lis
     """Choose files, those of a bucket one behind the other."""
     tracks_rows = parts.options.slice(RowTrackingOptions).row_tracking
     written = with_stored_tracking(parts.schema) if tracks_rows else parts.schema
-    buckets = live_buckets(replace(parts, schema=written), snapshot, request.keep)
+    writing = replace(parts, schema=written)
+    if request.follows is None:
+        buckets = live_buckets(writing, snapshot, request.keep)
+    else:
+        entries = request.keep(parts.bucket_memory.at(snapshot, request.follows.buckets))
+        buckets = buckets_of(writing, snapshot, entries)
     return [task for bucket in buckets for task in request.strategy.tasks(bucket)]
 
 

@@ -43,6 +43,8 @@ class Packing:
     options: AppendPackingOptions
     has_vectors: bool
     full: bool
+    once: bool = False
+    """Whether a bucket gets one task at most, as from a writer before its commit."""
 
     @property
     def rows_of(self) -> RowsOf:
@@ -76,6 +78,8 @@ class Packing:
             picked, later = pick_neighbours(in_order(bucket.files), self.options)
             while picked:
                 yield picked
+                if self.once:
+                    return
                 picked, later = pick_neighbours(later, self.options)
 
 

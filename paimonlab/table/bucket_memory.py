@@ -40,6 +40,9 @@ class BucketMemory:
         wanted = frozenset(keys)
         followed = self._followed(snapshot, wanted)
         if followed is None:
+            # Rows that come now to this bucket, now to that one soon make all of them known.
+            both = wanted | self._known[1] if self._known is not None else wanted
+            wanted = both if len(both) <= _MOST_BUCKETS else wanted
             followed = live_entries(snapshot, self._manifests, keep=of_buckets(wanted))
         else:
             assert self._known is not None, "what was followed is known"

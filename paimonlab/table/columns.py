@@ -19,8 +19,8 @@ from paimonlab.spec.options import Options, parse_list
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.row_tracking import RowTrackingOptions, with_tracking
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table import writing
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
 from paimonlab.write.columns import (
@@ -129,7 +129,7 @@ def _commit(
     except BaseException:
         delete_files(messages, parts.write_plan(), parts.file_io)
         raise
-    with writing.files_deleted_on_failure(parts, messages):
+    with files_deleted_on_failure(parts, messages):
         return parts.committer.append(
             messages,
             user=new_user(parts),

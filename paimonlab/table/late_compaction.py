@@ -10,12 +10,16 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from paimonlab.errors import FilesConflictError, PostCommitError
+from paimonlab.compact.append_packing import AppendPackingOptions
+from paimonlab.errors import CommitError, FilesConflictError, PostCommitError
+from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.append_compacting import AppendRequest, Written, compact_appends
+from paimonlab.table.append_strategies import Packing
 from paimonlab.table.bucket_memory import of_buckets
-from paimonlab.table.compacting import CompactRequest, compact_buckets
+from paimonlab.table.compacting import CompactRequest, compact_buckets, with_latest_schema
 from paimonlab.table.parts import TableParts
 from paimonlab.write.compactions import WriterCompactionOptions
 from paimonlab.write.folders import delete_files
@@ -55,7 +59,9 @@ def landed(
         return parts.snapshots.get(error.snapshot_id) if found is None else found
 
 
-def compact_written(parts: TableParts, messages: Sequence[CommitMessage]) -> Snapshot | None:
+def compact_written(
+    parts: TableParts, messages: Sequence[CommitMessage], written: Snapshot | None = None
+) -> Snapshot | None:
     """Compact buckets after rows were committed to them, as their writers would have.
 
     Parameters
@@ -64,6 +70,8 @@ def compact_written(parts: TableParts, messages: Sequence[CommitMessage]) -> Sna
         Of the table.
     messages
         What was committed.
+    written
+        What it became: buckets of append tables are compacted in its name.
 
     Returns
     -------
@@ -72,7 +80,10 @@ def compact_written(parts: TableParts, messages: Sequence[CommitMessage]) -> Sna
     """
     options = parts.options.slice(WriterCompactionOptions)
     has_buckets = parts.write_plan().bucket_mode is not BucketMode.POSTPONE_MODE
-    if not messages or not parts.schema.primary_keys or options.write_only or not has_buckets:
+    if not parts.schema.primary_keys:
+        found = compact_appended(parts, messages, written)
+        return None if found == written else found
+    if not messages or options.write_only or not has_buckets:
         return None
     keys = {(message.partition, message.bucket) for message in messages}
     try:
@@ -80,3 +91,71 @@ def compact_written(parts: TableParts, messages: Sequence[CommitMessage]) -> Sna
     except FilesConflictError as error:
         logger.warning("%s: written rows are left to be compacted later: %s", parts.name, error)
         return None
+
+
+def compact_appended(
+    parts: TableParts, messages: Sequence[CommitMessage], written: Committed
+) -> Committed | Snapshot:
+    """Put files of buckets together after rows were appended to them.
+
+    At most once a bucket, files that follow one another, `compaction.min.file-num` or more: what
+    Java's writer does before it commits, so that the same snapshots come of it.
+
+    Parameters
+    ----------
+    parts
+        Of the table. One with a primary key, without buckets or with ``write-only`` is left alone.
+    messages
+        What was committed.
+    written
+        What it became; None: no snapshot.
+
+    Returns
+    -------
+    Snapshot or None
+        The last snapshot that came of it.
+
+    Raises
+    ------
+    PostCommitError
+        If files could not be read or written.
+
+    Notes
+    -----
+    Source: apache/paimon@1.3.1 ``org.apache.paimon.append.AppendOnlyWriter``, ``prepareCommit``;
+    ``…BucketedAppendCompactManager``.
+    """
+    buckets = frozenset((one.partition, one.bucket) for one in messages if one.new_files)
+    if not buckets or not compacts_appended(parts):
+        return written
+    if written is None:
+        return written
+    parts = with_latest_schema(parts)
+    request = AppendRequest(
+        keep=of_buckets(buckets),
+        strategy=Packing(
+            parts.options.slice(AppendPackingOptions),
+            parts.options.slice(ScanOptions).has_deletion_vectors,
+            full=False,
+            once=True,
+        ),
+        follows=Written(written, buckets),
+    )
+    try:
+        found = compact_appends(parts, request).snapshot
+    except CommitError as error:
+        logger.warning("%s: written rows are left to be compacted later: %s", parts.name, error)
+        return written
+    except PostCommitError:
+        raise
+    except Exception as error:
+        raise PostCommitError(parts.name, written.id, repr(error)) from error
+    return written if found is None else found
+
+
+def compacts_appended(parts: TableParts) -> bool:
+    """Tell whether buckets of an append table are compacted by those who write to them."""
+    is_append = not parts.schema.primary_keys
+    if not is_append or parts.options.slice(WriterCompactionOptions).write_only:
+        return False
+    return parts.write_plan().bucket_mode is BucketMode.HASH_FIXED

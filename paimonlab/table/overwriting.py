@@ -22,10 +22,11 @@ from paimonlab.spec.options import option_field
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.isolation import rows_of_interest
-from paimonlab.table.late_compaction import landed
+from paimonlab.table.late_compaction import compact_appended, landed
 from paimonlab.table.parts import TableParts
-from paimonlab.table.writing import files_deleted_on_failure, write_files
+from paimonlab.table.writing import write_files
 from paimonlab.write.conversion import convert
 from paimonlab.write.rows import batches_of
 
@@ -67,7 +68,8 @@ def overwrite(
     else:
         scope = OverwriteScope.whole_table()
     with files_deleted_on_failure(parts, messages):
-        return _commit(parts, messages, scope, _read_set(parts, read_snapshot))
+        snapshot = _commit(parts, messages, scope, _read_set(parts, read_snapshot))
+    return compact_appended(parts, messages, snapshot)
 
 
 def _read_set(parts: TableParts, read_snapshot: int | None) -> ReadSet | None:

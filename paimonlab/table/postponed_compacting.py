@@ -36,10 +36,10 @@ from paimonlab.table.bucket_memory import BucketKey
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.compacting import Keep
+from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.texts import partition_text
 from paimonlab.table.writer_compactions import writer_compactions
-from paimonlab.table.writing import files_deleted_on_failure
 from paimonlab.write.as_compactions import as_compactions
 from paimonlab.write.compactions import WriterCompactionOptions
 from paimonlab.write.folders import bucket_folder, delete_files

@@ -34,11 +34,12 @@ from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import FileTotals
 from paimonlab.table.compact_verb import kept
 from paimonlab.table.compacting import with_latest_schema
+from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.live_buckets import live_buckets
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
 from paimonlab.table.system.texts import partition_text
-from paimonlab.table.writing import files_deleted_on_failure, new_table_writer
+from paimonlab.table.writing import new_table_writer
 from paimonlab.write.folders import delete_files
 
 logger = logging.getLogger(__name__)

@@ -40,6 +40,7 @@ from paimonlab.table.incremental import (
     Moment,
     range_between,
 )
+from paimonlab.table.late_compaction import compact_appended, compacts_appended
 from paimonlab.table.lookup import lookup
 from paimonlab.table.maintenance import Maintenance
 from paimonlab.table.mark_done import mark_partitions_done
@@ -675,9 +676,14 @@ class Table:
             "properties": dict(properties) if properties else None,
             "is_new_user": user is None,
         }
+        seen = self._parts.snapshots.latest() if compacts_appended(self._parts) else None
         if overwrite is not None:
-            return committer.overwrite(messages, scope=overwrite, **request)
-        return committer.append(messages, **request)
+            written: Snapshot | None = committer.overwrite(messages, scope=overwrite, **request)
+        else:
+            written = committer.append(messages, **request)
+        is_old = written is not None and seen is not None and written.id <= seen.id
+        # The identifiers of a user rise: nothing may come after an old commit in its name.
+        return written if is_old else compact_appended(self._parts, messages, written)
 
     def with_commit_callbacks(self, *callbacks: CommitCallback) -> Table:
         """Return this table, calling these after every commit through it.

@@ -30,8 +30,9 @@ def writer_compactions(
     Returns
     -------
     BucketCompactions or None
-        None: nothing is compacted by writers of this table. They have no key, are told not to
-        (``write-only``), or keep rows without buckets.
+        None: nothing is compacted by writers of this table. They have no key (see
+        `late_compaction.compact_appended`), are told not to (``write-only``), or keep rows
+        without buckets.
     """
     options = parts.options.slice(WriterCompactionOptions)
     has_buckets = plan.bucket_mode is not BucketMode.POSTPONE_MODE

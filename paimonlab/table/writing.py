@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.errors import CommitError, CommitOutcomeUnknownError
 from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partition import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.key_index import KeyIndex, known_keys
-from paimonlab.table.late_compaction import landed
+from paimonlab.table.late_compaction import compact_appended, landed
 from paimonlab.table.parts import TableParts
 from paimonlab.table.writer_compactions import writer_compactions
-from paimonlab.write.folders import delete_files
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_router import KeyRouter
 from paimonlab.write.routing import DynamicRouter, FixedRouter, Router
@@ -154,7 +152,7 @@ def write(
     messages = write_files(parts, data, row_kinds=row_kinds, user=user)
     is_checked = has_same_buckets(parts, seen, messages)
     with files_deleted_on_failure(parts, messages):
-        return landed(
+        snapshot = landed(
             parts,
             messages,
             lambda: parts.committer.append(
@@ -167,6 +165,7 @@ def write(
                 checked_id=(seen.id if seen else 0) if is_checked else None,
             ),
         )
+    return compact_appended(parts, messages, snapshot)
 
 
 def has_same_buckets(
@@ -194,17 +193,3 @@ def write_files(
     with new_table_writer(parts, replaces=replaces, user=user or new_user(parts)) as writer:
         writer.write(data, row_kinds=row_kinds)
         return writer.prepare_commit()
-
-
-@contextmanager
-def files_deleted_on_failure(
-    parts: TableParts, messages: Sequence[CommitMessage]
-) -> Iterator[None]:
-    """Delete the files of a commit if it definitely did not happen."""
-    try:
-        yield
-    except CommitOutcomeUnknownError:
-        raise
-    except CommitError:
-        delete_files(messages, parts.write_plan(), parts.file_io)
-        raise

@@ -158,3 +158,34 @@ def everything(pair: Pair) -> list[str]:
         javas = pair.java.rows("db.t$row_tracking")
         assert unordered([list(row.values()) for row in ours]) == unordered(javas)
     return unordered([list(row.values()) for row in ours])
+
+
+@pytest.mark.parametrize("vectors", [{}, VECTORS], ids=str)
+def test_writers_of_buckets_compact_alike(
+    pair: Pair, rng: np.random.Generator, vectors: dict[str, str]
+) -> None:
+    options = BUCKETS | vectors | {"compaction.min.file-num": "3"}
+    columns = {"p": "STRING", "k": "INT", "n": "INT"}
+    layouts: dict[Side, Any] = {}
+    for side in SIDES:
+        pair.create(side, f"db.{side}", columns, partition=["p"], options=options)
+    for number in range(10):
+        taken = np.sort(rng.choice(10, int(rng.integers(1, 4)), replace=False))
+        small = rows(10 * number).cast(schema(pa.int32(), "n")).take(pa.array(taken))
+        for side in SIDES:
+            pair.write(side, f"db.{side}", small)
+            table = pair.open(f"db.{side}")
+            files = [
+                (
+                    split.partition,
+                    split.bucket,
+                    sorted((one.min_sequence_number, one.row_count) for one in split.files),
+                )
+                for split in table.scan().plan().splits
+            ]
+            kinds = [snapshot.commit_kind for snapshot in table.snapshots.list()]
+            layouts[side] = sorted(files), kinds
+        assert layouts["us"] == layouts["java"], number
+    assert "COMPACT" in {kind.value for kind in layouts["us"][1]}
+    for side in SIDES:
+        pair.assert_same(f"db.{side}")

@@ -17,7 +17,7 @@ from paimonlab.storage import LocalFileIO
 from paimonlab.table.table import Table
 
 VECTORS = {"deletion-vectors.enabled": "true"}
-BUCKETS = {"bucket": "2", "bucket-key": "k"}
+BUCKETS = {"bucket": "2", "bucket-key": "k", "write-only": "true"}
 TRACKED = {"row-tracking.enabled": "true"}
 KINDS: list[tuple[list[str], dict[str, str]]] = [
     ([], {}),
@@ -126,7 +126,7 @@ def test_new_files_say_what_they_are(catalog: paimonlab.Catalog) -> None:
 
 
 def test_buckets_keep_the_order_of_their_rows(catalog: paimonlab.Catalog) -> None:
-    table = make(catalog, {"bucket": "1", "bucket-key": "k"})
+    table = make(catalog, {"bucket": "1", "bucket-key": "k", "write-only": "true"})
     for number in (5, 3, 1, 4, 2):
         table.write(rows(10 * number))
 

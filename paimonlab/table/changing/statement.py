@@ -20,10 +20,10 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.isolation import rows_of_interest
 from paimonlab.table.late_compaction import landed
 from paimonlab.table.parts import TableParts
-from paimonlab.table.writing import files_deleted_on_failure
 
 logger = logging.getLogger(__name__)
 
