@@ -243,6 +243,10 @@ class CorruptDataError(CorruptError):
 class PostCommitError(PaimonError):
     """The commit landed as ``snapshot_id``; work that follows a commit failed."""
 
+    snapshot: object = None
+    """The snapshot itself, where it is at hand: it may expire before anybody asks for it. Left
+    behind when the error goes to another process."""
+
     def __init__(self, table: str, snapshot_id: int, problem: str) -> None:
         self.table = table
         self.snapshot_id = snapshot_id

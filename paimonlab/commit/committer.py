@@ -223,7 +223,9 @@ class Committer:
             if landed is None or isinstance(error, CommitOutcomeUnknownError | PostCommitError):
                 raise
             problem = f"its compaction did not become visible: {error}"
-            raise PostCommitError(self._table, landed.id, problem) from error
+            late = PostCommitError(self._table, landed.id, problem)
+            late.snapshot = landed
+            raise late from error
 
     def overwrite(
         self,

@@ -51,12 +51,13 @@ def landed(
     try:
         return commit()
     except PostCommitError as error:
-        if not isinstance(error.__cause__, FilesConflictError):
+        rows = error.snapshot
+        if not isinstance(error.__cause__, FilesConflictError) or not isinstance(rows, Snapshot):
             raise
         compactions = [message for message in messages if message.compact_before]
         delete_files(compactions, parts.write_plan(), parts.file_io)
         found = compact_written(parts, compactions)
-        return parts.snapshots.get(error.snapshot_id) if found is None else found
+        return rows if found is None else found
 
 
 def compact_written(
