@@ -61,6 +61,20 @@ def test_insert_into_a_keyed_table_upserts(keyed: Table, spark: SparkSession) ->
     assert kinds == [CommitKind.APPEND] * 2
 
 
+def test_the_driver_compacts_buckets_of_append_tables(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    options = {"bucket": "1", "bucket-key": "a", "compaction.min.file-num": "2"}
+    table = catalog.create_table("db.b", {"a": "INT"}, options=options)
+    for number in range(2):
+        spark.sql(f"INSERT INTO paimon.db.b VALUES ({number})")
+
+    assert rows(table) == [(0,), (1,)]
+    kinds = [snapshot.commit_kind for snapshot in table.snapshots.list()]
+    assert kinds == [CommitKind.APPEND, CommitKind.APPEND, CommitKind.COMPACT]
+    assert table.scan().plan().files.num_rows == 1
+
+
 def test_a_commit_looks_only_at_what_came_after_the_driver_planned(
     keyed: Table, spark: SparkSession, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
