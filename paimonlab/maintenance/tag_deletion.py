@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.deletion import delete_files
 from paimonlab.maintenance.protection import needed_by_names
 from paimonlab.maintenance.references import References
@@ -46,10 +47,13 @@ def delete_tag(name: str, history: TableHistory) -> int:
 
 def _needed_by_oldest(history: TableHistory) -> References:
     """Return what snapshots need of files older than all of them: a file never comes back."""
-    ids = history.snapshots.ids()
-    if not ids:
-        return References()
-    return history.reader.of_state(history.snapshots.get(ids[0]))
+    while ids := history.snapshots.ids():
+        try:
+            return history.reader.of_state(history.snapshots.get(ids[0]))
+        except (SnapshotNotFoundError, CorruptMetadataError):
+            if history.snapshots.has(ids[0]):
+                raise  # else it has just expired, and the next one is the oldest
+    return References()
 
 
 def expired_tags(

@@ -20,7 +20,9 @@ from paimonlab.errors import (
     SnapshotNotFoundError,
 )
 from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.expiring import expire_by_options
 from tests.fault_io import FaultFileIO
@@ -446,3 +448,28 @@ def test_changes_of_deleted_files_outlive_them_until_changelogs_go(tmp_path: Pat
 def test_what_contradicts_itself_makes_no_table(tmp_path: Path, options: dict[str, str]) -> None:
     with pytest.raises(SchemaError, match=r"num-retained\.min"):
         new_table(tmp_path, **options)
+
+
+def test_a_tag_is_deleted_while_the_oldest_snapshot_expires(
+    table: pl.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.tags.create("t", snapshot=2)
+    table.maintenance.expire_snapshots(retain_max=4)
+    real = SnapshotManager.get
+    asked: list[int] = []
+
+    def get(manager: SnapshotManager, snapshot_id: int) -> Snapshot:
+        if not asked:
+            asked.append(snapshot_id)
+            table.maintenance.expire_snapshots(retain_max=2)
+        return real(manager, snapshot_id)
+
+    monkeypatch.setattr(SnapshotManager, "get", get)
+    table.tags.delete("t")
+    monkeypatch.undo()
+
+    assert asked == [3]
+    assert not table.tags.list()
+    assert table.snapshots.ids() == [5, 6]
+    assert [ids(table.scan(snapshot=number)) for number in (5, 6)] == [[5], [6]]
+    assert not unaccounted(table)
