@@ -14,6 +14,7 @@ from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.formats.entry_rows import table_to_entries
 from paimonlab.read.deletions import read_deletion_vectors
+from paimonlab.read.expired import expiry_explained
 from paimonlab.read.matches import FileMatch, divided_rows, find_matches
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.live_files import index_files_of, live_entries
@@ -123,9 +124,9 @@ class _Work:
             if split.has_deletions:
                 bucket.vectors[file.file_name] = None
         else:
-            (before,) = read_deletion_vectors(
-                split.deletion_files or (None,), self._read, self._parts.file_io
-            )
+            io = self._parts.file_io
+            with expiry_explained(split.snapshot_id, self._read, io):
+                (before,) = read_deletion_vectors(split.deletion_files or (None,), self._read, io)
             both = match.matched if before is None else before | match.matched
             bucket.vectors[file.file_name] = both
         if assignments is None and (match.is_whole or not goes):
