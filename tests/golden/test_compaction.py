@@ -46,10 +46,7 @@ def test_no_row_is_lost(case: Case, tmp_path: Path) -> None:
     fields = [before.schema.field(column) for column in before.columns]
     rows = unordered(java_rows(before.to_arrow(), fields))
 
-    try:
-        result = table.compact(full=True)
-    except UnsupportedError as error:
-        pytest.skip(str(error))
+    result = table.compact(full=True)
 
     after = unordered(java_rows(table.scan().to_arrow(), fields))
     assert set(rows) <= set(after) if waits else rows == after
