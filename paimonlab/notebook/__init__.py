@@ -32,8 +32,7 @@ accessor.register()
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics; run by ``%load_ext paimonlab``."""
-    from paimonlab.notebook import completion  # noqa: PLC0415 - IPython is optional
-    from paimonlab.notebook.magics import PaimonMagics  # noqa: PLC0415
+    from paimonlab.notebook import completion, magics  # noqa: PLC0415 - IPython is optional
 
     completion.register(shell)
-    shell.register_magics(PaimonMagics)
+    shell.register_magics(*magics.ALL)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from IPython.core.error import UsageError
 
 from paimonlab.errors import close_matches
-from paimonlab.notebook.commands import DEFAULT_LIMIT
+from paimonlab.notebook.commands.sql import DEFAULT_LIMIT
 
 _TARGET = re.compile(r"\s*([^\W\d]\w*)\s*(=?)\s*<<(?=\s|$)")
 _WORD = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)""")

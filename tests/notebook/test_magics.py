@@ -129,7 +129,7 @@ def test_a_bug_keeps_its_own_traceback(
     def broken(*_args: Any, **_options: Any) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("paimonlab.notebook.commands.split", broken)
+    monkeypatch.setattr("paimonlab.notebook.commands.sql.split", broken)
 
     lines = failure(connected, capsys, "%paimon SELECT 1")
 

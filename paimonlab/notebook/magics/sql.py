@@ -1,23 +1,19 @@
-"""IPython magics: parse the line, call one command, return what it returns.
-
-A magic has at most four options; what needs a fifth is a function for users to call.
-"""
+"""Connect, look around, run SQL."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
-from paimonlab.errors import PaimonError, close_matches
 from paimonlab.notebook import commands, sql_line
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.result import Result
 from paimonlab.notebook.views import View
@@ -25,31 +21,9 @@ from paimonlab.notebook.views import View
 LAST_RESULT = "_paimon"
 
 
-@contextmanager
-def _errors_on_one_line() -> Iterator[None]:
-    """Show a `PaimonError` without traceback; let a bug keep its own."""
-    try:
-        yield
-    except QueryError:
-        raise
-    except PaimonError as error:
-        raise UsageError(str(error)) from error
-
-
-def _arguments(magic: Callable[..., Any], line: str) -> Any:
-    """Parse a line, and suggest what a misspelt option could have been."""
-    try:
-        return parse_argstring(magic, line)
-    except UsageError as error:
-        known = [word for word in magic.__doc__.split() if word.startswith("-")]  # type: ignore[union-attr]
-        unknown = str(error).partition("unrecognized arguments:")[2].split()
-        hints = {close_matches(word, known) for word in unknown if word.startswith("-")}
-        raise UsageError(f"{error}.{''.join(sorted(hints))}") from None
-
-
 @magics_class
-class PaimonMagics(Magics):
-    """The ``%paimon…`` magics; ``%load_ext paimonlab`` registers them."""
+class SqlMagics(Magics):
+    """Connect, look around, run SQL."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
@@ -61,10 +35,10 @@ class PaimonMagics(Magics):
     @argument("--catalog", default="paimon", metavar="NAME", help="its name in SQL (paimon)")
     def paimon_connect(self, line: str) -> None:
         """Connect Spark to a warehouse, and say what to."""
-        arguments = _arguments(self.paimon_connect, line)
-        with _errors_on_one_line():
+        asked = arguments(self.paimon_connect, line)
+        with errors_on_one_line():
             connection = commands.connect(
-                _unquoted(arguments.warehouse), catalog=_unquoted(arguments.catalog)
+                unquoted(asked.warehouse), catalog=unquoted(asked.catalog)
             )
         print(connection)  # noqa: T201 - the one line a user waits for
 
@@ -73,36 +47,14 @@ class PaimonMagics(Magics):
     @argument("database", nargs="?", help="only the tables of this database")
     def paimon_tables(self, line: str) -> View:
         """List the tables of the connected warehouse."""
-        arguments = _arguments(self.paimon_tables, line)
-        with _errors_on_one_line():
-            return commands.tables(arguments.database)
-
-    @line_magic
-    @magic_arguments()
-    @argument("table", metavar="DB.TABLE", help="database.table")
-    @argument("-n", "--last", type=int, default=20, metavar="N", help="newest N snapshots (20)")
-    def paimon_timeline(self, line: str) -> View:
-        """Draw the newest snapshots of a table."""
-        arguments = _arguments(self.paimon_timeline, line)
-        if arguments.last < 1:
-            raise UsageError(f"-n must be at least 1, got {arguments.last}")
-        with _errors_on_one_line():
-            return commands.timeline(arguments.table, last=arguments.last)
-
-    @line_magic
-    @magic_arguments()
-    @argument("table", metavar="DB.TABLE", help="database.table")
-    @argument("--deep", action="store_true", help="read all rows, too")
-    def paimon_fsck(self, line: str) -> View:
-        """Check every file of a table."""
-        arguments = _arguments(self.paimon_fsck, line)
-        with _errors_on_one_line():
-            return commands.fsck(arguments.table, deep=arguments.deep)
+        asked = arguments(self.paimon_tables, line)
+        with errors_on_one_line():
+            return commands.tables(asked.database)
 
     @line_magic
     def paimon_help(self, line: str) -> View:
         """Show what can be typed: %paimon_help [TOPIC]."""
-        with _errors_on_one_line():
+        with errors_on_one_line():
             return commands.show_help(line.strip() or None)
 
     @line_magic
@@ -128,7 +80,7 @@ class PaimonMagics(Magics):
         asked = sql_line.parse(line) if cell is None else sql_line.parse_first(line)
         if asked.wants_help:
             return commands.show_help("sql")
-        with _errors_on_one_line(), self._remembering_errors():
+        with errors_on_one_line(), self._remembering_errors():
             return self._run(asked, asked.sql if cell is None else cell)
 
     def _run(self, asked: sql_line.SqlLine, sql: str) -> Result | None:
@@ -153,8 +105,3 @@ class PaimonMagics(Magics):
         except QueryError as error:
             self._last_error = error
             raise
-
-
-def _unquoted(word: str) -> str:
-    """Take the quotes off that IPython's argument splitting leaves on."""
-    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word

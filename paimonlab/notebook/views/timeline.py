@@ -1,39 +1,12 @@
-"""Metadata as plain values, ready to be shown.
-
-Pure functions from the values of `paimonlab.spec` to Structs. The Structs are the one contract
-between Python, static HTML and whatever draws them elsewhere; `display` turns them into HTML and
-text.
-"""
+"""The newest snapshots of a table, on a line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping
 
 import msgspec
-import pyarrow as pa
 
 from paimonlab.spec.snapshot import Snapshot
-
-
-class View(Protocol):
-    """What a magic returns: a value that knows how to show itself."""
-
-    @property
-    def value(self) -> msgspec.Struct:
-        """The Struct that is shown."""
-
-    def to_arrow(self) -> pa.Table:
-        """Return the rows as Arrow."""
-
-    def to_markdown(self) -> str:
-        """Return a Markdown table."""
-
-    def to_html(self) -> str:
-        """Return HTML without scripts and styles that a sanitiser would remove."""
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        """Return ``text/html`` and ``text/plain``."""
 
 
 class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -135,42 +108,3 @@ def repeatable(timeline: Timeline) -> Timeline:
         for point in timeline.points
     ]
     return msgspec.structs.replace(timeline, points=tuple(points))
-
-
-class TableEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One table of a catalog."""
-
-    database: str
-    table: str
-    primary_keys: tuple[str, ...]
-    partition_keys: tuple[str, ...]
-    column_count: int
-    snapshot_id: int | None
-    """The latest snapshot; None for a table that nothing was written to."""
-
-
-class TableList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The tables of a catalog or of one of its databases."""
-
-    databases: tuple[str, ...]
-    tables: tuple[TableEntry, ...]
-
-
-class HelpEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One thing to type, and what it does."""
-
-    syntax: str
-    meaning: str
-
-
-class HelpPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A topic of ``%paimon_help``."""
-
-    topic: str
-    entries: tuple[HelpEntry, ...]
-    other_topics: tuple[str, ...]
-
-
-def rows(structs: Sequence[msgspec.Struct]) -> pa.Table:
-    """Return Structs of one class as an Arrow table, a column for each field."""
-    return pa.Table.from_pylist([msgspec.structs.asdict(struct) for struct in structs])

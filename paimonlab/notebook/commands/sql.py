@@ -1,4 +1,4 @@
-"""What the magics do, as functions: each magic calls one of these and returns what it returns."""
+"""Run Spark SQL on the connected catalog."""
 
 from __future__ import annotations
 
@@ -6,26 +6,17 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import connection as connections
-from paimonlab.notebook import help_pages, views
-from paimonlab.notebook.determinism import is_deterministic
-from paimonlab.notebook.display.fsck import draw as draw_fsck
-from paimonlab.notebook.display.tables import draw_help, draw_tables
-from paimonlab.notebook.display.timeline import draw as draw_timeline
 from paimonlab.notebook.parameters import bind
 from paimonlab.notebook.progress import is_wanted
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement, quote_system_tables, split
-from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DEFAULT_LIMIT = 100
-
-connect = connections.connect
 
 
 def sql(
@@ -146,81 +137,3 @@ def _known_tables(spark: SparkSession) -> Sequence[str]:
         return connections.current().known_tables()
     rows = spark.sql("SHOW TABLES").collect()
     return [f"{row['namespace']}.{row['tableName']}" for row in rows]
-
-
-def tables(database: str | None = None) -> views.View:
-    """List the tables of the connected catalog, or of one of its databases.
-
-    Raises
-    ------
-    DatabaseNotFoundError
-        If there is no such database.
-    """
-    catalog = connections.current().catalog
-    databases = catalog.databases() if database is None else [database]
-    entries = [
-        _entry(_open(f"{name}.{table}"), name, table)
-        for name in databases
-        for table in catalog.tables(name)
-    ]
-    return draw_tables(views.TableList(databases=tuple(databases), tables=tuple(entries)))
-
-
-def _entry(table: Table, database: str, name: str) -> views.TableEntry:
-    snapshot = table.snapshot
-    return views.TableEntry(
-        database=database,
-        table=name,
-        primary_keys=tuple(table.primary_keys),
-        partition_keys=tuple(table.partition_keys),
-        column_count=len(table.arrow_schema),
-        snapshot_id=None if snapshot is None else snapshot.id,
-    )
-
-
-def timeline(table: str | Table, *, last: int = 20) -> views.View:
-    """Draw the newest snapshots of a table as a timeline.
-
-    Parameters
-    ----------
-    table
-        ``database.table`` in the connected catalog, or a table.
-    last
-        How many snapshots, at least 1.
-    """
-    opened = _open(table) if isinstance(table, str) else table
-    tags = {name: tag.id for name, tag in opened.tags.list().items()}
-    drawn = views.timeline(opened.name, opened.snapshots.list(), tags, last=last)
-    return draw_timeline(views.repeatable(drawn) if is_deterministic() else drawn)
-
-
-def fsck(table: str | Table, *, deep: bool = False) -> views.View:
-    """Check every file of a table, and show what was found.
-
-    Parameters
-    ----------
-    table
-        ``database.table`` in the connected catalog, or a table.
-    deep
-        Whether to read all rows, too.
-    """
-    opened = _open(table) if isinstance(table, str) else table
-    return draw_fsck(opened.fsck(deep=deep))
-
-
-def _open(name: str) -> Table:
-    table = connections.current().catalog.table(name)
-    if not isinstance(table, Table):
-        raise UnsupportedError(f"a view of the system table {name}", "ask for the table itself")
-    return table
-
-
-def show_help(topic: str | None = None) -> views.View:
-    """Show what can be typed; a topic is one of `paimonlab.notebook.help_pages.TOPICS`.
-
-    Raises
-    ------
-    NotFoundError
-        If there is no such topic.
-    """
-    return draw_help(help_pages.page(topic or help_pages.FIRST_TOPIC))

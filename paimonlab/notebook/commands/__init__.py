@@ -1,0 +1,25 @@
+"""What the magics do, as functions: each magic calls one of these and returns what it returns.
+
+A module for each view, which reads what the view needs and nothing else.
+"""
+
+from __future__ import annotations
+
+from paimonlab.notebook.commands.fsck import fsck
+from paimonlab.notebook.commands.help import show_help
+from paimonlab.notebook.commands.sql import DEFAULT_LIMIT, parse, run, sql
+from paimonlab.notebook.commands.tables import tables
+from paimonlab.notebook.commands.timeline import timeline
+from paimonlab.notebook.connection import connect
+
+__all__ = [
+    "DEFAULT_LIMIT",
+    "connect",
+    "fsck",
+    "parse",
+    "run",
+    "show_help",
+    "sql",
+    "tables",
+    "timeline",
+]

@@ -1,0 +1,21 @@
+"""Show what a check of a table finds."""
+
+from __future__ import annotations
+
+from paimonlab.notebook import views
+from paimonlab.notebook.commands.opening import opened
+from paimonlab.notebook.display.fsck import draw
+from paimonlab.table.table import Table
+
+
+def fsck(table: str | Table, *, deep: bool = False) -> views.View:
+    """Check every file of a table, and show what was found.
+
+    Parameters
+    ----------
+    table
+        ``database.table`` in the connected catalog, or a table.
+    deep
+        Whether to read all rows, too.
+    """
+    return draw(opened(table).fsck(deep=deep))

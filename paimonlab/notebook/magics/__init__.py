@@ -1,0 +1,12 @@
+"""IPython magics: parse the line, call one command, return what it returns.
+
+A magic has at most four options; what needs a fifth is a function for users to call.
+"""
+
+from __future__ import annotations
+
+from paimonlab.notebook.magics.snapshots import SnapshotMagics
+from paimonlab.notebook.magics.sql import SqlMagics
+
+ALL = (SqlMagics, SnapshotMagics)
+"""What ``%load_ext paimonlab`` registers."""

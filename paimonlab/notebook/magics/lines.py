@@ -1,0 +1,40 @@
+"""What all magics do with their line and with errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic_arguments import parse_argstring
+
+from paimonlab.errors import PaimonError, close_matches
+from paimonlab.notebook.query_error import QueryError
+
+
+@contextmanager
+def errors_on_one_line() -> Iterator[None]:
+    """Show a `PaimonError` without traceback; let a bug keep its own."""
+    try:
+        yield
+    except QueryError:
+        raise
+    except PaimonError as error:
+        raise UsageError(str(error)) from error
+
+
+def arguments(magic: Callable[..., Any], line: str) -> Any:
+    """Parse a line, and suggest what a misspelt option could have been."""
+    try:
+        return parse_argstring(magic, line)
+    except UsageError as error:
+        known = [word for word in magic.__doc__.split() if word.startswith("-")]  # type: ignore[union-attr]
+        unknown = str(error).partition("unrecognized arguments:")[2].split()
+        hints = {close_matches(word, known) for word in unknown if word.startswith("-")}
+        raise UsageError(f"{error}.{''.join(sorted(hints))}") from None
+
+
+def unquoted(word: str) -> str:
+    """Take the quotes off that IPython's argument splitting leaves on."""
+    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word

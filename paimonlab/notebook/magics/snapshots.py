@@ -1,0 +1,38 @@
+"""What happened to a table, and whether it is whole."""
+
+from __future__ import annotations
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from paimonlab.notebook import commands
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line
+from paimonlab.notebook.views import View
+
+
+@magics_class
+class SnapshotMagics(Magics):
+    """Views of a table's snapshots."""
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("-n", "--last", type=int, default=20, metavar="N", help="newest N snapshots (20)")
+    def paimon_timeline(self, line: str) -> View:
+        """Draw the newest snapshots of a table."""
+        asked = arguments(self.paimon_timeline, line)
+        if asked.last < 1:
+            raise UsageError(f"-n must be at least 1, got {asked.last}")
+        with errors_on_one_line():
+            return commands.timeline(asked.table, last=asked.last)
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("--deep", action="store_true", help="read all rows, too")
+    def paimon_fsck(self, line: str) -> View:
+        """Check every file of a table."""
+        asked = arguments(self.paimon_fsck, line)
+        with errors_on_one_line():
+            return commands.fsck(asked.table, deep=asked.deep)

@@ -1,0 +1,26 @@
+"""Metadata as plain values, ready to be shown.
+
+Pure functions from the values of the layers below to Structs, a module for each view. The
+Structs are the one contract between Python, static HTML and the modules that draw them in a
+browser; `display` turns them into HTML and text.
+"""
+
+from __future__ import annotations
+
+from paimonlab.notebook.views.help import HelpEntry, HelpPage
+from paimonlab.notebook.views.tables import TableEntry, TableList
+from paimonlab.notebook.views.timeline import Timeline, TimelinePoint, repeatable, timeline
+from paimonlab.notebook.views.view import View, rows
+
+__all__ = [
+    "HelpEntry",
+    "HelpPage",
+    "TableEntry",
+    "TableList",
+    "Timeline",
+    "TimelinePoint",
+    "View",
+    "repeatable",
+    "rows",
+    "timeline",
+]
