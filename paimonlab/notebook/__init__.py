@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimonlab.notebook import accessor
+from paimonlab.notebook import accessor, selection
 from paimonlab.notebook.charts import bar_chart
 from paimonlab.notebook.commands import connect, show_help, sql, tables, timeline
 
@@ -35,4 +35,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     from paimonlab.notebook import completion, magics  # noqa: PLC0415 - IPython is optional
 
     completion.register(shell)
+    kernel = getattr(shell, "kernel", None)
+    if kernel is not None:
+        selection.register(kernel.comm_manager)
     shell.register_magics(*magics.ALL)

@@ -1,23 +1,40 @@
-"""A value together with its HTML and its text."""
+"""A value together with everything that shows it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 import pyarrow as pa
 
-from paimonlab.notebook.display import html, plain
+from paimonlab.notebook.display import html, page, plain
 from paimonlab.notebook.display.grid import Grid
+from paimonlab.notebook.selection import Selection, Selections, selections
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.widget import ViewWidget
 
 StructT = TypeVar("StructT", bound=msgspec.Struct)
+Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Answers what the interactive form asks while the kernel runs."""
+
+MIME = "application/vnd.paimonlab.view.v1+json"
+
+_LARGEST_SAFE = 2**53
+_numbers = itertools.count(1)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Drawn(Generic[StructT]):
-    """A view that was drawn: the value, a grid of it, and in HTML a picture above the grid."""
+    """A view that was drawn: the value, a grid of it, and in HTML a picture above the grid.
+
+    A value whose Struct has a tag has an interactive form, too: the tag names the module in
+    ``static`` that draws it.
+    """
 
     value: StructT
     grid: Grid
@@ -27,29 +44,108 @@ class Drawn(Generic[StructT]):
     """HTML."""
     legend: Sequence[str] = ()
     """Lines under the grid, in every form."""
+    others: Sequence[Grid] = ()
+    """More tables, under the first."""
+    link: str = ""
+    """Views with the same link follow each other's selections: the table's name."""
+    answer: Answer | None = None
+    """Asked by the interactive form; None: it never asks."""
+    id: str = field(default_factory=lambda: f"view-{next(_numbers)}")
+    """Names this view in its kernel."""
+
+    def __post_init__(self) -> None:
+        if self.answer is not None:
+            selections().answer(self.id, self.answer)
+
+    @property
+    def kind(self) -> str | None:
+        """The module that draws the value in a browser; None: it has a static form only."""
+        tag = type(self.value).__struct_config__.tag if _is_struct(self.value) else None
+        return tag if isinstance(tag, str) else None
+
+    @property
+    def selection(self) -> Selection:
+        """What was last chosen in the interactive form; empty if nothing was."""
+        return self._selections.of(self.id)
+
+    @property
+    def _selections(self) -> Selections:
+        return selections()
 
     def to_arrow(self) -> pa.Table:
         """Return the rows as Arrow."""
         return self.rows
 
     def to_markdown(self) -> str:
-        """Return a Markdown table."""
-        return plain.markdown(self.grid.without_drawings())
+        """Return a Markdown table, or several."""
+        return "\n".join(plain.markdown(grid.without_drawings()) for grid in self._grids)
 
     def to_html(self) -> str:
         """Return HTML without scripts and styles that a sanitiser would remove."""
         return (
             self.picture
-            + html.table(self.grid.without_drawings())
+            + "".join(html.table(grid.without_drawings()) for grid in self._grids)
             + "".join(map(html.paragraph, self.legend))
         )
 
     def to_text(self) -> str:
         """Return aligned text."""
-        return "\n".join((plain.text(self.grid), *self.legend))
+        return "\n".join((*map(plain.text, self._grids), *self.legend))
+
+    def data(self) -> dict[str, Any]:
+        """Return what the interactive form draws, as JSON; whole numbers beyond 2^53 as text.
+
+        Raises
+        ------
+        TypeError
+            If the view has a static form only.
+        """
+        if self.kind is None:
+            raise TypeError(f"{type(self.value).__name__} has a static form only")
+        view = _safe(msgspec.to_builtins(self.value, str_keys=True))
+        return {"kind": self.kind, "v": 1, "id": self.id, "link": self.link, "view": view}
+
+    def widget(self) -> ViewWidget:
+        """Return the view as a widget: ``selected`` and ``range`` can be observed from Python."""
+        from paimonlab.notebook.widget import ViewWidget  # noqa: PLC0415 - anywidget is optional
+
+        return ViewWidget(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the view as one HTML page that needs no kernel and no network.
+
+        Parameters
+        ----------
+        path
+            Where to; replaced if it is there.
+        """
+        target = Path(path)
+        data = None if self.kind is None else self.data()
+        target.write_text(page.page(self.grid.caption, self.to_html(), data), encoding="utf-8")
+        return target
+
+    @property
+    def _grids(self) -> tuple[Grid, ...]:
+        return (self.grid, *self.others)
 
     def __repr__(self) -> str:
         return self.to_text()
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
-        return {"text/html": self.to_html(), "text/plain": self.to_text()}
+        bundle: dict[str, Any] = {"text/html": self.to_html(), "text/plain": self.to_text()}
+        return bundle if self.kind is None else {MIME: self.data(), **bundle}
+
+
+def _is_struct(value: object) -> bool:
+    return isinstance(value, msgspec.Struct)
+
+
+def _safe(value: Any) -> Any:
+    """Write whole numbers that a browser would round as text."""
+    if isinstance(value, dict):
+        return {name: _safe(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_safe(one) for one in value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST_SAFE:
+        return str(value)
+    return value

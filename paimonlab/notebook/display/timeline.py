@@ -21,7 +21,13 @@ def draw(timeline: Timeline) -> Drawn[Timeline]:
     """Draw a timeline, newest snapshot first in the table, oldest left in the picture."""
     if not timeline.points:
         return Drawn(timeline, Grid((), (), f"{timeline.table} has no snapshot yet"), rows(()))
-    return Drawn(timeline, _grid(timeline), rows(timeline.points), picture(timeline))
+    return Drawn(
+        timeline,
+        _grid(timeline),
+        rows(timeline.points),
+        picture(timeline),
+        link=timeline.table,
+    )
 
 
 def _grid(timeline: Timeline) -> Grid:

@@ -1,7 +1,7 @@
 // @ts-check
 // What the view modules share: elements, the frame around a view, keys, numbers, selections.
 // It is put in front of each view module, so a module and this file must not use the same
-// names at the top. Nothing here sets innerHTML: names and values of tables are text, always.
+// names at the top. No markup is ever parsed: names and values of tables are text, always.
 
 /** @typedef {import("./host").Host} Host */
 /** @typedef {import("./host").Selection} Selection */

@@ -13,6 +13,7 @@ from paimonlab.notebook.views.timeline import Timeline, TimelinePoint, repeatabl
 from paimonlab.notebook.views.view import View, rows
 
 __all__ = [
+    "INTERACTIVE",
     "HelpEntry",
     "HelpPage",
     "TableEntry",
@@ -24,3 +25,6 @@ __all__ = [
     "rows",
     "timeline",
 ]
+
+INTERACTIVE = (Timeline,)
+"""The values that have an interactive form; `tools.view_types` writes their types for it."""

@@ -31,7 +31,9 @@ class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How many ids right before this one have expired, among those shown."""
 
 
-class Timeline(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Timeline(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="timeline", tag_field="kind"
+):
     """The newest snapshots of a table, oldest first."""
 
     table: str

@@ -1,0 +1,62 @@
+"""A page of its own: the static form, and the module that makes it interactive."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from paimonlab.notebook import modules
+
+# Nothing is loaded from anywhere: not even by a mistake in a module.
+_POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline' data:"
+)
+
+_START = """
+const data = JSON.parse(document.getElementById("data").textContent);
+const place = document.getElementById("view");
+render({ data, el: place, host: pageHost(data) });
+document.getElementById("static").hidden = true;
+"""
+
+
+def page(title: str, static: str, data: Mapping[str, Any] | None) -> str:
+    """Return a page; without data it shows the static form only.
+
+    Parameters
+    ----------
+    title
+        Text; escaped here.
+    static
+        HTML, shown where no script runs.
+    data
+        As `paimonlab.notebook.display.drawn.Drawn.data` gives it.
+    """
+    script = ""
+    if data is not None:
+        script = (
+            f'<script type="application/json" id="data">{_json(data)}</script>\n'
+            f'<script type="module">{_script(modules.view_module(data["kind"]))}{_START}</script>\n'
+        )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        "<style>:root{color-scheme:light dark}body{font-family:system-ui,sans-serif;margin:1em}"
+        "</style>\n"
+        f"<title>{escape(title)}</title></head><body>\n"
+        f'<div id="view"></div>\n<div id="static">{static}</div>\n{script}</body></html>\n'
+    )
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    """Write JSON that no parser of HTML takes for an end or a comment."""
+    return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+
+
+def _script(module: str) -> str:
+    assert "</script" not in module, "a module does not end its own script"
+    assert "<!--" not in module, "a module begins no comment of HTML"
+    return module.replace("export { render, pageHost };", "")

@@ -1,0 +1,49 @@
+"""The modules that draw views in a browser, put together from ``static``.
+
+A module is one text without imports, as widgets and pages of their own need it: what all
+share, then the view, then the host. None is larger than 40 kB.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+_IMPORT = re.compile(r"^import\s.*?;\n", re.MULTILINE | re.DOTALL)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", re.MULTILINE)
+_NOT_VIEWS = frozenset({"shared", "page", "widget"})
+
+
+def kinds() -> tuple[str, ...]:
+    """Return the views that have a module, in order of their names."""
+    names = (entry.name for entry in _static().iterdir())
+    found = {name.removesuffix(".js") for name in names if name.endswith(".js")}
+    return tuple(sorted(found - _NOT_VIEWS))
+
+
+def view_module(kind: str) -> str:
+    """Return a module that exports ``render`` and ``pageHost``."""
+    parts = _together(["shared", "page", kind])
+    return f"{parts}\nexport {{ render, pageHost }};\n"
+
+
+def widget_module(kind: str) -> str:
+    """Return a module as anywidget wants it."""
+    return _together(["shared", "page", kind, "widget"])
+
+
+@functools.cache
+def text(name: str) -> str:
+    """Return a file of ``static`` as it is."""
+    return _static().joinpath(name).read_text(encoding="utf-8")
+
+
+def _together(names: Iterable[str]) -> str:
+    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text(f"{name}.js"))) for name in names)
+
+
+def _static() -> Traversable:
+    return resources.files("paimonlab.notebook").joinpath("static")

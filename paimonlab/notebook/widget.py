@@ -1,0 +1,64 @@
+"""A view as a widget: what is chosen in the browser is known in Python, and the other way round.
+
+Only for two-way use. What a cell stores is a view, never a widget: reopened without its
+kernel a widget shows nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from paimonlab.notebook import modules
+from paimonlab.notebook.selection import selections
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.display.drawn import Drawn
+
+
+class ViewWidget(anywidget.AnyWidget):
+    """The interactive form of a view; observe ``selected`` or ``range``.
+
+    Parameters
+    ----------
+    view
+        What is shown.
+    """
+
+    data = traitlets.Dict(read_only=True).tag(sync=True)
+    selected = traitlets.Dict().tag(sync=True)
+    """What was chosen last, as `paimonlab.notebook.selection.Selection` has it."""
+    range = traitlets.List(traitlets.Int(), allow_none=True, default_value=None).tag(sync=True)
+    """First and last snapshot of the range that was brushed."""
+    can_answer = traitlets.Bool(read_only=True).tag(sync=True)
+
+    def __init__(self, view: Drawn[Any]) -> None:
+        data = view.data()
+        super().__init__(_esm=modules.widget_module(data["kind"]))
+        self._view = view
+        self.set_trait("data", data)
+        self.set_trait("can_answer", view.answer is not None)
+        self.on_msg(self._heard)
+        self.observe(self._chose, names="selected")
+
+    def _heard(self, _widget: Any, message: Mapping[str, Any], _buffers: Any) -> None:
+        reply = selections().hear({"id": self._view.id, **message})
+        if reply is not None:
+            self.send(reply)
+
+    def _chose(self, change: Any) -> None:
+        selections().choose(self._view.id, change["new"])
+
+    def __repr__(self) -> str:
+        return f"ViewWidget({self._view.kind})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Add the static form for viewers that run no JavaScript."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is not None:
+            bundle[0]["text/html"] = self._view.to_html()
+            bundle[0]["text/plain"] = self._view.to_text()
+        return bundle

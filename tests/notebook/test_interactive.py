@@ -1,0 +1,108 @@
+"""What a view hands to its interactive form, and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from paimonlab.notebook import modules, views
+from paimonlab.notebook.display.drawn import MIME, Drawn
+from paimonlab.notebook.display.timeline import draw
+from paimonlab.notebook.selection import Selection, Selections
+from tests.notebook.test_views import snapshot
+
+
+@pytest.fixture
+def view() -> Drawn[views.Timeline]:
+    return draw(views.timeline("a.</script>", [snapshot(4), snapshot(7)], {}, last=20))
+
+
+def test_a_bundle_is_data_html_and_text(view: Drawn[views.Timeline]) -> None:
+    bundle = view._repr_mimebundle_()
+
+    assert list(bundle) == [MIME, "text/html", "text/plain"]
+    assert bundle[MIME]["kind"] == "timeline"
+    assert [point["id"] for point in bundle[MIME]["view"]["points"]] == [4, 7]
+
+
+def test_whole_numbers_that_a_browser_would_round_are_text() -> None:
+    points = [snapshot(1, total_record_count=2**53 + 1)]
+
+    data = draw(views.timeline("t", points, {}, last=1)).data()
+
+    assert data["view"]["points"][0]["totalRecordCount"] == "9007199254740993"
+
+
+def test_a_page_of_its_own_ends_no_script_early(
+    view: Drawn[views.Timeline], tmp_path: Path
+) -> None:
+    page = view.save(tmp_path / "view.html").read_text()
+
+    assert page.count("</script>") == 2
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in page
+
+
+@pytest.mark.parametrize("kind", modules.kinds())
+def test_a_module_is_small_and_imports_nothing(kind: str) -> None:
+    for module in (modules.view_module(kind), modules.widget_module(kind)):
+        assert len(module.encode()) < 40_000
+        assert "\nimport " not in module
+        assert "innerHTML" not in module
+
+
+def test_every_interactive_value_has_a_module() -> None:
+    tags = {value.__struct_config__.tag for value in views.INTERACTIVE}
+
+    assert tags == set(modules.kinds())
+
+
+def test_a_selection_is_known_in_python() -> None:
+    chosen = Selections()
+
+    chosen.hear({"id": "view-1", "selected": {"range": [3, 5]}})
+
+    assert chosen.of("view-1") == Selection(range=(3, 5))
+    assert not chosen.of("view-2")
+
+
+def test_what_is_no_selection_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        Selections().hear({"id": "view-1", "selected": {"snapshot": "<b>"}})
+
+
+@pytest.mark.parametrize(
+    ("request_", "reply"),
+    [
+        ({"page": 2}, {"number": 7, "reply": {"rows": [2]}}),
+        ({}, {"number": 7, "error": "'page'"}),
+    ],
+)
+def test_a_view_answers_or_says_why_not(request_: dict[str, Any], reply: dict[str, Any]) -> None:
+    chosen = Selections()
+    chosen.answer("view-1", lambda request: {"rows": [request["page"]]})
+
+    assert chosen.hear({"id": "view-1", "number": 7, "request": request_}) == reply
+
+
+def test_a_view_of_another_kernel_says_so() -> None:
+    reply = Selections().hear({"id": "view-9", "number": 1, "request": {}})
+
+    assert reply == {
+        "number": 1,
+        "error": "made by another kernel: run the cell again to ask for more",
+    }
+
+
+def test_a_widget_tells_its_view(view: Drawn[views.Timeline]) -> None:
+    widget = view.widget()
+
+    widget.selected = {"snapshot": 7}
+
+    assert view.selection == Selection(snapshot=7)
+    assert repr(widget) == "ViewWidget(timeline)"
+    assert replace(view, id="other").selection == Selection()
