@@ -26,8 +26,7 @@ demo: java ## run the quickstart notebook on real data, leave it and an HTML pag
 
 .PHONY: test
 test: java ## the whole test suite: unit, golden, interop where Java is found, doctests, notebooks
-	$(BIN)/python -m pytest
-	PAIMONLAB_DETERMINISTIC=1 $(BIN)/python -m pytest -p tools.nbval_rules --nbval --nbval-current-env --nbval-cell-timeout=300 notebooks
+	@$(BIN)/python tools/run_tests.py
 
 .PHONY: lab
 lab: java ## open JupyterLab on the notebooks

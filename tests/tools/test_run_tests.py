@@ -1,0 +1,162 @@
+"""Parts of the suite, side by side; the parts here are small programs, not pytest."""
+
+from __future__ import annotations
+
+import io
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.run_tests import PARTS, Part, Suite, report
+
+ROOT = Path(__file__).parents[2]
+PASSES = """
+print("===== test session starts =====")
+print("tests/test_a.py ..s   [100%]")
+print("===== short test summary info =====")
+print("SKIPPED [1] tests/test_a.py:3: no Java")
+print("===== 2 passed, 1 skipped in 0.01s =====")
+"""
+FAILS = """
+print("===== test session starts =====")
+print("tests/test_b.py F     [100%]")
+print("===== FAILURES =====")
+print("assert 1 == 2")
+print("===== 1 failed in 0.01s =====")
+raise SystemExit(1)
+"""
+NOTES = """
+import os, pathlib, sys, time
+notes = pathlib.Path(sys.argv[1])
+def note(text):
+    with notes.open("a") as out:
+        out.write(text + os.linesep)
+note("begin")
+{wait}
+note("end")
+"""
+WAITS_FOR_ANOTHER = NOTES.format(
+    wait="while notes.read_text().count('begin') < 2:\n    time.sleep(0.01)"
+)
+
+
+def program(name: str, code: str, *arguments: str, starts_java: bool = False) -> Part:
+    return Part(name, (sys.executable, "-c", code, *arguments), starts_java=starts_java)
+
+
+def run(folder: Path, *parts: Part, workers: int) -> Suite:
+    suite = Suite(parts, folder, io.StringIO())
+    suite.run(workers)
+    return suite
+
+
+def test_every_folder_of_tests_is_in_one_part() -> None:
+    *named, rest = PARTS
+    folders = [
+        argument
+        for part in named
+        for argument in part.command
+        if argument.startswith("tests/") or argument == "notebooks"
+    ]
+    ignored = [
+        argument.removeprefix("--ignore=")
+        for argument in rest.command
+        if argument.startswith("--ignore=")
+    ]
+
+    assert len(set(folders)) == len(folders)
+    assert set(ignored) == set(folders) - {"notebooks"}  # which pytest alone does not collect
+    assert all((ROOT / folder).is_dir() for folder in folders)
+
+
+def test_parts_run_side_by_side(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    parts = [program(name, WAITS_FOR_ANOTHER, str(notes)) for name in ("one", "two")]
+
+    suite = run(tmp_path, *parts, workers=2)
+
+    assert [outcome.code for outcome in suite.outcomes] == [0, 0]
+    assert notes.read_text().splitlines() == ["begin", "begin", "end", "end"]
+
+
+@pytest.mark.parametrize(("workers", "starts_java"), [(1, False), (2, True)])
+def test_parts_run_one_after_another(tmp_path: Path, workers: int, starts_java: bool) -> None:
+    notes = tmp_path / "notes"
+    parts = [
+        program(name, NOTES.format(wait=""), str(notes), starts_java=starts_java)
+        for name in ("one", "two", "three")
+    ]
+
+    suite = run(tmp_path, *parts, workers=workers)
+
+    assert [outcome.part.name for outcome in suite.outcomes] == ["one", "two", "three"]
+    assert notes.read_text().splitlines() == ["begin", "end"] * 3
+
+
+def test_progress_is_shown_with_the_name_of_the_part_and_without_its_report(
+    tmp_path: Path,
+) -> None:
+    shown = io.StringIO()
+
+    Suite([program("good", PASSES), program("worse", FAILS)], tmp_path, shown).run(1)
+
+    assert shown.getvalue().splitlines() == [
+        "good  | ===== test session starts =====",
+        "good  | tests/test_a.py ..s   [100%]",
+        "worse | ===== test session starts =====",
+        "worse | tests/test_b.py F     [100%]",
+    ]
+
+
+def test_the_report_shows_what_was_skipped_and_all_of_what_failed(tmp_path: Path) -> None:
+    suite = run(tmp_path, program("good", PASSES), program("worse", FAILS), workers=1)
+    shown = io.StringIO()
+
+    report(suite.outcomes, shown)
+
+    lines = [line for line in shown.getvalue().splitlines() if line]
+    assert lines[:3] == [
+        "===== good: skipped",
+        "SKIPPED [1] tests/test_a.py:3: no Java",
+        "===== worse FAILED: all of its output",
+    ]
+    assert lines[3:-2] == [
+        line.removeprefix('print("').removesuffix('")')
+        for line in FAILS.splitlines()
+        if line.startswith("print")
+    ]
+    assert lines[-2:] == [
+        "good: passed after 0 s: 2 passed, 1 skipped in 0.01s",
+        "worse: FAILED with exit code 1 after 0 s: 1 failed in 0.01s",
+    ]
+
+
+def test_an_interrupt_ends_the_processes_and_tells_what_they_printed() -> None:
+    waits = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+    code = f"""
+import sys
+from tools import run_tests
+run_tests.PARTS = (
+    run_tests.Part("slow", (sys.executable, "-c", {waits!r})),
+    run_tests.Part("never", (sys.executable, "-c", "print('started')"), starts_java=True),
+)
+run_tests.cores = lambda: 1
+sys.exit(run_tests.main())
+"""
+    running = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    with running.stdout as stdout:
+        pid = int(stdout.readline().removeprefix("slow  | "))
+        running.send_signal(signal.SIGTERM)
+        rest = stdout.read()
+
+    assert running.wait() == 128 + signal.SIGTERM
+    assert "===== slow FAILED: all of its output\n" in rest
+    assert "KeyboardInterrupt" in rest
+    assert "started" not in rest
+    assert not Path(f"/proc/{pid}").exists()

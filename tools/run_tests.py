@@ -1,0 +1,231 @@
+"""Run the whole test suite in processes side by side, one for each core.
+
+The suite is cut into parts, each a pytest of its own. Parts that start Java run one after
+another, for their memory and because two Spark sessions do not fit into one process; parts in
+pure Python run beside them. A part's lines appear as its files are done; at the end come the
+complete output of every part that failed, the reasons of skipped tests, and a line for each part.
+
+Parts share nothing but what locks itself, the Java classes and jars of ``tests/interop``, and
+hypothesis' examples. Each has a root for temporary folders of its own, since pytest warns when
+another one cleans up in its root; they are kept when a part fails. pytest's own cache is off.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn, TextIO
+
+_SECONDS_TO_END = 30
+_REPORT = re.compile(r"^=+ (?!test session starts)", re.MULTILINE)
+"""Where pytest's progress ends and its report of failures or skipped tests begins."""
+_SKIPS = re.compile(r"^=+ short test summary info =+\n", re.MULTILINE)
+
+_PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+_NBVAL = ("-p", "tools.nbval_rules", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Tests that run in one process."""
+
+    name: str
+    command: Sequence[str]
+    starts_java: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a part ended, and all it printed."""
+
+    part: Part
+    code: int
+    seconds: float
+    output: str
+
+    @property
+    def skips(self) -> str:
+        """A line for each reason to skip a test, after a run without failures."""
+        header = _SKIPS.search(self.output)
+        return self.output[header.end() :].rstrip().rpartition("\n")[0] if header else ""
+
+    @property
+    def counts(self) -> str:
+        """How many tests passed and so on, when pytest came to its end."""
+        return self.output.rstrip().rpartition("\n")[2].strip("= ")
+
+
+def _folders(name: str, *folders: str, starts_java: bool = False) -> Part:
+    return Part(name, (*_PYTEST, *folders), starts_java=starts_java)
+
+
+_NAMED = (  # the longest first
+    _folders("interop", "tests/interop", starts_java=True),
+    _folders("spark", "tests/spark", starts_java=True),
+    _folders("notebook", "tests/notebook", starts_java=True),
+    _folders("table", "tests/table"),
+)
+_NOTEBOOKS = Part(
+    "notebooks",
+    (*_PYTEST, *_NBVAL, "notebooks"),
+    starts_java=True,
+    environment={"PAIMONLAB_DETERMINISTIC": "1"},
+)
+_REST = _folders(
+    "rest",
+    *(f"--ignore={argument}" for part in _NAMED for argument in part.command[len(_PYTEST) :]),
+)
+PARTS = (*_NAMED, _NOTEBOOKS, _REST)
+"""The whole suite: folders that are named, and a last part with all others and the doctests."""
+
+
+class Suite:
+    """Parts that wait, processes of those that run, outcomes of those that are done."""
+
+    def __init__(self, parts: Sequence[Part], folder: Path, out: TextIO) -> None:
+        self.outcomes: list[Outcome] = []
+        self._waiting = list(parts)
+        self._running: dict[Part, subprocess.Popen[str]] = {}
+        self._lock = threading.Lock()
+        self._folder = folder
+        self._out = out
+        self._width = max(len(part.name) for part in parts)
+
+    def run(self, workers: int) -> None:
+        """Run all parts, at most ``workers`` at a time.
+
+        Raises
+        ------
+        BaseException
+            What interrupts it, after the processes have ended.
+        """
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                done = [pool.submit(self._work) for _ in range(workers)]
+                for future in done:
+                    future.result()
+            except BaseException:
+                self._end()
+                raise
+
+    def _work(self) -> None:
+        while started := self._start():
+            self._follow(*started)
+
+    def _start(self) -> tuple[Part, subprocess.Popen[str]] | None:
+        """Start the first part that may run; None: another worker takes what is left."""
+        with self._lock:
+            java_runs = any(part.starts_java for part in self._running)
+            for part in self._waiting:
+                if not (java_runs and part.starts_java):
+                    self._waiting.remove(part)
+                    self._running[part] = _process(part, self._folder / part.name)
+                    return part, self._running[part]
+        return None
+
+    def _follow(self, part: Part, process: subprocess.Popen[str]) -> None:
+        """Show the progress of a part until it ends."""
+        started = time.monotonic()
+        lines: list[str] = []
+        is_report = False
+        assert process.stdout is not None, "opened as a pipe"
+        with process.stdout as stdout:
+            for line in stdout:
+                lines.append(line)
+                is_report = is_report or _REPORT.match(line) is not None
+                if line.strip() and not is_report:
+                    self._out.write(f"{part.name:<{self._width}} | {line}")
+                    self._out.flush()
+        code = process.wait()
+        with self._lock:
+            del self._running[part]
+            seconds = time.monotonic() - started
+            self.outcomes.append(Outcome(part, code, seconds, "".join(lines)))
+
+    def _end(self) -> None:
+        """Interrupt what runs, so that tests clean up; end what does not listen."""
+        with self._lock:
+            self._waiting.clear()
+            running = list(self._running.values())
+        for process in running:
+            process.send_signal(signal.SIGINT)
+        for process in running:
+            try:
+                process.wait(_SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _process(part: Part, folder: Path) -> subprocess.Popen[str]:
+    folder.mkdir()
+    return subprocess.Popen(
+        part.command,
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "PYTEST_DEBUG_TEMPROOT": os.fspath(folder), **part.environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    )
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def report(outcomes: Sequence[Outcome], out: TextIO) -> None:
+    """Print skipped tests, then everything of the parts that failed, then a line for each part."""
+    for outcome in outcomes:
+        if outcome.code == 0 and outcome.skips:
+            out.write(f"\n===== {outcome.part.name}: skipped\n{outcome.skips}\n")
+    for outcome in outcomes:
+        if outcome.code != 0:
+            out.write(f"\n===== {outcome.part.name} FAILED: all of its output\n{outcome.output}\n")
+    out.write("\n")
+    for outcome in outcomes:
+        verdict = "passed" if outcome.code == 0 else f"FAILED with exit code {outcome.code}"
+        out.write(
+            f"{outcome.part.name}: {verdict} after {outcome.seconds:.0f} s: {outcome.counts}\n"
+        )
+    out.flush()
+
+
+def main() -> int:
+    """Run everything; return 0 if every part passed, else 1."""
+    signal.signal(signal.SIGTERM, _be_ended)
+    folder = Path(tempfile.mkdtemp(prefix="paimonlab-tests-"))
+    suite = Suite(PARTS, folder, sys.stdout)
+    try:
+        suite.run(cores())
+    finally:
+        report(suite.outcomes, sys.stdout)
+    if any(outcome.code for outcome in suite.outcomes):
+        print(f"folders of the tests: {folder}")
+        return 1
+    shutil.rmtree(folder)
+    return 0
+
+
+def _be_ended(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
