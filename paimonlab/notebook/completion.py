@@ -80,6 +80,8 @@ def _starting(word: str, names: Iterable[str]) -> list[str]:
 
 
 def _known_tables() -> Sequence[str]:
+    if not connections.is_connected():
+        return ()  # to connect as configured could take long
     try:
         return connections.current().known_tables()
     except (PaimonError, OSError):

@@ -1,20 +1,24 @@
-"""Which warehouse and which Spark session the notebook talks to."""
+"""Which warehouse the notebook talks to, and whether Spark or only Python does."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from paimonlab.errors import PaimonError
+from paimonlab.errors import NotFoundError, PaimonError, UnsupportedError, close_matches
+from paimonlab.notebook import settings
 from paimonlab.notebook.determinism import is_deterministic
+from paimonlab.notebook.settings import Engine, Setting
+from paimonlab.spec.secrets import without_credentials
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from paimonlab.catalog import Catalog
+
+DEFAULT_CATALOG = "paimon"
 
 
 class NotConnectedError(PaimonError):
@@ -26,14 +30,39 @@ class NotConnectedError(PaimonError):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A warehouse, seen by Spark and by Python."""
+    """A warehouse, seen by Python and, unless the engine is native, by Spark."""
 
-    spark: SparkSession
+    spark: SparkSession | None
+    """None: the engine is native."""
     catalog: Catalog
     catalog_name: str
     """Name of the catalog in SQL."""
     warehouse: str
     """Path or URI without credentials."""
+    alias: str = DEFAULT_CATALOG
+    """What ``%paimon_connect --use`` and ``--close`` call it."""
+
+    @property
+    def engine(self) -> Engine:
+        """Who runs SQL: ``spark``, or ``native``, which reads single tables by itself."""
+        return "native" if self.spark is None else "spark"
+
+    def session(self, asked: str) -> SparkSession:
+        """Return the Spark session.
+
+        Parameters
+        ----------
+        asked
+            What needs it, for the message.
+
+        Raises
+        ------
+        UnsupportedError
+            If the engine is native.
+        """
+        if self.spark is None:
+            raise UnsupportedError(f"{asked} without Spark", "connect with --engine spark")
+        return self.spark
 
     def known_tables(self) -> Sequence[str]:
         """List ``database.table`` of every table."""
@@ -44,79 +73,156 @@ class Connection:
         ]
 
     def __str__(self) -> str:
+        name = f"catalog {self.catalog_name}"
+        if self.alias != self.catalog_name:
+            name += f" as {self.alias}"
+        engine = "on Spark" if self.spark else "without Spark"
         if is_deterministic():
-            return f"connected: catalog {self.catalog_name} on Spark"
+            return f"connected: {name} {engine}"
+        if self.spark is None:
+            return f"connected: {name} at {self.warehouse}, {engine}"
         java = _java_version(self.spark)
-        return (
-            f"connected: catalog {self.catalog_name} at {self.warehouse}, "
-            f"Spark {self.spark.version}, Java {java}"
-        )
+        version = f"Spark {self.spark.version}, Java {java}"
+        return f"connected: {name} at {self.warehouse}, {version}"
 
 
-_current: list[Connection] = []
+_open: dict[str, Connection] = {}
+"""By alias; the current one is last."""
 
 
 def current() -> Connection:
-    """Return the connection made last.
+    """Return the connection made or chosen last; without one, make the one that is configured.
 
     Raises
     ------
     NotConnectedError
-        If there is none.
+        If there is none, and no ``default`` in the settings.
     """
-    if not _current:
+    if _open:
+        return list(_open.values())[-1]
+    setting = settings.read().get(settings.DEFAULT)
+    if setting is None:
         raise NotConnectedError
-    return _current[-1]
+    return _connect_to(setting, settings.DEFAULT)
 
 
 def is_connected() -> bool:
-    """Tell whether `current` would return a connection."""
-    return bool(_current)
+    """Tell whether there is a connection; one that is only configured does not count."""
+    return bool(_open)
+
+
+def connections() -> tuple[Connection, ...]:
+    """Return all connections, the current one last."""
+    return tuple(_open.values())
 
 
 def make_current(connection: Connection) -> None:
-    """Let every later statement use ``connection``."""
-    _current[:] = [connection]
+    """Let every later statement use ``connection``, which replaces one of the same alias."""
+    _open.pop(connection.alias, None)
+    _open[connection.alias] = connection
+    if connection.spark is not None:
+        connection.spark.catalog.setCurrentCatalog(connection.catalog_name)
 
 
-def disconnect() -> None:
-    """Forget the connection; the Spark session stays."""
-    _current.clear()
+def use(alias: str) -> Connection:
+    """Let every later statement use a connection; one that is only configured is made.
+
+    Raises
+    ------
+    NotFoundError
+        If there is none of that name.
+    """
+    if alias not in _open:
+        configured = settings.read()
+        if alias in configured:
+            return _connect_to(configured[alias], alias)
+        close = close_matches(alias, {*_open, *configured})
+        raise NotFoundError(f"no connection {alias}.{close} %paimon_connect --list shows all")
+    make_current(_open[alias])
+    return _open[alias]
 
 
-def connect(warehouse: str | os.PathLike[str], *, catalog: str = "paimon") -> Connection:
-    """Connect Spark and Python to a warehouse; SQL finds its databases without a prefix.
+def disconnect(alias: str | None = None) -> None:
+    """Forget a connection, or all of them; the Spark session stays.
+
+    Raises
+    ------
+    NotFoundError
+        If there is none of that name.
+    """
+    if alias is None:
+        _open.clear()
+        return
+    if alias not in _open:
+        raise NotFoundError(f"no connection {alias}.{close_matches(alias, _open)}")
+    del _open[alias]
+    if _open:
+        make_current(current())
+
+
+def connect(
+    warehouse: str | os.PathLike[str] | Mapping[str, str],
+    *,
+    catalog: str | None = None,
+    engine: Engine | Literal[""] = "",
+    alias: str | None = None,
+) -> Connection:
+    """Connect Python, and Spark if it is the engine, to a warehouse.
+
+    SQL finds its databases without a prefix, and those of other connections as
+    ``catalog.database.table``.
 
     Parameters
     ----------
     warehouse
-        Folder or URI.
+        Folder or URI, or Paimon's catalog options, as for `paimonlab.connect`.
     catalog
-        Name of the catalog in SQL.
+        Name of the catalog in SQL; None is ``alias``, and without one ``paimon``.
+    engine
+        ``spark``, or ``native``: views, and SQL that reads one table; empty is ``spark``.
+    alias
+        Names the connection, to come back to it with `use`; None is ``catalog``.
+
+    Raises
+    ------
+    ValueError
+        If another connection has a catalog of that name.
     """
     import paimonlab  # noqa: PLC0415 - the root imports this layer lazily
-    from paimonlab.spark import connect as connect_spark  # noqa: PLC0415 - PySpark is optional
 
+    name = catalog or alias or DEFAULT_CATALOG
+    known_as = alias or name
+    _check_name(name, known_as)
     opened = paimonlab.connect(warehouse)
-    spark = connect_spark(warehouse, catalog=catalog)
-    spark.catalog.setCurrentCatalog(catalog)
-    connection = Connection(spark, opened, catalog, without_credentials(os.fspath(warehouse)))
-    make_current(connection)
-    return connection
+    spark = None
+    if settings.engine_of(engine or "spark") == "spark":
+        from paimonlab.spark import connect as connect_spark  # noqa: PLC0415 - optional
+
+        spark = connect_spark(warehouse, catalog=name)
+    shown = warehouse["warehouse"] if isinstance(warehouse, Mapping) else os.fspath(warehouse)
+    made = Connection(spark, opened, name, without_credentials(shown), known_as)
+    make_current(made)
+    return made
 
 
-def without_credentials(uri: str) -> str:
-    """Take user, password and query out of a URI.
+def _check_name(catalog: str, alias: str) -> None:
+    for other in _open.values():
+        if other.catalog_name == catalog and other.alias != alias:
+            raise ValueError(
+                f"catalog {catalog} is that of the connection {other.alias}; give another name "
+                f"with --catalog, or close that one: %paimon_connect --close {other.alias}"
+            )
 
-    Examples
-    --------
-    >>> without_credentials("s3://key:secret@bucket/w?token=x")
-    's3://bucket/w'
-    >>> without_credentials("./a?b@c")
-    './a?b@c'
-    """
-    match = re.match(r"([A-Za-z][\w+.-]*://)([^/?#]*)([^?#]*)", uri)
-    return match[1] + match[2].rpartition("@")[2] + match[3] if match else uri
+
+def _connect_to(setting: Setting, name: str) -> Connection:
+    return connect(
+        setting.resolved(), catalog=catalog_of(setting, name), engine=setting.engine, alias=name
+    )
+
+
+def catalog_of(setting: Setting, name: str) -> str:
+    """Return the name in SQL of a connection that is configured."""
+    return setting.catalog or (DEFAULT_CATALOG if name == settings.DEFAULT else name)
 
 
 def _java_version(spark: SparkSession) -> str:

@@ -11,7 +11,7 @@ FIRST_TOPIC = "magics"
 
 TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
     "magics": (
-        ("%paimon_connect PATH", "connect to a warehouse; --catalog NAME names it in SQL (paimon)"),
+        ("%paimon_connect PATH", "connect to a warehouse, see the topic connections"),
         ("%paimon SELECT …", "run one line of Spark SQL; x = %paimon SELECT … keeps the result"),
         ("%%paimon", "run the cell as Spark SQL, see the topic sql"),
         ("%paimon_tables [DATABASE]", "list tables with their keys and latest snapshot"),
@@ -19,6 +19,17 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("%paimon_fsck DB.TABLE", "check every file of a table; --deep reads all rows, too"),
         ("%paimon_trace", "show all of the last SQL error"),
         ("%paimon_help [TOPIC]", "this page, or another topic"),
+    ),
+    "connections": (
+        ("%paimon_connect PATH", "connect with Spark; SQL finds the databases without a prefix"),
+        ("--engine native", "without Spark: views only"),
+        ("--catalog NAME, --alias NAME", "its name in SQL; its name for --use and --close"),
+        ("%paimon_connect --use NAME", "go back to a connection, or make a configured one"),
+        ("%paimon_connect --list", "the connections, open and configured; --close NAME"),
+        ("[default], [NAME]", "in ~/.config/paimonlab/config.toml: warehouse, engine, catalog, …"),
+        ("[tool.paimonlab.default]", "the same in pyproject.toml, here or in a folder above"),
+        ("PAIMONLAB_WAREHOUSE", "the same for default, and _ENGINE, _CATALOG; the last one wins"),
+        ("${NAME}", "in a setting: an environment variable; secrets may only be given so"),
     ),
     "sql": (
         ("%%paimon name <<", "keep the last result in the variable name, show nothing"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -10,14 +11,15 @@ from pyspark.sql import SparkSession
 from traitlets.config import Config
 
 from paimonlab.notebook import connection as connections
-from paimonlab.notebook import determinism, load_ipython_extension, progress
+from paimonlab.notebook import determinism, load_ipython_extension, progress, settings
 from tests.notebook.sessions import FakeCatalog, start_session
 
 
 @pytest.fixture(autouse=True)
-def _no_switches(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in (determinism.VARIABLE, progress.VARIABLE):
+def _no_switches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for variable in (determinism.VARIABLE, progress.VARIABLE, *settings.VARIABLES):
         monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no settings"))
 
 
 @pytest.fixture

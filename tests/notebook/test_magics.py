@@ -6,7 +6,6 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from paimonlab.notebook import connection as connections
-from paimonlab.notebook.connection import without_credentials
 from paimonlab.notebook.result import Result
 
 
@@ -175,12 +174,6 @@ def test_only_names_of_our_own_are_registered(shell: InteractiveShell) -> None:
 
     assert ours
     assert all(name.startswith("paimon") for name in ours)
-
-
-def test_a_connection_never_shows_credentials() -> None:
-    assert without_credentials("s3://key:secret@bucket/w?token=x#y") == "s3://bucket/w"
-    assert without_credentials("hdfs://namenode:8020/w") == "hdfs://namenode:8020/w"
-    assert without_credentials("/tmp/a@b") == "/tmp/a@b"
 
 
 def test_a_connection_says_what_it_is_connected_to(

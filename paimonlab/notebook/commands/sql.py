@@ -88,7 +88,7 @@ def run(
 
     if limit < 0:
         raise ValueError(f"limit must be 0 or more, got {limit}")
-    session = spark or connections.current().spark
+    session = spark or connections.current().session("SQL")
     values = bind(statement, args)
     row_limit = limit if limit and statement.is_query else None
     return run_on_spark(

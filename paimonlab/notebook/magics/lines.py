@@ -11,6 +11,7 @@ from IPython.core.magic_arguments import parse_argstring
 
 from paimonlab.errors import PaimonError, close_matches
 from paimonlab.notebook.query_error import QueryError
+from paimonlab.spec.secrets import without_secrets
 
 
 @contextmanager
@@ -21,7 +22,7 @@ def errors_on_one_line() -> Iterator[None]:
     except QueryError:
         raise
     except PaimonError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(without_secrets(str(error))) from error
 
 
 def arguments(magic: Callable[..., Any], line: str) -> Any:

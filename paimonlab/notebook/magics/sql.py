@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -12,13 +13,39 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
-from paimonlab.notebook import commands, sql_line
+from paimonlab.notebook import commands, settings, sql_line
+from paimonlab.notebook import connection as connections
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.result import Result
 from paimonlab.notebook.views import View
+from paimonlab.spec.secrets import without_secrets
 
 LAST_RESULT = "_paimon"
+
+
+def _connected(asked: Any) -> connections.Connection:
+    """Do what a line of ``%paimon_connect`` asks for."""
+    given = {name: unquoted(value) for name, value in vars(asked).items() if value}
+    if "use" in given:
+        return connections.use(given["use"])
+    if "warehouse" not in given:
+        return connections.use(settings.DEFAULT)
+    return connections.connect(
+        given["warehouse"],
+        catalog=given.get("catalog"),
+        engine=settings.engine_of(given.get("engine", "spark")),
+        alias=given.get("alias"),
+    )
+
+
+@contextmanager
+def _values_on_one_line() -> Iterator[None]:
+    """Show a wrong argument without traceback."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(without_secrets(str(error))) from error
 
 
 @magics_class
@@ -31,16 +58,25 @@ class SqlMagics(Magics):
 
     @line_magic
     @magic_arguments()
-    @argument("warehouse", metavar="PATH", help="folder or URI of the warehouse")
-    @argument("--catalog", default="paimon", metavar="NAME", help="its name in SQL (paimon)")
-    def paimon_connect(self, line: str) -> None:
-        """Connect Spark to a warehouse, and say what to."""
+    @argument("warehouse", nargs="?", metavar="PATH", help="folder or URI of the warehouse")
+    @argument("--engine", default="", metavar="NAME", help="spark (default) or native: no Spark")
+    @argument("--catalog", metavar="NAME", help="its name in SQL (the alias, else paimon)")
+    @argument("--alias", metavar="NAME", help="names the connection (the catalog's name)")
+    @argument("--use", metavar="NAME", help="go back to a connection, or make a configured one")
+    @argument("--close", metavar="NAME", help="forget a connection")
+    @argument("--list", action="store_true", help="show the connections, open and configured")
+    def paimon_connect(self, line: str) -> View | None:
+        """Connect to a warehouse, and say what to; without PATH: as configured."""
         asked = arguments(self.paimon_connect, line)
-        with errors_on_one_line():
-            connection = commands.connect(
-                unquoted(asked.warehouse), catalog=unquoted(asked.catalog)
-            )
-        print(connection)  # noqa: T201 - the one line a user waits for
+        with errors_on_one_line(), _values_on_one_line():
+            if asked.list:
+                return commands.list_connections()
+            if asked.close is not None:
+                connections.disconnect(unquoted(asked.close))
+                print(f"closed: {unquoted(asked.close)}")  # noqa: T201
+                return None
+            print(_connected(asked))  # noqa: T201 - the one line a user waits for
+        return None
 
     @line_magic
     @magic_arguments()

@@ -7,6 +7,7 @@ browser; `display` turns them into HTML and text.
 
 from __future__ import annotations
 
+from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
 from paimonlab.notebook.views.help import HelpEntry, HelpPage
 from paimonlab.notebook.views.tables import TableEntry, TableList
 from paimonlab.notebook.views.timeline import Timeline, TimelinePoint, repeatable, timeline
@@ -14,6 +15,8 @@ from paimonlab.notebook.views.view import View, rows
 
 __all__ = [
     "INTERACTIVE",
+    "ConnectionEntry",
+    "ConnectionList",
     "HelpEntry",
     "HelpPage",
     "TableEntry",

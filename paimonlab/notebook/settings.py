@@ -1,0 +1,161 @@
+"""Connections that are configured: in files and in the environment.
+
+Each later place wins, option by option::
+
+    ~/.config/paimonlab/config.toml     [default]  and  [NAME]
+    pyproject.toml, here or above       [tool.paimonlab.default]  and  [tool.paimonlab.NAME]
+    environment, for `default`          PAIMONLAB_WAREHOUSE, PAIMONLAB_ENGINE, PAIMONLAB_CATALOG
+
+A table has ``warehouse``, and may have ``engine``, ``catalog`` and Paimon's catalog options.
+``${NAME}`` in a value is the environment variable ``NAME``; a secret may only be given so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from paimonlab.errors import PaimonError, close_matches
+from paimonlab.spec.secrets import is_secret
+
+DEFAULT = "default"
+"""The connection that is made when a statement comes and there is none."""
+Engine = Literal["spark", "native"]
+ENGINES: tuple[Engine, ...] = ("spark", "native")
+VARIABLES = {
+    "PAIMONLAB_WAREHOUSE": "warehouse",
+    "PAIMONLAB_ENGINE": "engine",
+    "PAIMONLAB_CATALOG": "catalog",
+}
+
+_REFERENCE = re.compile(r"\$\{(\w+)\}")
+
+
+class SettingsError(PaimonError):
+    """A configured connection cannot be read; names the file and what is wrong in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A connection that is configured."""
+
+    options: Mapping[str, str]
+    """Paimon's catalog options, ``warehouse`` among them, as they are written."""
+    engine: Engine = "spark"
+    catalog: str | None = None
+
+    def resolved(self) -> dict[str, str]:
+        """Return the options with environment variables in place of references.
+
+        Raises
+        ------
+        SettingsError
+            If a variable is not set.
+        """
+        return {key: _resolved(key, value) for key, value in self.options.items()}
+
+
+def engine_of(text: str) -> Engine:
+    """Check the name of an engine.
+
+    Raises
+    ------
+    ValueError
+        If there is no such engine.
+    """
+    for engine in ENGINES:
+        if text == engine:
+            return engine
+    raise ValueError(f"engine must be {' or '.join(ENGINES)}, got {text!r}")
+
+
+def read() -> dict[str, Setting]:
+    """Read all configured connections.
+
+    Raises
+    ------
+    SettingsError
+        If a file cannot be read, a value is no text, or a secret stands there in plain text.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for source, tables in _documents():
+        for name, table in tables.items():
+            found.setdefault(name, {}).update(_texts(source, name, table))
+    given = {key: os.environ[name] for name, key in VARIABLES.items() if os.environ.get(name)}
+    if given:
+        found.setdefault(DEFAULT, {}).update(given)
+    return {name: _setting(name, values) for name, values in found.items()}
+
+
+def _documents() -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    own = home / "paimonlab" / "config.toml"
+    if own.is_file():
+        yield own, _toml(own)
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        project = folder / "pyproject.toml"
+        if project.is_file():
+            yield project, _toml(project).get("tool", {}).get("paimonlab", {})
+            return
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+
+
+def _texts(source: Path, name: str, table: Any) -> dict[str, str]:
+    where = f"[{name}] of {source}"
+    if not isinstance(table, dict):
+        raise SettingsError(f"{source}: {name} must stand in a table such as [{DEFAULT}]")
+    texts = {}
+    for key, value in _flat(table):
+        if not isinstance(value, str | int | bool):
+            raise SettingsError(f"{where}: {key} must be text")
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if is_secret(key) and not _REFERENCE.fullmatch(text):
+            raise SettingsError(
+                f"{where}: {key} is a secret in plain text; write ${{NAME}} there "
+                "and set the environment variable NAME"
+            )
+        texts[key] = text
+    return texts
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield dotted keys: in TOML ``fs.s3a.endpoint = …`` is a table in a table."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _resolved(key: str, value: str) -> str:
+    def variable(match: re.Match[str]) -> str:
+        if match[1] not in os.environ:
+            raise SettingsError(f"{key} is {match[0]}, but the environment variable is not set")
+        return os.environ[match[1]]
+
+    return _REFERENCE.sub(variable, value)
+
+
+def _setting(name: str, values: dict[str, str]) -> Setting:
+    options = dict(values)
+    engine = options.pop("engine", "spark")
+    catalog = options.pop("catalog", None)
+    if "warehouse" not in options:
+        close = close_matches("warehouse", options)
+        raise SettingsError(f"the connection {name} has no warehouse.{close}")
+    try:
+        return Setting(options, engine_of(engine), catalog)
+    except ValueError as error:
+        raise SettingsError(f"the connection {name}: {error}") from error
