@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from paimonlab.notebook import accessor, selection
 from paimonlab.notebook.charts import bar_chart
-from paimonlab.notebook.commands import connect, show_help, sql, tables, timeline
+from paimonlab.notebook.commands import connect, demo, show_help, sql, tables, timeline
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "bar_chart",
     "connect",
+    "demo",
     "load_ipython_extension",
     "show_help",
     "sql",

@@ -6,6 +6,7 @@ A module for each view, which reads what the view needs and nothing else.
 from __future__ import annotations
 
 from paimonlab.notebook.commands.connections import list_connections
+from paimonlab.notebook.commands.demo import demo
 from paimonlab.notebook.commands.fsck import fsck
 from paimonlab.notebook.commands.help import show_help
 from paimonlab.notebook.commands.sql import DEFAULT_LIMIT, parse, run, sql
@@ -16,6 +17,7 @@ from paimonlab.notebook.connection import connect
 __all__ = [
     "DEFAULT_LIMIT",
     "connect",
+    "demo",
     "fsck",
     "list_connections",
     "parse",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from paimonlab.notebook.magics.snapshots import SnapshotMagics
 from paimonlab.notebook.magics.sql import SqlMagics
+from paimonlab.notebook.magics.start import StartMagics
 
-ALL = (SqlMagics, SnapshotMagics)
+ALL = (SqlMagics, StartMagics, SnapshotMagics)
 """What ``%load_ext paimonlab`` registers."""

@@ -1,0 +1,27 @@
+"""Something to try, and whether this machine can."""
+
+from __future__ import annotations
+
+from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from paimonlab.notebook import commands
+from paimonlab.notebook.demo_tables import DATABASE
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
+from paimonlab.notebook.views import View
+
+
+@magics_class
+class StartMagics(Magics):
+    """Begin without a warehouse of one's own."""
+
+    @line_magic
+    @magic_arguments()
+    @argument("warehouse", nargs="?", metavar="PATH", help="where to (a temporary folder)")
+    def paimon_demo(self, line: str) -> View:
+        """Make two small tables full of history, and connect to them without Spark."""
+        asked = arguments(self.paimon_demo, line)
+        with errors_on_one_line():
+            connection = commands.demo(asked.warehouse and unquoted(asked.warehouse))
+            print(connection)  # noqa: T201 - what it is connected to, as %paimon_connect says
+            return commands.tables(DATABASE)
