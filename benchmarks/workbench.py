@@ -1,0 +1,214 @@
+"""What the views of a large table cost: seconds, and bytes in the notebook that keeps them.
+
+``python -m benchmarks.workbench`` builds a table of 10,000 snapshots and 100,000 data files below
+``build/bench``, unless it is there, and draws each view that takes a table, each in a process of
+its own: first with nothing cached, then again. The manifests are real, the data files are only
+named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import inspect
+import itertools
+import json
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+import paimonlab as pl
+from paimonlab.notebook import views
+from paimonlab.spec.binary_row import encode, encode_one
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.data_file import DataFileMeta, FileSource, SimpleStats
+from paimonlab.spec.types import DataType
+from paimonlab.storage.local import LocalFileIO
+
+BUILD = Path(__file__).parents[1] / "build" / "bench"
+
+BUCKETS = 4
+APPENDS_A_COMPACTION = 9
+FILES_A_APPEND = 3
+"""That an append adds to each bucket of its day."""
+KEYS = 10
+"""Of each new file."""
+_FIRST_DAY = dt.date(2026, 1, 1)
+_FIRST_MILLIS = 1_767_225_600_000
+
+
+def main() -> None:
+    """Parse the command line, build, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--snapshots", type=int, default=10_000, help="a tenth of the files")
+    parser.add_argument("--views", nargs="+", default=_kinds(), choices=_kinds())
+    parser.add_argument("--one", metavar="VIEW", help="measure one view in this process")
+    options = parser.parse_args()
+    folder = BUILD / f"workbench-{options.snapshots}"
+    if options.one:
+        _measure(folder, options.one)
+        return
+    build(folder, options.snapshots)
+    for kind in options.views:
+        command = [sys.executable, "-m", "benchmarks.workbench", "--one", kind]
+        subprocess.run([*command, "--snapshots", str(options.snapshots)], check=True)
+
+
+def build(folder: Path, snapshots: int) -> pl.Table:
+    """Return the table, made if it is not there: a tenth as many snapshots as data files.
+
+    Days one after the other, four buckets each; nine appends, then one bucket is compacted.
+    """
+    done = folder / "done"
+    if not done.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        start = time.perf_counter()
+        _build(folder, snapshots)
+        done.touch()
+        print(f"built {folder} in {time.perf_counter() - start:.0f} s", flush=True)
+    table = pl.connect(str(folder)).table("db.lake")
+    assert isinstance(table, pl.Table)
+    return table
+
+
+def _build(folder: Path, snapshots: int) -> None:
+    catalog = pl.Catalog(str(folder), LocalFileIO(durability="none"))
+    catalog.create_database("db")
+    table = catalog.create_table(
+        "db.lake",
+        {"dt": "STRING NOT NULL", "id": "BIGINT NOT NULL", "v": "STRING"},
+        primary_keys=["dt", "id"],
+        partition_keys=["dt"],
+        options={"bucket": str(BUCKETS), "write-only": "true"},
+    )
+    committer = table.parts.plain_committer
+    changes = _changes([field.type for field in table.schema.fields])
+    for number, messages in zip(range(snapshots), changes, strict=False):
+        # Nobody else writes, and the names are new: there is no conflict to look for.
+        committer.append(messages, user="loader", identifier=number + 1, checked_id=number)
+
+
+def _changes(types: Sequence[DataType]) -> Iterator[list[CommitMessage]]:
+    """Yield what each commit changes, for ever."""
+    drawn = random.Random(7)
+    appends = APPENDS_A_COMPACTION * BUCKETS
+    for day in itertools.count():
+        name = str(_FIRST_DAY + dt.timedelta(days=day))
+        partition = encode_one([pa.scalar(name)], types[:1])
+        buckets = [_Bucket(name, day, bucket, drawn, types) for bucket in range(BUCKETS)]
+        for number in range(1, appends + 1):
+            yield [one.append(partition) for one in buckets]
+            if number % APPENDS_A_COMPACTION == 0:
+                one = buckets[number // APPENDS_A_COMPACTION - 1]
+                yield [one.compaction(partition)]
+
+
+class _Bucket:
+    """The files of a bucket, one behind the other by key."""
+
+    def __init__(
+        self, day: str, number: int, bucket: int, drawn: random.Random, types: Sequence[DataType]
+    ) -> None:
+        count = FILES_A_APPEND * APPENDS_A_COMPACTION * BUCKETS
+        first = np.arange(count, dtype=np.int64) * KEYS
+        self.bucket = bucket
+        self._lows = _rows(day, first, types)
+        self._highs = _rows(day, first + KEYS - 1, types)
+        self._number = (number * BUCKETS + bucket) * (count + 1)
+        self._drawn = drawn
+        self._files: list[DataFileMeta] = []
+
+    def append(self, partition: bytes) -> CommitMessage:
+        """Add some files."""
+        size = int(self._drawn.lognormvariate(16, 1.5)) * (self.bucket + 1)
+        begin = len(self._files)
+        new = tuple(self._file(at, at, size) for at in range(begin, begin + FILES_A_APPEND))
+        self._files += new
+        return CommitMessage(
+            partition=partition, bucket=self.bucket, total_buckets=BUCKETS, new_files=new
+        )
+
+    def compaction(self, partition: bytes) -> CommitMessage:
+        """Let one file take the place of the oldest."""
+        before = tuple(self._files[:APPENDS_A_COMPACTION])
+        size = sum(file.file_size_bytes for file in before)
+        return CommitMessage(
+            partition=partition,
+            bucket=self.bucket,
+            total_buckets=BUCKETS,
+            compact_before=before,
+            compact_after=(self._file(0, len(before) - 1, size, level=5),),
+        )
+
+    def _file(self, first: int, last: int, size_bytes: int, *, level: int = 0) -> DataFileMeta:
+        (low, min_key), (high, max_key) = self._lows[first], self._highs[last]
+        number = self._number + (len(self._lows) if level else first)
+        return DataFileMeta(
+            file_name=f"data-{number:08x}-0000-4000-8000-{number:012x}-0.parquet",
+            file_size_bytes=size_bytes,
+            row_count=KEYS * (last - first + 1),
+            min_key=min_key,
+            max_key=max_key,
+            key_stats=SimpleStats(min_key, max_key, (0,)),
+            value_stats=SimpleStats(low, high, (0, 0, 0)),
+            min_sequence_number=KEYS * first,
+            max_sequence_number=KEYS * last + KEYS - 1,
+            schema_id=0,
+            level=level,
+            creation_time_millis=_FIRST_MILLIS + 1000 * number,
+            delete_row_count=0,
+            file_source=FileSource.COMPACT if level else FileSource.APPEND,
+        )
+
+
+def _rows(
+    day: str, ids: npt.NDArray[np.int64], types: Sequence[DataType]
+) -> list[tuple[bytes, bytes]]:
+    """Encode one row for each id, and its key."""
+    columns = [pa.array([day] * len(ids)), pa.array(ids), pa.array([f"v{one}" for one in ids])]
+    rows, keys = encode(columns, types), encode(columns[1:2], types[1:2])
+    return list(zip(rows.to_pylist(), keys.to_pylist(), strict=True))
+
+
+def _kinds() -> list[str]:
+    return [str(value.__struct_config__.tag) for value in views.INTERACTIVE]
+
+
+def _measure(folder: Path, kind: str) -> None:
+    """Draw a view twice, and print what that took."""
+    table = pl.connect(str(folder)).table("db.lake")
+    assert isinstance(table, pl.Table)
+    draw = getattr(table.show, kind, None)
+    if draw is None:
+        print(f"{kind}: takes no table")
+        return
+    needed = [
+        one.name for one in inspect.signature(draw).parameters.values() if one.default is one.empty
+    ]
+    if needed:
+        print(f"{kind}: takes {', '.join(needed)}, too")
+        return
+    seconds = []
+    bundle: dict[str, object] = {}
+    for _ in range(2):
+        start = time.perf_counter()
+        bundle = draw()._repr_mimebundle_()
+        seconds.append(time.perf_counter() - start)
+    sizes = ", ".join(f"{name} {len(_bytes(one)):,}" for name, one in bundle.items())
+    print(f"{kind}: {seconds[0]:.2f} s, again {seconds[1]:.2f} s; bytes: {sizes}", flush=True)
+
+
+def _bytes(part: object) -> bytes:
+    return part.encode() if isinstance(part, str) else json.dumps(part).encode()
+
+
+if __name__ == "__main__":
+    main()
