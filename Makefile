@@ -17,7 +17,7 @@ $(INSTALLED): requirements.lock pyproject.toml tools/environment.sh
 
 .PHONY: help
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: java ## run the quickstart notebook on real data, leave it and an HTML page in build/
@@ -47,6 +47,11 @@ bench: java ## compare with pypaimon, Java Paimon, deltalake and pyiceberg; BENC
 .PHONY: interop
 interop: java ## live tests against Java Paimon 1.3.1 and 0.9; fails without JDK and Maven
 	PAIMONLAB_INTEROP=require $(BIN)/python -m pytest -m interop tests
+
+.PHONY: labextension
+labextension: $(INSTALLED) ## build the JupyterLab extension anew after a change of its modules
+	$(BIN)/python -m tools.view_types
+	$(BIN)/python -m tools.labextension
 
 .PHONY: lock
 lock: $(UV) ## resolve both lock files anew

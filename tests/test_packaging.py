@@ -173,7 +173,10 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
         names = archive.namelist()
     tops = {name.partition("/")[0] for name in names}
     version = project()["version"]
-    assert tops == {"paimonlab", f"paimonlab-{version}.dist-info"}
+    package = f"paimonlab-{version}"
+    assert tops == {"paimonlab", f"{package}.data", f"{package}.dist-info"}
+    extension = f"{package}.data/data/share/jupyter/labextensions/jupyterlab-paimonlab"
+    assert f"{extension}/static/remoteEntry.js" in names
     assert "paimonlab/py.typed" in names
     assert [name for name in names if name.endswith((".ipynb", ".pyc"))] == []
 

@@ -41,8 +41,24 @@ def text(name: str) -> str:
     return _static().joinpath(name).read_text(encoding="utf-8")
 
 
+def bare(name: str) -> str:
+    """Return a file of ``static`` without its imports and exports."""
+    return without_imports(text(f"{name}.js"))
+
+
+def without_imports(source: str) -> str:
+    r"""Take imports and exports out of a module, so that several can stand in one text.
+
+    Examples
+    --------
+    >>> without_imports('import { h } from "./shared.js";\nexport const a = h();\n')
+    'const a = h();\n'
+    """
+    return _EXPORT.sub("", _IMPORT.sub("", source))
+
+
 def _together(names: Iterable[str]) -> str:
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text(f"{name}.js"))) for name in names)
+    return "\n".join(map(bare, names))
 
 
 def _static() -> Traversable:

@@ -16,7 +16,9 @@ import msgspec
 TARGET = "paimonlab"
 
 
-class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Selection(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True
+):
     """What is chosen; what is None was not."""
 
     snapshot: int | None = None

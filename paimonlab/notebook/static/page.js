@@ -14,26 +14,29 @@ export function selections() {
 }
 
 /**
+ * Views of one table in one notebook hear each other. Where a view stands is known only when
+ * something is chosen: it is drawn before it is put into the page.
  * @param {{id: string, link: string}} data
- * @param {{tell?: (selection: Selection) => void, ask?: ((request: Record<string, unknown>) => Promise<any>) | null}} [kernel]
+ * @param {{el?: HTMLElement, tell?: (selection: Selection) => void, ask?: ((request: Record<string, unknown>) => Promise<any>) | null}} [around]
  * @returns {import("./host").Host}
  */
-export function pageHost(data, { tell, ask = null } = {}) {
+export function pageHost(data, { el, tell, ask = null } = {}) {
   const all = selections();
   const me = {};
+  const place = () => `${el?.closest(".jp-NotebookPanel")?.id ?? ""} ${data.link}`;
   return {
     select(selection) {
-      all.dispatchEvent(new CustomEvent(`select ${data.link}`, { detail: { selection, from: me } }));
+      all.dispatchEvent(new CustomEvent("select", { detail: { selection, from: me, place: place() } }));
       tell?.(selection);
     },
     onSelect(heard) {
       /** @param {Event} event */
       const listen = (event) => {
-        const { selection, from } = /** @type {CustomEvent} */ (event).detail;
-        if (from !== me) heard(selection);
+        const { selection, from, place: there } = /** @type {CustomEvent} */ (event).detail;
+        if (from !== me && there === place()) heard(selection);
       };
-      all.addEventListener(`select ${data.link}`, listen);
-      return () => all.removeEventListener(`select ${data.link}`, listen);
+      all.addEventListener("select", listen);
+      return () => all.removeEventListener("select", listen);
     },
     ask,
   };

@@ -23,7 +23,7 @@ function renderWidget({ model, el }) {
       model.on("msg:custom", hear);
       model.send({ number, request });
     });
-  const host = pageHost(data, { tell, ask: model.get("can_answer") ? ask : null });
+  const host = pageHost(data, { el, tell, ask: model.get("can_answer") ? ask : null });
   const place = document.createElement("div");
   el.append(place);
   return render({ data, el: place, host });

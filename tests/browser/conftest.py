@@ -1,0 +1,177 @@
+"""A browser, pages of views, and a JupyterLab, for all tests of this folder.
+
+Whatever a page says on its console as an error, and every request that leaves this machine,
+fails the test that opened it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+from paimonlab.notebook.display.drawn import Drawn
+from tests.browser import chromium
+
+ROOT = Path(__file__).parents[2]
+PageOf = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium.executable()
+    if path is None:
+        pytest.skip("no Chromium here, and Debian's could not be installed")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=chromium.FLAGS)
+        yield started
+        started.close()
+
+
+@dataclass
+class Watched:
+    """What pages did that they must not do."""
+
+    problems: list[str] = field(default_factory=list)
+
+    def watch(self, page: Page) -> None:
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("dialog", self._dialog)
+        page.on("request", self._asked)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.problems.append(f"console: {message.text}")
+
+    def _dialog(self, dialog: Any) -> None:
+        self.problems.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _asked(self, request: Request) -> None:
+        url = urlsplit(request.url)
+        is_here = url.scheme in {"data", "blob", "file", "about"} or url.hostname == "127.0.0.1"
+        if not is_here:
+            self.problems.append(f"request: {request.url}")
+
+
+@contextmanager
+def watched_page(browser: Browser, **options: Any) -> Iterator[Page]:
+    """Open an empty page; complain at the end about what it did."""
+    context = browser.new_context(**options)
+    page = context.new_page()
+    watched = Watched()
+    watched.watch(page)
+    try:
+        yield page
+    finally:
+        context.close()
+    assert watched.problems == []
+
+
+@pytest.fixture
+def page_of(browser: Browser, tmp_path: Path) -> Iterator[PageOf]:
+    """Return a function that opens a view as a page of its own.
+
+    ``page_of(view)``; ``page_of(view, color_scheme="dark")`` and other options of a browser
+    context of Playwright.
+    """
+    opened: list[Any] = []
+
+    def open_page(view: Drawn[Any], **options: Any) -> Page:
+        manager = watched_page(browser, **options)
+        page = manager.__enter__()
+        opened.append(manager)
+        path = view.save(tmp_path / f"view-{len(opened)}.html")
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for manager in opened:
+        manager.__exit__(None, None, None)
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A JupyterLab of its own."""
+
+    url: str
+    token: str
+    folder: Path
+
+    def address(self, notebook: str) -> str:
+        return f"{self.url}/lab/tree/{notebook}?token={self.token}&reset"
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Start JupyterLab with our extension and nothing of the user's; stop it by its process."""
+    home = tmp_path_factory.mktemp("lab")
+    folder = home / "notebooks"
+    folder.mkdir()
+    shutil.copytree(
+        ROOT / "paimonlab" / "labextension",
+        home / "share" / "labextensions" / "jupyterlab-paimonlab",
+    )
+    asking = home / "settings" / "@jupyterlab" / "apputils-extension"
+    asking.mkdir(parents=True)
+    (asking / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
+    port, token = _free_port(), secrets.token_hex(16)
+    environment = os.environ | {
+        "HOME": str(home),
+        "IPYTHONDIR": str(home / "ipython"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "JUPYTER_PATH": str(home / "share"),
+        "PYTHONPATH": str(ROOT),
+        "PAIMONLAB_DETERMINISTIC": "1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += ["--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
+    command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}"]
+    command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    with (home / "log").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=home)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _wait_for(f"{url}/api?token={token}", process, home / "log")
+        yield Lab(url, token, folder)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(600):
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"JupyterLab did not start:\n{log.read_text()[-4000:]}")

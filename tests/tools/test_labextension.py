@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tools import labextension
+
+
+def test_the_extension_is_built_from_its_modules() -> None:
+    assert labextension.written() == labextension.files(), "run make labextension"
+
+
+def test_building_replaces_what_was_there(tmp_path: Path) -> None:
+    (tmp_path / "old.js").write_text("")
+
+    labextension.write(tmp_path)
+
+    assert labextension.written(tmp_path) == labextension.files()
+
+
+def test_its_script_parses() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node here to parse it; the browser tests run it")
+
+    script = labextension.TARGET / "static" / "remoteEntry.js"
+    done = subprocess.run(
+        [node, "--check", str(script)], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_settings_have_defaults() -> None:
+    schema = json.loads((labextension.SOURCE / "schema" / "plugin.json").read_text())
+
+    assert all("default" in one for one in schema["properties"].values())
