@@ -23,6 +23,10 @@ class Show:
         """Draw the newest snapshots, as ``%paimon_timeline`` does."""
         return commands.timeline(self._table, last=last)
 
+    def manifests(self, *, snapshot: int | None = None, entries: int = 500) -> View:
+        """Draw what a snapshot refers to, as ``%paimon_manifests`` does."""
+        return commands.manifests(self._table, snapshot=snapshot, entries=entries)
+
     def fsck(self, *, deep: bool = False) -> View:
         """Show what a check of every file finds, as ``%paimon_fsck`` does."""
         return commands.fsck(self._table, deep=deep)

@@ -25,6 +25,10 @@ from paimonlab.table.system import SYSTEM_TABLES
 
 _IDENTIFIER = "paimonlab"
 _MAGIC = re.compile(r"\s*(?:\w+\s*=\s*)?(%%?paimon\w*)")
+_OF_TABLES = frozenset(
+    {"%paimon", "%%paimon", "%paimon_timeline", "%paimon_fsck", "%paimon_manifests"}
+)
+"""Magics whose line names a table."""
 _FRAGMENT = re.compile(r"[\w.$:-]*$")
 
 
@@ -53,7 +57,7 @@ def candidates(
         return word, _starting(word, OPTIONS) if magic.endswith("paimon") else []
     if word.startswith(":"):
         return word, _starting(word, (f":{name}" for name in variables if name[0] != "_"))
-    if magic in {"%paimon_timeline", "%paimon", "%%paimon"}:
+    if magic in _OF_TABLES:
         return word, _tables(word, tables())
     return word, []
 

@@ -17,6 +17,7 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("%%paimon", "run the cell as Spark SQL, see the topic sql"),
         ("%paimon_tables [DATABASE]", "list tables with their keys and latest snapshot"),
         ("%paimon_timeline DB.TABLE", "draw the newest snapshots; -n N for how many (20)"),
+        ("%paimon_manifests DB.TABLE", "draw manifests and entries; --snapshot N of an older one"),
         ("%paimon_fsck DB.TABLE", "check every file of a table; --deep reads all rows, too"),
         ("%paimon_trace", "show all of the last SQL error"),
         ("%paimon_help [TOPIC]", "this page, or another topic"),

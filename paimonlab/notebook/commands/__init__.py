@@ -9,6 +9,7 @@ from paimonlab.notebook.commands.connections import list_connections
 from paimonlab.notebook.commands.demo import demo
 from paimonlab.notebook.commands.fsck import fsck
 from paimonlab.notebook.commands.help import show_help
+from paimonlab.notebook.commands.manifests import manifests
 from paimonlab.notebook.commands.sql import DEFAULT_LIMIT, parse, run, sql
 from paimonlab.notebook.commands.tables import tables
 from paimonlab.notebook.commands.timeline import timeline
@@ -20,6 +21,7 @@ __all__ = [
     "demo",
     "fsck",
     "list_connections",
+    "manifests",
     "parse",
     "run",
     "show_help",

@@ -46,6 +46,8 @@ class Drawn(Generic[StructT]):
     """Lines under the grid, in every form."""
     others: Sequence[Grid] = ()
     """More tables, under the first."""
+    static: str = ""
+    """HTML that stands for the picture and the tables where those would say less."""
     link: str = ""
     """Views with the same link follow each other's selections: the table's name."""
     answer: Answer | None = None
@@ -82,11 +84,9 @@ class Drawn(Generic[StructT]):
 
     def to_html(self) -> str:
         """Return HTML without scripts and styles that a sanitiser would remove."""
-        return (
-            self.picture
-            + "".join(html.table(grid.without_drawings()) for grid in self._grids)
-            + "".join(map(html.paragraph, self.legend))
-        )
+        tables = "".join(html.table(grid.without_drawings()) for grid in self._grids)
+        legend = "".join(map(html.paragraph, self.legend))
+        return (self.static or self.picture + tables) + legend
 
     def to_text(self) -> str:
         """Return aligned text."""

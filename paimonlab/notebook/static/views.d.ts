@@ -1,5 +1,83 @@
 // Written by tools/view_types.py from paimonlab/notebook/views.
 
+export interface EntryNode {
+  change: string;
+  file: string;
+  partition: string;
+  bucket: number;
+  level: number;
+  rows: number;
+  bytes: number | null;
+  minKey: string | null;
+  maxKey: string | null;
+  low: (string | null)[];
+  high: (string | null)[];
+  nulls: (number | null)[];
+}
+
+export interface EntrySums {
+  files?: number;
+  rows?: number;
+  bytes?: number | null;
+}
+
+export interface IndexFileNode {
+  name: string;
+  type: string;
+  partition: string;
+  bucket: number;
+  rows: number;
+  bytes: number | null;
+  vectors?: (VectorNode)[];
+  hiddenCount?: number;
+}
+
+export interface IndexNode {
+  name: string;
+  isShared: boolean;
+  fileCount: number;
+  deletedRows: number | null;
+  files: (IndexFileNode)[];
+}
+
+export interface ManifestListNode {
+  role: string;
+  name: string;
+  bytes: number | null;
+  added: EntrySums;
+  deleted: EntrySums;
+  manifests: (ManifestNode)[];
+  hiddenCount?: number;
+}
+
+export interface ManifestNode {
+  name: string;
+  bytes: number | null;
+  isShared: boolean;
+  schemaId: number;
+  minPartition: string | null;
+  maxPartition: string | null;
+  added: EntrySums;
+  deleted: EntrySums;
+  entries?: (EntryNode)[];
+}
+
+export interface ManifestTree {
+  kind: "manifests";
+  table: string;
+  snapshotId: number;
+  commitKind: string;
+  parentId: number | null;
+  sharedCount: number;
+  manifestCount: number;
+  columns: (string)[];
+  columnCount: number;
+  entryCount: number;
+  shownCount: number;
+  lists: (ManifestListNode)[];
+  index: IndexNode | null;
+}
+
 export interface Timeline {
   kind: "timeline";
   table: string;
@@ -19,4 +97,10 @@ export interface TimelinePoint {
   isNewSchema: boolean;
   tags: (string)[];
   missingBefore: number;
+}
+
+export interface VectorNode {
+  dataFile: string;
+  bytes: number | null;
+  deletedRows: number | null;
 }

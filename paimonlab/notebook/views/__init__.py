@@ -9,6 +9,17 @@ from __future__ import annotations
 
 from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
 from paimonlab.notebook.views.help import HelpEntry, HelpPage
+from paimonlab.notebook.views.manifests import (
+    EntryNode,
+    EntrySums,
+    IndexFileNode,
+    IndexNode,
+    ManifestListNode,
+    ManifestNode,
+    ManifestTree,
+    VectorNode,
+    repeatable_manifests,
+)
 from paimonlab.notebook.views.tables import TableEntry, TableList
 from paimonlab.notebook.views.timeline import Timeline, TimelinePoint, repeatable, timeline
 from paimonlab.notebook.views.view import View, rows
@@ -17,17 +28,26 @@ __all__ = [
     "INTERACTIVE",
     "ConnectionEntry",
     "ConnectionList",
+    "EntryNode",
+    "EntrySums",
     "HelpEntry",
     "HelpPage",
+    "IndexFileNode",
+    "IndexNode",
+    "ManifestListNode",
+    "ManifestNode",
+    "ManifestTree",
     "TableEntry",
     "TableList",
     "Timeline",
     "TimelinePoint",
+    "VectorNode",
     "View",
     "repeatable",
+    "repeatable_manifests",
     "rows",
     "timeline",
 ]
 
-INTERACTIVE = (Timeline,)
+INTERACTIVE = (Timeline, ManifestTree)
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

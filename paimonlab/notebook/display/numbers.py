@@ -1,0 +1,44 @@
+"""Numbers and times as all views write them; None is the empty text."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+
+
+def count(number: int | None) -> str:
+    """Write a count, with a comma for each thousand."""
+    return "" if number is None else f"{number:,}"
+
+
+def signed(number: int | None) -> str:
+    """Write a difference, always with its sign."""
+    return "" if number is None else f"{number:+,}"
+
+
+def bytes_text(number: int | None) -> str:
+    """Write bytes with a unit, in powers of 1,000.
+
+    Examples
+    --------
+    >>> bytes_text(999), bytes_text(1000), bytes_text(12_345_678)
+    ('999 B', '1.0 kB', '12.3 MB')
+    """
+    if number is None:
+        return ""
+    rest, place = float(number), 0
+    while abs(rest) >= 1000 and place < len(_UNITS) - 1:
+        rest, place = rest / 1000, place + 1
+    return f"{rest:.1f} {_UNITS[place]}" if place else f"{number} B"
+
+
+def time_text(millis: int | None) -> str:
+    """Write a time in UTC, to the second; one that no calendar has, as milliseconds."""
+    if millis is None:
+        return ""
+    try:
+        moment = dt.datetime.fromtimestamp(millis / 1000, dt.UTC)
+    except (OverflowError, ValueError, OSError):
+        return f"{millis} ms"
+    return moment.strftime("%Y-%m-%d %H:%M:%S")

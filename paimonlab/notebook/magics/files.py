@@ -1,0 +1,25 @@
+"""What a table is made of: manifests, buckets, data files."""
+
+from __future__ import annotations
+
+from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from paimonlab.notebook import commands
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line
+from paimonlab.notebook.views import View
+
+
+@magics_class
+class FileMagics(Magics):
+    """Views of a table's files."""
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("--snapshot", type=int, metavar="N", help="of snapshot N (the latest)")
+    def paimon_manifests(self, line: str) -> View:
+        """Draw the manifest lists, manifests and entries of a snapshot."""
+        asked = arguments(self.paimon_manifests, line)
+        with errors_on_one_line():
+            return commands.manifests(asked.table, snapshot=asked.snapshot)

@@ -1,0 +1,262 @@
+"""The tree of manifests beside what Java says, and how it is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pytest
+
+import paimonlab
+from paimonlab.errors import NotFoundError, SnapshotNotFoundError
+from paimonlab.notebook import commands, views
+from paimonlab.notebook.determinism import VARIABLE
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.manifests import draw
+from paimonlab.notebook.views.manifests import shares
+from paimonlab.table.table import Table
+from tests.golden.expected import Case, Expected, expected, values
+from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+
+GOLDEN = ("append_dv", "cl_lookup", "expired", "lookup_dv", "lsm", "mani_orc", "part_date")
+
+
+def answers(name: str) -> Expected:
+    return expected(Case("java-1.3.1", name))
+
+
+def golden_table(name: str) -> Table:
+    found = answers(name)
+    table = paimonlab.connect(found.warehouse).table(found.document["table"])
+    assert isinstance(table, Table)
+    return table
+
+
+def tree_of(table: Table, **options: Any) -> views.ManifestTree:
+    value = commands.manifests(table, **options).value
+    assert isinstance(value, views.ManifestTree)
+    return value
+
+
+def entries_of(tree: views.ManifestTree, *roles: str) -> list[views.EntryNode]:
+    return [
+        entry
+        for one in tree.lists
+        if one.role in roles
+        for manifest in one.manifests
+        for entry in manifest.entries
+    ]
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_manifests_are_those_that_java_shows(name: str) -> None:
+    wanted = answers(name).system_tables()["manifests"]
+    tree = tree_of(golden_table(name))
+
+    rows = [
+        [
+            one.name,
+            one.bytes,
+            one.added.files,
+            one.deleted.files,
+            one.schema_id,
+            one.min_partition or "{}",
+            one.max_partition or "{}",
+        ]
+        for listed in tree.lists
+        for one in listed.manifests
+    ]
+
+    assert rows == [row[:7] for row in values(wanted["rows"])]
+    assert wanted["fields"][:3] == ["file_name", "file_size", "num_added_files"]
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_entries_of_base_and_delta_leave_the_files_that_java_shows(name: str) -> None:
+    wanted = answers(name).system_tables()["files"]
+    places = [
+        wanted["fields"].index(column)
+        for column in ("bucket", "level", "record_count", "file_size_in_bytes", "min_key")
+    ]
+    tree = tree_of(golden_table(name), entries=10_000)
+
+    alive = {}
+    for entry in entries_of(tree, "base", "delta"):
+        key = (entry.file, entry.level)
+        if entry.change == "ADD":
+            alive[key] = [entry.bucket, entry.level, entry.rows, entry.bytes, entry.min_key]
+        else:
+            del alive[key]
+
+    assert sorted(alive.values(), key=str) == sorted(
+        ([row[place] for place in places] for row in values(wanted["rows"])), key=str
+    )
+    assert tree.shown_count == tree.entry_count
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_sums_are_those_of_the_snapshot(name: str) -> None:
+    table = golden_table(name)
+
+    for snapshot in table.snapshots.list():
+        tree = tree_of(table, snapshot=snapshot.id, entries=0)
+        sums = {one.role: one.added.rows - one.deleted.rows for one in tree.lists}
+        assert sums["base"] + sums["delta"] == snapshot.total_record_count
+        assert sums["delta"] == snapshot.delta_record_count
+        assert sums.get("changelog", 0) == (snapshot.changelog_record_count or 0)
+        assert tree.shown_count == 0
+
+
+def test_what_the_parent_has_too_is_counted() -> None:
+    table = golden_table("cl_lookup")
+    latest = table.snapshot
+    assert latest is not None
+
+    trees = {number: tree_of(table, snapshot=number) for number in (latest.id - 1, latest.id)}
+
+    before, after = (
+        {
+            one.name
+            for listed in tree.lists
+            if listed.role != "changelog"
+            for one in listed.manifests
+        }
+        for tree in trees.values()
+    )
+    assert trees[latest.id].shared_count == len(before & after) == 3
+    assert trees[latest.id].manifest_count == len(after) == 4
+    assert "3 of 4 manifests shared with snapshot 3" in repr(draw(trees[latest.id]))
+    assert tree_of(table, snapshot=1).parent_id is None
+
+
+def test_deletion_vectors_are_those_of_the_table() -> None:
+    table = golden_table("append_dv")
+    wanted = answers("append_dv").system_tables()["table_indexes"]
+
+    index = tree_of(table).index
+
+    assert index is not None
+    assert index.file_count == len(wanted["rows"])
+    assert index.deleted_rows == 4
+    assert [file.name for file in index.files] == [
+        row[wanted["fields"].index("file_name")] for row in values(wanted["rows"])
+    ]
+    assert [(one.deleted_rows, one.bytes) for one in index.files[0].vectors] == [(4, 28)]
+
+
+@pytest.mark.parametrize(
+    ("counts", "most", "wanted"),
+    [
+        ([], 10, []),
+        ([3, 4], 10, [3, 4]),
+        ([2, 50, 7, 90], 20, [2, 6, 6, 6]),
+        ([5, 5, 5], 1, [0, 0, 1]),
+        ([1000], 0, [0]),
+    ],
+)
+def test_places_are_divided(counts: list[int], most: int, wanted: list[int]) -> None:
+    assert shares(counts, most) == wanted
+
+
+def test_entries_that_are_not_part_of_it_are_counted() -> None:
+    table = golden_table("lsm")
+
+    view = commands.manifests(table, entries=5)
+
+    tree = view.value
+    assert isinstance(tree, views.ManifestTree)
+    assert (tree.shown_count, tree.entry_count) == (5, 20)
+    assert len(entries_of(tree, "delta")) == 1  # first what the commit did
+    assert "5 of 20 entries; show.manifests(entries=N) for more" in repr(view)
+    with pytest.raises(ValueError, match="entries must be 0 or more, got -1"):
+        commands.manifests(table, entries=-1)
+
+
+def test_the_kernel_finds_files_in_all_entries_and_shows_other_snapshots() -> None:
+    table = golden_table("lsm")
+    view = commands.manifests(table, entries=0)
+    name = table.scan().plan().splits[0].files[0].file_name
+    assert isinstance(view, Drawn)
+    assert view.answer is not None
+
+    found = view.answer({"snapshot": view.value.snapshot_id, "find": name})
+    other = view.answer({"snapshot": 2})
+
+    assert {entry["file"] for entry in found["entries"]} == {name}
+    assert found["count"] == len(found["entries"])
+    assert other["view"]["snapshotId"] == 2
+
+
+def test_what_is_not_there_is_an_error() -> None:
+    table = golden_table("lsm")
+
+    with pytest.raises(SnapshotNotFoundError):
+        commands.manifests(table, snapshot=999)
+
+
+def test_a_table_without_snapshots_says_so(tmp_path: Any) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"id": "BIGINT"})
+
+    with pytest.raises(NotFoundError, match=r"db\.t has no snapshot yet"):
+        commands.manifests(table)
+
+
+def test_it_is_the_same_after_another_run(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "1")
+    runs = []
+    for run in ("a", "b"):
+        catalog = paimonlab.connect(tmp_path / run)
+        catalog.create_database("db")
+        table = catalog.create_table("db.t", {"id": "BIGINT"})
+        for number in range(3):
+            table.write(pa.table({"id": [number]}))
+        view = commands.manifests(table)
+        assert isinstance(view, Drawn)
+        runs.append(replace(view, id="view-1")._repr_mimebundle_())
+
+    assert runs[0] == runs[1]
+    assert "data#1" in runs[0]["text/plain"]
+    assert "B itself" not in runs[0]["text/plain"]
+
+
+def test_html_is_a_tree_that_sanitisers_leave_alone() -> None:
+    page = Page(commands.manifests(golden_table("lookup_dv")).to_html())
+
+    assert {"details", "summary"} <= page.tags
+    assert page.tags <= KEPT_TAGS
+    assert page.attributes <= {*KEPT_ATTRIBUTES, "open"}
+
+
+def test_names_and_values_cannot_break_out() -> None:
+    tree = tree_of(golden_table("cl_lookup"))
+    long = EVIL + "x" * 10_000
+    entry = msgspec.structs.replace(
+        entries_of(tree, "delta")[0], file=long, partition=EVIL, min_key="=cmd()", low=(EVIL, "")
+    )
+    manifest = msgspec.structs.replace(tree.lists[1].manifests[0], name=EVIL, entries=(entry,))
+    listed = msgspec.structs.replace(tree.lists[1], name=EVIL, manifests=(manifest,))
+    drawn = draw(msgspec.structs.replace(tree, table=EVIL, columns=(EVIL, "b"), lists=(listed,)))
+
+    page = Page(drawn.to_html())
+
+    assert "script" not in page.tags
+    assert "\u202e" not in drawn.to_html() + drawn.to_text()
+    assert "".join(page.texts).count("<script>alert(1)</script>") >= 5
+
+
+def test_text_is_indented() -> None:
+    lines = repr(commands.manifests(golden_table("cl_lookup"))).splitlines()
+
+    assert lines[0] == "db.cl_lookup: manifests of snapshot 4, COMPACT"
+    assert [line[:6] for line in lines[3:7]] == ["base m", "  mani", "    + ", "  mani"]
+
+
+def test_rows_are_the_entries() -> None:
+    rows = commands.manifests(golden_table("cl_lookup")).to_arrow()
+
+    assert rows.column("change").to_pylist().count("DELETE") == 3
+    assert sum(rows.column("rows").to_pylist()) > 0
