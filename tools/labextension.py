@@ -19,12 +19,14 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "extensions" / NAME
 TARGET = ROOT / "paimonlab" / "labextension"
 
+_KEPT = ("name", "version", "description", "license", "jupyterlab")
 _HEAD = "// Written by tools/labextension.py; change the modules it is made of instead.\n"
 
 
 def files() -> dict[str, str]:
     """Return the text of each file of the extension by its path."""
-    package = json.loads((SOURCE / "package.json").read_text(encoding="utf-8"))
+    source = json.loads((SOURCE / "package.json").read_text(encoding="utf-8"))
+    package = {name: source[name] for name in _KEPT}
     load = "static/remoteEntry.js"
     package["jupyterlab"]["_build"] = {
         "load": load,

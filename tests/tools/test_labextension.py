@@ -35,6 +35,28 @@ def test_its_script_parses() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_its_modules_and_those_of_the_views_keep_to_their_types() -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("no npm here, so no TypeScript to check the modules with")
+    install = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    done = subprocess.run(
+        install, cwd=labextension.SOURCE, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip(f"npm could not install TypeScript: {done.stderr.strip()[-300:]}")
+
+    checked = subprocess.run(
+        [npm, "run", "--silent", "check"],
+        cwd=labextension.SOURCE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert checked.returncode == 0, checked.stdout
+
+
 def test_settings_have_defaults() -> None:
     schema = json.loads((labextension.SOURCE / "schema" / "plugin.json").read_text())
 
