@@ -4,7 +4,8 @@
 >>> catalog = pl.connect("./warehouse")
 
 Names of the upper layers (`sql`, the notebook extension) are looked up when they are used, so
-that importing paimonlab imports neither Spark nor IPython.
+that importing paimonlab imports neither Spark nor IPython; so are names whose modules take more
+than opening a catalog does.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab import errors
 from paimonlab.catalog import Catalog, connect
-from paimonlab.scan.following import Position
-from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.predicate import Predicate, col
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.schema import Schema, TableSchema
@@ -33,17 +32,19 @@ from paimonlab.spec.schema_change import (
     UpdateComment,
 )
 from paimonlab.spec.snapshot import CommitKind, Snapshot
-from paimonlab.spec.variant_decode import to_json
-from paimonlab.spec.variant_encode import parse_json
-from paimonlab.table.changes import Changes
-from paimonlab.table.following.follower import ChangeBatch, Follower
-from paimonlab.table.scan import Scan
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from paimonlab.notebook import sql
+    from paimonlab.scan.following import Position
+    from paimonlab.spec.commit_message import CommitMessage
+    from paimonlab.spec.variant_decode import to_json
+    from paimonlab.spec.variant_encode import parse_json
+    from paimonlab.table.changes import Changes
+    from paimonlab.table.following.follower import ChangeBatch, Follower
+    from paimonlab.table.scan import Scan
 
 __version__ = "0.1.0"
 
@@ -83,7 +84,17 @@ __all__ = [
     "to_json",
 ]
 
-_UPPER = {"sql": "paimonlab.notebook"}
+_LATER = {
+    "ChangeBatch": "paimonlab.table.following.follower",
+    "Changes": "paimonlab.table.changes",
+    "CommitMessage": "paimonlab.spec.commit_message",
+    "Follower": "paimonlab.table.following.follower",
+    "Position": "paimonlab.scan.following",
+    "Scan": "paimonlab.table.scan",
+    "parse_json": "paimonlab.spec.variant_encode",
+    "sql": "paimonlab.notebook",
+    "to_json": "paimonlab.spec.variant_decode",
+}
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
@@ -92,6 +103,10 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _UPPER:
-        return getattr(importlib.import_module(_UPPER[name]), name)
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
     raise AttributeError(f"module 'paimonlab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -147,6 +147,32 @@ def test_importing_tables_loads_neither_spark_nor_ipython_nor_pandas(package: st
     assert loaded == ""
 
 
+HEAVY = {
+    *("IPython", "anywidget", "pandas", "py4j", "pyspark"),
+    *("datasketches", "polars", "pyarrow.dataset", "pyroaring", "sqlglot"),
+}
+VERBS = {
+    *("paimonlab.compact", "paimonlab.datafile", "paimonlab.maintenance", "paimonlab.merge"),
+    *("paimonlab.read", "paimonlab.write", "paimonlab.commit.committer", "paimonlab.table.system"),
+    *("paimonlab.table.changing", "paimonlab.table.following"),
+    *("paimonlab.notebook", "paimonlab.spark"),
+}
+
+
+@pytest.mark.parametrize(
+    ("opens", "later"),
+    [
+        ("import paimonlab", HEAVY | VERBS),
+        ("import paimonlab; paimonlab.connect('no/such/folder')", HEAVY | VERBS),
+        ("import paimonlab.notebook", HEAVY - {"IPython"}),
+    ],
+)
+def test_what_is_used_later_loads_later(opens: str, later: set[str]) -> None:
+    loaded = in_new_process(f"import sys; {opens}\nprint(*sorted(sys.modules))").split()
+
+    assert sorted(later.intersection(loaded)) == []
+
+
 def test_importing_spark_does_not_load_ipython() -> None:
     loaded = in_new_process(
         "import sys, warnings; warnings.simplefilter('ignore'); import paimonlab.spark\n"

@@ -11,11 +11,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from paimonlab.catalog.column_types import check_files, check_types
-from paimonlab.catalog.global_tables import global_table, global_table_names
 from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
 from paimonlab.commit.publisher import RenamelessPublisher
 from paimonlab.errors import (
@@ -36,8 +35,10 @@ from paimonlab.spec.types import DataField, DataType
 from paimonlab.storage import FileIO, join
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts
-from paimonlab.table.system import SystemTable, system_table
 from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.table.system import SystemTable
 
 _ALTER_ATTEMPTS = 100
 
@@ -122,6 +123,8 @@ class Catalog:
     def tables(self, database: str) -> list[str]:
         """Names of the tables of a database, sorted."""
         if database == SYSTEM_DATABASE:
+            from paimonlab.catalog.global_tables import global_table_names
+
             return global_table_names()
         if not self.has_database(database):
             raise DatabaseNotFoundError(database, self.databases())
@@ -147,6 +150,8 @@ class Catalog:
             If the table is there and the branch is not.
         """
         if Identifier.parse(name).database == SYSTEM_DATABASE:
+            from paimonlab.catalog.global_tables import global_table
+
             return global_table(self, Identifier.parse(name))
         identifier = parse(name)
         schema = self._schemas(Identifier(identifier.database, identifier.table)).latest()
@@ -158,6 +163,8 @@ class Catalog:
             table = table.on_branch(branch)
         if identifier.system_table is None:
             return table
+        from paimonlab.table.system import system_table
+
         return system_table(table, identifier.system_table)
 
     def create_table(
@@ -196,6 +203,8 @@ class Catalog:
             If an option has a value that is not implemented, or values of a column's type
             cannot be written.
         """
+        from paimonlab.catalog.column_types import check_files, check_types
+
         identifier = self._plain(name)
         definition = _definition(schema, primary_keys, partition_keys, options, comment)
         check_known(definition.options)
@@ -227,6 +236,8 @@ class Catalog:
         Table
             Opened with the new schema.
         """
+        from paimonlab.catalog.column_types import check_files, check_types
+
         identifier = parse(name)
         if identifier.system_table is not None:
             raise SchemaError(f"{name} is read-only; name the table: {identifier.full_name}")

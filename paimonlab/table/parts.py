@@ -1,30 +1,19 @@
-"""The parts of one table, wired together once."""
+"""The parts of one table, wired together once; what only some verbs take loads with them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from paimonlab.commit.callbacks import CommitCallback
-from paimonlab.commit.committer import CommitOptions, Committer
 from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
-from paimonlab.compact.changelog import ChangelogOptions
-from paimonlab.compact.compaction import CompactPlan
-from paimonlab.compact.record_expiry import RecordExpiryOptions
-from paimonlab.compact.strategy import StrategyOptions
-from paimonlab.compact.tasks import TaskOptions
-from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.errors import (
     BranchNotFoundError,
     SnapshotExpiredError,
     SnapshotNotFoundError,
     UnsupportedError,
 )
-from paimonlab.formats.data_output import DataFormats
-from paimonlab.formats.file_index.options import FileIndexOptions
-from paimonlab.maintenance.references import ReferenceReader
-from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.metadata.branches import BranchManager
 from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.consumers import ConsumerManager
@@ -33,25 +22,25 @@ from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
-from paimonlab.read.read_plan import ReadOptions, ReadPlan
-from paimonlab.scan.options import ScanOptions
-from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.options import Options
-from paimonlab.spec.partition import PartitionOptions
-from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.stats_mode import StatsOptions
 from paimonlab.storage import FileIO
 from paimonlab.storage.recent import Recent
-from paimonlab.table.after_commit import after_commit
-from paimonlab.table.bucket_memory import BucketMemory
-from paimonlab.table.planned_files import PlanCache
-from paimonlab.table.sequence_memory import SequenceMemory
-from paimonlab.write.key_hashes import DynamicBucketOptions
-from paimonlab.write.write_plan import WriteOptions, WritePlan
+
+if TYPE_CHECKING:
+    from paimonlab.commit.callbacks import CommitCallback
+    from paimonlab.commit.committer import Committer
+    from paimonlab.compact.compaction import CompactPlan
+    from paimonlab.maintenance.table_history import TableHistory
+    from paimonlab.read.read_plan import ReadPlan
+    from paimonlab.spec.predicate import Predicate
+    from paimonlab.table.bucket_memory import BucketMemory
+    from paimonlab.table.planned_files import PlanCache
+    from paimonlab.table.sequence_memory import SequenceMemory
+    from paimonlab.write.write_plan import WritePlan
 
 _LOOKUP_PLAN_BYTES = 64 << 20
 
@@ -115,6 +104,10 @@ class TableParts:
     @property
     def history(self) -> TableHistory:
         """What maintenance works on."""
+        from paimonlab.maintenance.references import ReferenceReader
+        from paimonlab.maintenance.table_history import TableHistory
+        from paimonlab.scan.options import ScanOptions
+
         fields = [self.schema.field(name) for name in self.schema.partition_keys]
         reader = ReferenceReader(
             layout=self.layout,
@@ -175,21 +168,29 @@ class TableParts:
     @cached_property
     def sequence_memory(self) -> SequenceMemory:
         """Where the sequence numbers of the buckets stand."""
+        from paimonlab.table.sequence_memory import SequenceMemory
+
         return SequenceMemory(self.snapshots, self.manifests)
 
     @cached_property
     def bucket_memory(self) -> BucketMemory:
         """What is in the buckets that were written to of late."""
+        from paimonlab.table.bucket_memory import BucketMemory
+
         return BucketMemory(self.snapshots, self.manifests)
 
     @cached_property
     def committer(self) -> Committer:
         """The committer of this table."""
+        from paimonlab.table.after_commit import after_commit
+
         return self.plain_committer.with_callbacks(after_commit(self))
 
     @cached_property
     def plain_committer(self) -> Committer:
         """A committer for upkeep itself: after its commits nothing is looked after."""
+        from paimonlab.commit.committer import CommitOptions, Committer
+
         return Committer(
             self.name,
             self.file_io,
@@ -211,6 +212,8 @@ class TableParts:
         snapshot: Snapshot | None,
     ) -> ReadPlan:
         """Gather what reading splits of a snapshot takes."""
+        from paimonlab.read.read_plan import ReadOptions, ReadPlan
+
         newest = max(schema.id, -1 if snapshot is None else snapshot.schema_id)
         schemas = {found.id: found for found in self.schemas.list() if found.id <= newest}
         return ReadPlan(
@@ -233,6 +236,14 @@ class TableParts:
         UnsupportedError
             If files of the table's format cannot hold a column.
         """
+        from paimonlab.formats.data_output import DataFormats
+        from paimonlab.formats.file_index.options import FileIndexOptions
+        from paimonlab.spec.external_paths import ExternalPathOptions
+        from paimonlab.spec.partition import PartitionOptions
+        from paimonlab.spec.stats_mode import StatsOptions
+        from paimonlab.write.key_hashes import DynamicBucketOptions
+        from paimonlab.write.write_plan import WriteOptions, WritePlan
+
         formats = DataFormats.of(self.options)
         formats.check(self.schema.fields)
         return WritePlan(
@@ -251,6 +262,13 @@ class TableParts:
 
     def compact_plan(self, snapshot: Snapshot | None) -> CompactPlan:
         """Gather what compacting the files of a snapshot takes."""
+        from paimonlab.compact.changelog import ChangelogOptions
+        from paimonlab.compact.compaction import CompactPlan
+        from paimonlab.compact.record_expiry import RecordExpiryOptions
+        from paimonlab.compact.strategy import StrategyOptions
+        from paimonlab.compact.tasks import TaskOptions
+        from paimonlab.datafile.index_files import IndexFileOptions
+
         return CompactPlan(
             read=self.read_plan(self.schema, (), None, snapshot=snapshot),
             strategy=StrategyOptions.of(self.options),

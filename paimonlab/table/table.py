@@ -1,55 +1,47 @@
-"""The user's object: one table, opened at one schema."""
+"""The user's object: one table, opened at one schema.
+
+A verb loads what it takes when it is called first: opening a table to read it loads no writer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pyarrow as pa
 
-from paimonlab.commit.callbacks import CommitCallback
-from paimonlab.commit.scope import OverwriteScope
-from paimonlab.maintenance.fsck.check import Progress, fsck
-from paimonlab.maintenance.fsck.report import FsckReport
 from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.metadata.statistics import StatisticsStore
-from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options import check_supported
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.spec.statistics import Statistics
-from paimonlab.table import columns as column_files
-from paimonlab.table import overwriting, writing
 from paimonlab.table.branches import Branches, BranchOptions
-from paimonlab.table.changes import Changes
-from paimonlab.table.changing import verbs
 from paimonlab.table.commit_user import new_user
-from paimonlab.table.compact_result import CompactResult
-from paimonlab.table.compact_verb import compact_table
-from paimonlab.table.consumers import Consumers
-from paimonlab.table.following.follow import FollowRequest, Start, Until, follow
-from paimonlab.table.following.follower import Follower
-from paimonlab.table.incremental import (
-    ChangeMode,
-    Moment,
-    range_between,
-)
-from paimonlab.table.late_compaction import compact_appended, compacts_appended
-from paimonlab.table.lookup import lookup
-from paimonlab.table.maintenance import Maintenance
-from paimonlab.table.mark_done import mark_partitions_done
 from paimonlab.table.parts import TableParts
-from paimonlab.table.scan import Scan
-from paimonlab.table.scanning import Query, changes_of, scan_of
-from paimonlab.table.tags import Tags
 from paimonlab.table.time_travel import TravelPoint
-from paimonlab.table.writing import Writer
+
+if TYPE_CHECKING:
+    from paimonlab.commit.callbacks import CommitCallback
+    from paimonlab.commit.scope import OverwriteScope
+    from paimonlab.maintenance.fsck.check import Progress
+    from paimonlab.maintenance.fsck.report import FsckReport
+    from paimonlab.spec.commit_message import CommitMessage
+    from paimonlab.spec.statistics import Statistics
+    from paimonlab.table.changes import Changes
+    from paimonlab.table.compact_result import CompactResult
+    from paimonlab.table.consumers import Consumers
+    from paimonlab.table.following.follow import Start, Until
+    from paimonlab.table.following.follower import Follower
+    from paimonlab.table.incremental import ChangeMode, Moment
+    from paimonlab.table.maintenance import Maintenance
+    from paimonlab.table.scan import Scan
+    from paimonlab.table.tags import Tags
+    from paimonlab.table.writing import Writer
 
 
 class Table:
@@ -144,6 +136,8 @@ class Table:
     @property
     def tags(self) -> Tags:
         """Named snapshots: ``.list()``, ``.get(name)``, ``.create(name)``, ``.delete(name)``."""
+        from paimonlab.table.tags import Tags
+
         return Tags(self._parts)
 
     @property
@@ -156,6 +150,8 @@ class Table:
     @property
     def consumers(self) -> Consumers:
         """Readers that tell where they are: ``.list()``, ``.get(name)``, ``.reset(name, id)``."""
+        from paimonlab.table.consumers import Consumers
+
         return Consumers(self._parts.consumers)
 
     @property
@@ -166,6 +162,8 @@ class Table:
     @property
     def statistics(self) -> Statistics | None:
         """What the last ANALYZE found; None: nothing that still holds for the latest snapshot."""
+        from paimonlab.metadata.statistics import StatisticsStore
+
         found = self.snapshot
         if found is None or found.statistics is None:
             return None
@@ -175,6 +173,8 @@ class Table:
     @property
     def maintenance(self) -> Maintenance:
         """Keeping the table in order: ``.rollback_to(snapshot=…)``, ``.analyze()``."""
+        from paimonlab.table.maintenance import Maintenance
+
         return Maintenance(self._parts)
 
     def on_branch(self, name: str) -> Table:
@@ -236,6 +236,8 @@ class Table:
         UnsupportedError
             If an option of the table would change the rows and is not implemented.
         """
+        from paimonlab.table.scanning import Query, scan_of
+
         if limit is not None and limit < 0:
             raise ValueError(f"limit must not be negative, got {limit}")
         point = TravelPoint(
@@ -282,6 +284,9 @@ class Table:
         ValueError
             If ``end`` comes before ``start``.
         """
+        from paimonlab.table.incremental import range_between
+        from paimonlab.table.scanning import Query, changes_of
+
         parts = self._parts
         check_supported(parts.options, parts.schema, "read")
         query = Query(columns=columns, where=where)
@@ -332,6 +337,8 @@ class Table:
             If what commits add is not what changes, as with the merge engine ``aggregation``
             and no changelog producer.
         """
+        from paimonlab.table.following.follow import FollowRequest, follow
+
         request = FollowRequest(
             start=start,
             until=until,
@@ -357,6 +364,8 @@ class Table:
         pyarrow.Table
             One row a key that is there, in any order.
         """
+        from paimonlab.table.lookup import lookup
+
         return lookup(self.scan(columns), keys)
 
     def write(
@@ -388,6 +397,8 @@ class Table:
         DataError
             If the rows do not fit the table. Nothing of them is visible then.
         """
+        from paimonlab.table import writing
+
         return writing.write(self._writable(), data, row_kinds=row_kinds, properties=properties)
 
     def write_columns(
@@ -418,6 +429,8 @@ class Table:
         FilesConflictError
             If others changed the same rows meanwhile: read them again and redo this.
         """
+        from paimonlab.table import columns as column_files
+
         return column_files.write_columns(self._writable(), data, properties=properties)
 
     def overwrite(
@@ -456,6 +469,8 @@ class Table:
             scan = table.scan(where="amount > 0")
             table.overwrite(scan.to_arrow(), read_snapshot=scan.snapshot.id)
         """
+        from paimonlab.table import overwriting
+
         return overwriting.overwrite(
             self._writable(),
             data,
@@ -492,6 +507,8 @@ class Table:
         FilesConflictError
             If others changed the same files again and again.
         """
+        from paimonlab.table.changing import verbs
+
         return verbs.delete(self._writable(), where, progress=progress)
 
     def update(
@@ -529,10 +546,14 @@ class Table:
         FilesConflictError
             If others changed the same files again and again.
         """
+        from paimonlab.table.changing import verbs
+
         return verbs.update(self._writable(), assignments, where, progress=progress)
 
     def truncate(self) -> Snapshot:
         """Delete all rows in one commit, those too that others commit until it happens."""
+        from paimonlab.table.changing import verbs
+
         return verbs.truncate(self._writable())
 
     def drop_partitions(self, partitions: Sequence[Mapping[str, Any]]) -> Snapshot:
@@ -543,6 +564,8 @@ class Table:
         partitions
             Values of all or some of the partition columns each.
         """
+        from paimonlab.table import overwriting
+
         return overwriting.drop_partitions(self._writable(), partitions)
 
     def compact(
@@ -602,6 +625,8 @@ class Table:
         FilesConflictError
             If others replaced files of the same buckets again and again.
         """
+        from paimonlab.table.compact_verb import compact_table
+
         return compact_table(
             self._writable(),
             full=full,
@@ -616,6 +641,8 @@ class Table:
 
     def new_writer(self, user: str | None = None) -> Writer:
         """Begin to write many batches, for one or many commits; see `Writer`."""
+        from paimonlab.table.writing import Writer
+
         return Writer(self._writable(), user or new_user(self._parts))
 
     def commit(
@@ -663,6 +690,8 @@ class Table:
         PostCommitError
             If the commit happened, but not all that should follow.
         """
+        from paimonlab.table.late_compaction import compact_appended, compacts_appended
+
         committer = self._writable().committer.with_callbacks(callbacks)
         given_user = user or new_user(self._parts)
         if statistics is not None:
@@ -715,6 +744,8 @@ class Table:
             If ``partition.mark-done-action`` is anything but ``success-file``, which leaves a
             file ``_SUCCESS`` in the folder of the partition.
         """
+        from paimonlab.table.mark_done import mark_partitions_done
+
         return mark_partitions_done(self._writable(), partitions)
 
     def compact_manifests(self) -> Snapshot | None:
@@ -751,6 +782,8 @@ class Table:
             if not report.is_clean:
                 print(report)
         """
+        from paimonlab.maintenance.fsck.check import fsck
+
         parts = self._parts
         return fsck(self.name, parts.file_io, parts.layout, deep=deep, progress=progress)
 
@@ -763,6 +796,8 @@ class Table:
             Columns ``partition`` (serialised BinaryRow), ``bucket``, ``total_buckets``,
             ``max_sequence_number``; one row a bucket with live files.
         """
+        from paimonlab.table import writing
+
         return writing.sequence_numbers(self._parts, self.snapshot)
 
     def _writable(self) -> TableParts:
