@@ -164,7 +164,7 @@ VERBS = {
     [
         ("import paimonlab", HEAVY | VERBS),
         ("import paimonlab; paimonlab.connect('no/such/folder')", HEAVY | VERBS),
-        ("import paimonlab.notebook", HEAVY - {"IPython"}),
+        ("import paimonlab.notebook", HEAVY - {"IPython", "pyroaring"}),
     ],
 )
 def test_what_is_used_later_loads_later(opens: str, later: set[str]) -> None:
