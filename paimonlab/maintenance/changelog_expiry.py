@@ -113,6 +113,7 @@ def expire_changelogs(
     left.drop(needed(roots, history.reader, io, data_names=left.data_names))
     files = left.files()
     delete_unneeded(files.files, io, table=history.name, threads=threads, progress=progress)
+    history.reader.manifests.forget(files.paths)
     if cleans_directories:
         roots_of_data = (layout.table_path, *layout.external_roots)
         delete_empty_folders(files, io, roots=roots_of_data)

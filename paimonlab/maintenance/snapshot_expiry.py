@@ -159,6 +159,7 @@ def expire(
             progress(number, len(plan.snapshots), "snapshots")
     files = _still_unneeded(plan, history)
     delete_unneeded(files, io, table=history.name, threads=threads, progress=progress)
+    history.reader.manifests.forget([file.path for file in files])
     if cleans_directories:
         roots = (layout.table_path, *layout.external_roots)
         delete_empty_folders(files, io, roots=roots)

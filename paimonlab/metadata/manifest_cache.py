@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pyarrow as pa
 
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import ManifestFileMeta
 from paimonlab.storage.recent import Recent
 
+_TABLE_BYTES = 35_000
+"""Of memory, roughly, for a manifest besides its values: its columns are many small buffers."""
 _META_BYTES = 1000
 """Of memory, roughly, for one entry of a manifest list."""
 _INDEX_BYTES = 300
@@ -28,7 +32,7 @@ class ManifestCache:
 
     def put(self, path: str, entries: pa.Table) -> None:
         """Keep the entries of a manifest, unless they alone are larger than the limit."""
-        self._tables.put(path, entries, entries.nbytes)
+        self._tables.put(path, entries, _TABLE_BYTES + entries.nbytes)
 
     def get_list(self, path: str) -> tuple[ManifestFileMeta, ...] | None:
         """Return a manifest list that `put_list` kept, or None."""
@@ -46,6 +50,12 @@ class ManifestCache:
         """Keep an index manifest."""
         count = sum(1 + len(entry.deletion_vectors or ()) for entry in entries)
         self._indexes.put(path, entries, _INDEX_BYTES * (count + 1))
+
+    def forget(self, paths: Collection[str]) -> None:
+        """Forget files that are gone."""
+        self._indexes.drop(paths)
+        self._tables.drop(paths)
+        self._lists.drop(paths)
 
     def clear(self) -> None:
         """Forget everything."""

@@ -9,7 +9,7 @@ import contextlib
 import logging
 import math
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -204,11 +204,16 @@ class ManifestStore:
 
     def delete(self, names: Sequence[str]) -> None:
         """Delete manifests and lists that nothing refers to; a failure is only logged."""
+        self.forget([self._layout.manifest(name) for name in names])
         for name in names:
             try:
                 self._file_io.delete(self._layout.manifest(name))
             except OSError as error:  # it is junk, but does no harm
                 logger.warning("left behind manifest/%s: %s", name, error)
+
+    def forget(self, paths: Collection[str]) -> None:
+        """Let go of what is remembered of files that were deleted, given by their paths."""
+        self._cache.forget(paths)
 
     def _read(self, path: str, size_bytes: int | None, referrer: str) -> bytes:
         try:

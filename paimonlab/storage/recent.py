@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -40,6 +40,14 @@ class Recent(Generic[Key, Value]):
             while self._size_bytes > self._limit_bytes:
                 _, (_, oldest_bytes) = self._values.popitem(last=False)
                 self._size_bytes -= oldest_bytes
+
+    def drop(self, keys: Iterable[Key]) -> None:
+        """Forget some values; keys that have none are fine."""
+        with self._lock:
+            for key in keys:
+                found = self._values.pop(key, None)
+                if found is not None:
+                    self._size_bytes -= found[1]
 
     @property
     def size_bytes(self) -> int:
