@@ -4,6 +4,9 @@
 ones, and a plan of one of 100 partitions with 100,000 files. The manifests are real, the data files
 of the plan are only named. ``--commits 10000 --tables "upkept append"`` is about tables that look after
 themselves: commits expire snapshots, merge manifests and compact.
+
+First and last commits are made in turns, ten by ten, the first ones by a new process: whatever else
+the machine does slows both.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +32,8 @@ from paimonlab.spec.data_file import DataFileMeta, SimpleStats
 
 CYCLE = 100
 """Commits on each side of a comparison: some merges of small manifests, many compactions."""
+TURN = 10
+"""Commits of one side before the other has its turn."""
 PARTITIONS = 100
 
 
@@ -38,14 +44,19 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+", default=list(_DEFINITIONS), choices=_DEFINITIONS)
     parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--plan", metavar="WAREHOUSE", help="plan a table that is there")
+    parser.add_argument(
+        "--first", metavar="WAREHOUSE", help="make first commits, as it is asked to"
+    )
     options = parser.parse_args()
+    if options.first:
+        _first(options.first, *options.tables)
+        return
     if options.plan:
         _plan(options.plan)
         return
     with tempfile.TemporaryDirectory() as folder:
         for name in options.tables:
-            seconds = list(_commits(Path(folder), name, _DEFINITIONS[name], options.commits))
-            sides = seconds[:CYCLE], seconds[-CYCLE:]
+            sides = _sides(Path(folder), name, options.commits)
             for what, of in (("median", statistics.median), ("mean", statistics.mean)):
                 first, last = map(of, sides)
                 print(
@@ -68,17 +79,44 @@ _DEFINITIONS: Mapping[str, dict[str, Any]] = {
 }
 
 
-def _commits(folder: Path, name: str, definition: Mapping[str, Any], count: int) -> Iterator[float]:
+def _sides(folder: Path, name: str, number: int) -> tuple[list[float], list[float]]:
+    """Make commits; return the processor time of the first and of the last ones, seconds."""
+    commits = _commits(str(folder / "last"), name)
+    for _ in range(number - CYCLE):
+        next(commits)
+    command = [sys.executable, "-m", "benchmarks.growth", "--first", str(folder / "first")]
+    first, last = list[float](), list[float]()
+    with subprocess.Popen(
+        [*command, "--tables", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None, "it is a pipe"
+        assert process.stdout is not None, "it is a pipe"
+        for _ in range(CYCLE // TURN):
+            print(file=process.stdin, flush=True)
+            first += map(float, process.stdout.readline().split())
+            last += (next(commits) for _ in range(TURN))
+    return first, last
+
+
+def _first(warehouse: str, name: str) -> None:
+    """Make some commits for each line that comes in."""
+    commits = _commits(warehouse, name)
+    for _ in sys.stdin:
+        print(*(next(commits) for _ in range(TURN)), flush=True)
+
+
+def _commits(warehouse: str, name: str) -> Iterator[float]:
     """Write one row a commit; yield the processor time of each, seconds.
 
     A write whose bucket is compacted commits twice, and as levels fill nearly every one does; so
     the time is that of one commit.
     """
-    catalog = pl.connect(str(folder / name.replace(" ", "-")))
+    catalog = pl.connect(f"{warehouse}/{name.replace(' ', '-')}")
     catalog.create_database("db")
+    definition = _DEFINITIONS[name]
     table = catalog.create_table("db.t", {"id": "BIGINT NOT NULL", "v": "STRING"}, **definition)
     before = 0
-    for number in range(count):
+    for number in count():
         row = pa.table({"id": [number], "v": ["x"]})
         start = time.process_time()
         latest = table.write(row)
