@@ -27,6 +27,10 @@ class Show:
         """Draw what a snapshot refers to, as ``%paimon_manifests`` does."""
         return commands.manifests(self._table, snapshot=snapshot, entries=entries)
 
+    def heatmap(self, *, by: str = "bytes", top: int = 50, snapshot: int | None = None) -> View:
+        """Draw partitions and buckets by what they hold, as ``%paimon_heatmap`` does."""
+        return commands.heatmap(self._table, by=by, top=top, snapshot=snapshot)
+
     def fsck(self, *, deep: bool = False) -> View:
         """Show what a check of every file finds, as ``%paimon_fsck`` does."""
         return commands.fsck(self._table, deep=deep)

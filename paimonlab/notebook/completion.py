@@ -26,7 +26,10 @@ from paimonlab.table.system import SYSTEM_TABLES
 _IDENTIFIER = "paimonlab"
 _MAGIC = re.compile(r"\s*(?:\w+\s*=\s*)?(%%?paimon\w*)")
 _OF_TABLES = frozenset(
-    {"%paimon", "%%paimon", "%paimon_timeline", "%paimon_fsck", "%paimon_manifests"}
+    {
+        *("%paimon", "%%paimon", "%paimon_timeline", "%paimon_fsck", "%paimon_manifests"),
+        *("%paimon_heatmap", "%paimon_files", "%paimon_file"),
+    }
 )
 """Magics whose line names a table."""
 _FRAGMENT = re.compile(r"[\w.$:-]*$")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from paimonlab.notebook.commands.connections import list_connections
 from paimonlab.notebook.commands.demo import demo
 from paimonlab.notebook.commands.fsck import fsck
+from paimonlab.notebook.commands.heatmap import heatmap
 from paimonlab.notebook.commands.help import show_help
 from paimonlab.notebook.commands.manifests import manifests
 from paimonlab.notebook.commands.sql import DEFAULT_LIMIT, parse, run, sql
@@ -20,6 +21,7 @@ __all__ = [
     "connect",
     "demo",
     "fsck",
+    "heatmap",
     "list_connections",
     "manifests",
     "parse",

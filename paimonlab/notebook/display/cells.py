@@ -25,6 +25,8 @@ class Cell:
     """Only characters that can be seen."""
     is_value: bool = True
     """False for NULL, which is drawn differently from any text."""
+    background: str = ""
+    """A colour of CSS that lets the text be read in light and dark themes."""
 
 
 NULL = Cell("NULL", is_value=False)

@@ -60,7 +60,8 @@ def _head(column: Column) -> str:
 
 
 def _body_cell(column: Column, cell: Cell) -> str:
-    return f'<td style="{_style(column)}">{_content(cell)}</td>'
+    shade = f";background-color:{escape(cell.background)}" if cell.background else ""
+    return f'<td style="{_style(column)}{shade}">{_content(cell)}</td>'
 
 
 def _style(column: Column) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from paimonlab.notebook import commands
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line
 from paimonlab.notebook.views import View
+from paimonlab.notebook.views.heatmap import DEFAULT_TOP, MEASURES
 
 
 @magics_class
@@ -23,3 +25,19 @@ class FileMagics(Magics):
         asked = arguments(self.paimon_manifests, line)
         with errors_on_one_line():
             return commands.manifests(asked.table, snapshot=asked.snapshot)
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("--by", default="bytes", choices=MEASURES, help="measure (bytes)")
+    @argument("--top", type=int, default=DEFAULT_TOP, metavar="N", help="partitions shown (50)")
+    @argument("--snapshot", type=int, metavar="N", help="of snapshot N (the latest)")
+    def paimon_heatmap(self, line: str) -> View:
+        """Draw the buckets of a table by what they hold."""
+        asked = arguments(self.paimon_heatmap, line)
+        if asked.top < 1:
+            raise UsageError(f"--top must be at least 1, got {asked.top}")
+        with errors_on_one_line():
+            return commands.heatmap(
+                asked.table, by=asked.by, top=asked.top, snapshot=asked.snapshot
+            )

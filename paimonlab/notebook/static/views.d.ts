@@ -21,6 +21,36 @@ export interface EntrySums {
   bytes?: number | null;
 }
 
+export interface Heatmap {
+  kind: "heatmap";
+  table: string;
+  snapshotId: number | null;
+  measure: string;
+  measures: (string)[];
+  columns: (HeatmapColumn)[];
+  rows: (HeatmapRow)[];
+  rest: HeatmapRow | null;
+  partitionCount: number;
+  bucketCount: number;
+  newestMillis: number | null;
+  skews: (Skew)[];
+}
+
+export interface HeatmapColumn {
+  first: number;
+  last: number;
+}
+
+export interface HeatmapRow {
+  partition: string | null;
+  partitionCount: number;
+  bytes: (number | null)[];
+  files: (number | null)[];
+  rows: (number | null)[];
+  level0: (number | null)[];
+  updatedMillis: (number | null)[];
+}
+
 export interface IndexFileNode {
   name: string;
   type: string;
@@ -76,6 +106,14 @@ export interface ManifestTree {
   shownCount: number;
   lists: (ManifestListNode)[];
   index: IndexNode | null;
+}
+
+export interface Skew {
+  measure: string;
+  maximum: number;
+  median: number;
+  ratio: number | null;
+  gini: number | null;
 }
 
 export interface Timeline {

@@ -8,6 +8,13 @@ browser; `display` turns them into HTML and text.
 from __future__ import annotations
 
 from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
+from paimonlab.notebook.views.heatmap import (
+    Heatmap,
+    HeatmapColumn,
+    HeatmapRow,
+    heatmap,
+    repeatable_heatmap,
+)
 from paimonlab.notebook.views.help import HelpEntry, HelpPage
 from paimonlab.notebook.views.manifests import (
     EntryNode,
@@ -20,6 +27,7 @@ from paimonlab.notebook.views.manifests import (
     VectorNode,
     repeatable_manifests,
 )
+from paimonlab.notebook.views.skew import Skew
 from paimonlab.notebook.views.tables import TableEntry, TableList
 from paimonlab.notebook.views.timeline import Timeline, TimelinePoint, repeatable, timeline
 from paimonlab.notebook.views.view import View, rows
@@ -30,6 +38,9 @@ __all__ = [
     "ConnectionList",
     "EntryNode",
     "EntrySums",
+    "Heatmap",
+    "HeatmapColumn",
+    "HeatmapRow",
     "HelpEntry",
     "HelpPage",
     "IndexFileNode",
@@ -37,17 +48,20 @@ __all__ = [
     "ManifestListNode",
     "ManifestNode",
     "ManifestTree",
+    "Skew",
     "TableEntry",
     "TableList",
     "Timeline",
     "TimelinePoint",
     "VectorNode",
     "View",
+    "heatmap",
     "repeatable",
+    "repeatable_heatmap",
     "repeatable_manifests",
     "rows",
     "timeline",
 ]
 
-INTERACTIVE = (Timeline, ManifestTree)
+INTERACTIVE = (Timeline, ManifestTree, Heatmap)
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

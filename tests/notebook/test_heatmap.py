@@ -1,0 +1,253 @@
+"""Buckets by what they hold: beside system tables, with fixed numbers, and drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import paimonlab
+from paimonlab.notebook import commands, views
+from paimonlab.notebook.determinism import VARIABLE
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.heatmap import draw
+from paimonlab.notebook.views.heatmap import bucket_sums
+from paimonlab.notebook.views.skew import gini, skew
+from paimonlab.spec.manifest import FileKind
+from paimonlab.table.table import Table
+from tests.golden.expected import Case, Expected, expected, values
+from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.small_tables import drawn_entries
+from tests.support import cases
+
+GOLDEN = ("append_part", "dyn_part", "lsm", "part_big", "part_date", "pk_part")
+
+
+def answers(name: str) -> Expected:
+    return expected(Case("java-1.3.1", name))
+
+
+def golden_table(name: str) -> Table:
+    found = answers(name)
+    table = paimonlab.connect(found.warehouse).table(found.document["table"])
+    assert isinstance(table, Table)
+    return table
+
+
+def sums(drawing: str) -> tuple[pa.Table, list[str]]:
+    """Read ``p/0: bytes files rows level_0 updated`` on each line."""
+    lines = [line.split() for line in drawing.splitlines() if line.strip()]
+    places = [line[0].rstrip(":").split("/") for line in lines]
+    names = ("bytes", "files", "rows", "level_0", "updated_millis")
+    numbers = {
+        name: pa.array([int(line[at + 1]) for line in lines], pa.int64())
+        for at, name in enumerate(names)
+    }
+    partitions = [partition for partition, _ in places]
+    buckets = pa.array([int(bucket) for _, bucket in places], pa.int32())
+    rows = pa.array([name.encode() for name in partitions], pa.large_binary())
+    return pa.table({"partition": rows, "bucket": buckets, **numbers}), partitions
+
+
+def draw_rows(value: views.Heatmap) -> str:
+    head = " ".join(
+        str(one.first) if one.first == one.last else f"{one.first}-{one.last}"
+        for one in value.columns
+    )
+    lines = [f"buckets {head}"]
+    for row in (*value.rows, *([value.rest] if value.rest else [])):
+        cells = (
+            "-" if files is None else f"{size}/{files}/{rows}/{low}/{updated}"
+            for size, files, rows, low, updated in zip(
+                row.bytes, row.files, row.rows, row.level_0, row.updated_millis, strict=True
+            )
+        )
+        name = f"({row.partition_count} more)" if row.partition is None else row.partition
+        lines.append(f"{name}: {' '.join(cells)}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(("title", "given", "wanted"), cases("heatmap"))
+def test_case_file(title: str, given: str, wanted: str) -> None:
+    first, _, drawing = given.partition("\n")
+    by, top = first.split()
+    table, partitions = sums(drawing)
+
+    value = views.heatmap("t", 1, table, partitions, by=by, top=int(top), has_levels=True)
+
+    assert " ".join(draw_rows(value).split()) == wanted, title
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_cells_are_the_buckets_that_java_shows(name: str) -> None:
+    table = golden_table(name)
+    wanted = answers(name).system_tables()["buckets"]
+    assert wanted["fields"][:5] == [
+        *("partition", "bucket", "record_count", "file_size_in_bytes", "file_count")
+    ]
+
+    cells = commands.heatmap(table).to_arrow().to_pylist()
+
+    found = [
+        [one["partition"] or "{}", one["first_bucket"], one["rows"], one["bytes"], one["files"]]
+        for one in cells
+    ]
+    assert sorted(found) == sorted(row[:5] for row in values(wanted["rows"]))
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_sums_of_rows_are_the_partitions_that_java_shows(name: str) -> None:
+    wanted = answers(name).system_tables()["partitions"]
+    value = commands.heatmap(golden_table(name), by="rows").value
+    assert isinstance(value, views.Heatmap)
+
+    found = [
+        [
+            row.partition or "{}",
+            *(sum(one or 0 for one in cells) for cells in (row.rows, row.bytes)),
+        ]
+        for row in value.rows
+    ]
+
+    columns = [wanted["fields"].index(name) for name in ("partition", "record_count")]
+    columns.append(wanted["fields"].index("file_size_in_bytes"))
+    rows = [[row[at] for at in columns] for row in values(wanted["rows"])]
+    assert sorted(found) == sorted(rows)
+    assert [row[1] for row in found] == sorted((row[1] for row in rows), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "wanted"),
+    [
+        ([], 0.0),
+        ([0, 0], 0.0),
+        ([7], 0.0),
+        ([5, 5, 5], 0.0),
+        ([0, 0, 0, 8], 0.75),
+        ([1, 3], 0.25),
+        ([1, 2, 3, 4], 0.25),
+        ([10, 1, 1, 0], 0.625),
+    ],
+)
+def test_gini(numbers: list[int], wanted: float) -> None:
+    assert gini(np.array(numbers, np.float64)) == pytest.approx(wanted)
+
+
+def test_gini_is_half_the_mean_difference_over_the_mean(rng: np.random.Generator) -> None:
+    for count in rng.integers(1, 40, 50):
+        drawn = rng.integers(0, 1000, count).astype(np.float64)
+        mean = drawn.mean() or 1.0
+        by_pairs = np.abs(drawn[:, None] - drawn).mean() / (2 * mean)
+        assert gini(drawn) == pytest.approx(by_pairs)
+
+
+def test_skew_is_maximum_over_median() -> None:
+    found = skew("bytes", np.array([1.0, 2.0, 9.0]), adds_up=True)
+
+    assert found is not None
+    assert (found.maximum, found.median, found.ratio) == (9.0, 2.0, 4.5)
+    assert skew("age", np.array([]), adds_up=False) is None
+    nothing = skew("age", np.array([0.0, 0.0, 4.0]), adds_up=False)
+    assert nothing is not None
+    assert (nothing.ratio, nothing.gini) == (None, None)
+
+
+def test_what_waits_for_a_bucket_is_there() -> None:
+    entries = drawn_entries("+a +b +c")
+    assert set(entries["kind"].to_pylist()) == {int(FileKind.ADD)}
+    buckets = pa.array([-2, 0, 0], pa.int32())
+    entries = entries.set_column(entries.schema.get_field_index("bucket"), "bucket", buckets)
+
+    found = bucket_sums(entries)
+    value = views.heatmap("t", 1, found, [""] * found.num_rows, has_levels=True)
+
+    assert [(one.first, one.last) for one in value.columns] == [(-2, -2), (0, 0)]
+    assert value.rows[0].files == (1, 2)
+    assert "waiting" in repr(draw(value))
+
+
+def test_many_buckets_share_columns() -> None:
+    drawing = "\n".join(f"a/{bucket}: 1 1 1 1 1" for bucket in (-2, *range(200)))
+    table, partitions = sums(drawing)
+
+    value = views.heatmap("t", 1, table, partitions, has_levels=True)
+
+    assert len(value.columns) == 51
+    assert [(one.first, one.last) for one in value.columns[:3]] == [(-2, -2), (0, 3), (4, 7)]
+    assert value.rows[0].files == (1, *[4] * 50)
+    assert value.bucket_count == 201
+    assert "51 columns of buckets only in the interactive form" in repr(draw(value))
+
+
+def test_wrong_arguments_are_refused() -> None:
+    table = golden_table("append_part")
+
+    with pytest.raises(
+        ValueError, match=r"the measure must be one of bytes, files, .* got 'level_0'"
+    ):
+        commands.heatmap(table, by="level_0")
+    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+        commands.heatmap(table, top=0)
+
+
+def test_an_empty_table_says_so(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+
+    view = commands.heatmap(catalog.create_table("db.t", {"id": "BIGINT"}))
+
+    assert "db.t has no files" in repr(view)
+    assert view.to_arrow().num_rows == 0
+
+
+def test_the_rest_is_said_and_the_kernel_sorts_by_another_measure() -> None:
+    table = golden_table("dyn_part")
+    view = commands.heatmap(table, top=1)
+    assert isinstance(view, Drawn)
+    assert view.answer is not None
+
+    assert "4 buckets in 2 partitions; the 1 with most bytes, and the rest; --top N" in repr(view)
+    assert "… 1 more" in repr(view)
+    assert view.answer({"by": "rows"})["view"]["measure"] == "rows"
+
+
+def test_it_is_the_same_after_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "1")
+    runs = []
+    for run in ("a", "b"):
+        catalog = paimonlab.connect(tmp_path / run)
+        catalog.create_database("db")
+        table = catalog.create_table("db.t", {"id": "BIGINT", "p": "INT"}, partition_keys=["p"])
+        table.write(pa.table({"id": [1, 2, 3], "p": pa.array([1, 1, 2], pa.int32())}))
+        view = commands.heatmap(table)
+        assert isinstance(view, Drawn)
+        runs.append(replace(view, id="view-1")._repr_mimebundle_())
+
+    assert runs[0] == runs[1]
+    assert "rows before merging" in runs[0]["text/plain"]
+    assert " B" not in runs[0]["text/plain"]
+
+
+def test_html_prints_the_numbers_on_shades_that_sanitisers_leave_alone() -> None:
+    view = commands.heatmap(golden_table("dyn_part"))
+    page = Page(view.to_html())
+
+    assert page.tags <= KEPT_TAGS
+    assert page.attributes <= KEPT_ATTRIBUTES
+    assert "background-color:rgba(0, 114, 178, 0.60)" in view.to_html()
+    assert "1.5 kB" in view.to_html()
+
+
+def test_names_cannot_break_out() -> None:
+    value = commands.heatmap(golden_table("dyn_part")).value
+    assert isinstance(value, views.Heatmap)
+    row: Any = msgspec.structs.replace(value.rows[0], partition=EVIL + "x" * 10_000)
+    drawn = draw(msgspec.structs.replace(value, table=EVIL, rows=(row,)))
+
+    assert "script" not in Page(drawn.to_html()).tags
+    assert "\u202e" not in drawn.to_text()
