@@ -1,7 +1,7 @@
 """The modules that draw views in a browser, put together from ``static``.
 
 A module is one text without imports, as widgets and pages of their own need it: what all
-share, then the view, then the host. None is larger than 40 kB.
+share, then the view, then the host. Comments stay behind. None is larger than 40 kB.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from importlib.resources.abc import Traversable
 
 _IMPORT = re.compile(r"^import\s.*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", re.MULTILINE)
+# No string of ours holds the beginning of a comment.
+_COMMENT = re.compile(r"/\*\*.*?\*/[ \t]*\n?|^[ \t]*//[^\n]*\n", re.MULTILINE | re.DOTALL)
 _NOT_VIEWS = frozenset({"shared", "page", "widget"})
 
 
@@ -42,8 +44,8 @@ def text(name: str) -> str:
 
 
 def bare(name: str) -> str:
-    """Return a file of ``static`` without its imports and exports."""
-    return without_imports(text(f"{name}.js"))
+    """Return a file of ``static`` without its imports, exports and comments."""
+    return _COMMENT.sub("", without_imports(text(f"{name}.js")))
 
 
 def without_imports(source: str) -> str:

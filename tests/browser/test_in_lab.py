@@ -22,7 +22,7 @@ VIEW = """
 from paimonlab.notebook import views
 from paimonlab.notebook.display.timeline import draw
 from tests.notebook.test_views import snapshot
-view = draw(views.timeline("a.b", [snapshot(1), snapshot(2)], {}, last=9))
+view = draw(views.timeline("a.b", [snapshot(1), snapshot(2)], {}))
 view
 """
 LIVE = ["%load_ext paimonlab", VIEW.strip(), "view.widget()", "print(view.selection)"]
@@ -41,7 +41,7 @@ def cell(source: str, *outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stored_cell(source: str) -> dict[str, Any]:
-    view = draw(views.timeline("a.b", [snapshot(1), snapshot(2)], {"v1": 2}, last=9))
+    view = draw(views.timeline("a.b", [snapshot(1), snapshot(2)], {"v1": 2}))
     data = view._repr_mimebundle_()
     return cell(source, {"output_type": "display_data", "data": data, "metadata": {}})
 

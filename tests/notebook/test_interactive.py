@@ -18,7 +18,7 @@ from tests.notebook.test_views import snapshot
 
 @pytest.fixture
 def view() -> Drawn[views.Timeline]:
-    return draw(views.timeline("a.</script>", [snapshot(4), snapshot(7)], {}, last=20))
+    return draw(views.timeline("a.</script>", [snapshot(4), snapshot(7)], {}))
 
 
 def test_a_bundle_is_data_html_and_text(view: Drawn[views.Timeline]) -> None:
@@ -32,7 +32,7 @@ def test_a_bundle_is_data_html_and_text(view: Drawn[views.Timeline]) -> None:
 def test_whole_numbers_that_a_browser_would_round_are_text() -> None:
     points = [snapshot(1, total_record_count=2**53 + 1)]
 
-    data = draw(views.timeline("t", points, {}, last=1)).data()
+    data = draw(views.timeline("t", points, {})).data()
 
     assert data["view"]["points"][0]["totalRecordCount"] == "9007199254740993"
 

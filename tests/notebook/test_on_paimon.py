@@ -88,7 +88,7 @@ def test_the_timeline_has_the_snapshots_and_tags(warehouse: InteractiveShell) ->
     points = view.to_arrow()
     assert points["id"].to_pylist() == [2, 3]
     assert points["delta_record_count"].to_pylist() == [1, 1]
-    assert view.value.older_count == 1
+    assert "the newest 2 of 3 snapshots" in repr(view)
     whole = commands.timeline("db.t").value
     assert isinstance(whole, Timeline)
     assert whole.points[0].tags == ("first",)

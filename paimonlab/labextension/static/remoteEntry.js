@@ -1,15 +1,7 @@
 // Written by tools/labextension.py; change the modules it is made of instead.
 (() => {
-// @ts-check
-// What the view modules share: elements, the frame around a view, keys, numbers, selections.
-// It is put in front of each view module, so a module and this file must not use the same
-// names at the top. No markup is ever parsed: names and values of tables are text, always.
 
-/** @typedef {import("./host").Host} Host */
-/** @typedef {import("./host").Selection} Selection */
-/** @typedef {Node | string | number | null | undefined | false} Child */
 
-/** Okabe and Ito's colours; whoever uses one adds a shape, a letter or a hatch. */
 const COLOURS = {
   blue: "#0072B2",
   orange: "#E69F00",
@@ -21,8 +13,7 @@ const COLOURS = {
   grey: "#7A7A7A",
 };
 
-/** Each kind of commit: letter, colour and shape. */
-const KINDS = /** @type {Record<string, {letter: string, colour: string, shape: string}>} */ ({
+const KINDS = ({
   APPEND: { letter: "A", colour: COLOURS.blue, shape: "circle" },
   COMPACT: { letter: "C", colour: COLOURS.green, shape: "square" },
   OVERWRITE: { letter: "O", colour: COLOURS.red, shape: "diamond" },
@@ -31,35 +22,18 @@ const KINDS = /** @type {Record<string, {letter: string, colour: string, shape: 
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/**
- * Make an HTML element.
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Record<string, any>} [properties] attributes; `onclick` and the like are listeners
- * @param {...Child} children
- * @returns {HTMLElementTagNameMap[Tag]}
- */
 function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   equip(element, properties, children);
   return element;
 }
 
-/**
- * Make an SVG element.
- * @template {keyof SVGElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Record<string, any>} [properties]
- * @param {...Child} children
- * @returns {SVGElementTagNameMap[Tag]}
- */
 function s(tag, properties = {}, ...children) {
   const element = document.createElementNS(SVG, tag);
   equip(element, properties, children);
   return element;
 }
 
-/** @param {Element} element @param {Record<string, any>} properties @param {Child[]} children */
 function equip(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
@@ -69,24 +43,20 @@ function equip(element, properties, children) {
   element.append(...children.filter(isThere).map((child) => (typeof child === "number" ? String(child) : child)));
 }
 
-/** @param {Child} child @returns {child is Node | string | number} */
 function isThere(child) {
   return child !== null && child !== undefined && child !== false;
 }
 
-/** @param {number | string | null | undefined} value whole numbers beyond 2^53 come as text */
 function count(value) {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : value.toLocaleString("en-US");
 }
 
-/** @param {number | null | undefined} value */
 function signed(value) {
   if (value === null || value === undefined) return "";
   return (value > 0 ? "+" : "") + count(value);
 }
 
-/** Write bytes as Python does: 999 B, 1.0 kB, 12.3 MB (powers of 1,000). @param {number | null | undefined} value */
 function bytes(value) {
   if (value === null || value === undefined) return "";
   const units = ["B", "kB", "MB", "GB", "TB", "PB"];
@@ -99,7 +69,6 @@ function bytes(value) {
   return place ? `${rest.toFixed(1)} ${units[place]}` : `${rest} B`;
 }
 
-/** @param {number | null | undefined} millis */
 function moment(millis) {
   if (millis === null || millis === undefined) return "";
   const date = new Date(millis);
@@ -137,12 +106,6 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 1px 12px; margi
 @media (forced-colors: active) { svg [fill] { forced-color-adjust: none; } }
 `;
 
-/**
- * Put an empty frame into `el`: a heading, room for the view, a line that is read aloud.
- * Keys pressed inside stay inside (in a notebook they would delete cells); Escape leaves.
- * @param {HTMLElement} el
- * @param {{title: string, note?: string, css?: string}} what
- */
 function frame(el, { title, note = "", css = "" }) {
   const root = el.shadowRoot ?? el.attachShadow({ mode: "open" });
   const status = h("p", { class: "status", role: "status", "aria-live": "polite" });
@@ -152,14 +115,13 @@ function frame(el, { title, note = "", css = "" }) {
   root.replaceChildren(h("style", {}, STYLE + css), box);
   el.dataset.lmSuppressShortcuts = "true";
   box.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") /** @type {HTMLElement | null} */ (root.activeElement)?.blur();
+    if (event.key === "Escape") (root.activeElement)?.blur();
     else event.stopPropagation();
   });
   const stop = followTheme(box);
-  return { root, head, body, status, say: (/** @type {string} */ text) => status.replaceChildren(text), stop };
+  return { root, head, body, status, say: (text) => status.replaceChildren(text), stop };
 }
 
-/** Tell the box whether the page is dark, now and whenever that changes. @param {HTMLElement} box */
 function followTheme(box) {
   const media = matchMedia("(prefers-color-scheme: dark)");
   const look = () => {
@@ -177,16 +139,9 @@ function followTheme(box) {
   };
 }
 
-/**
- * Let arrows, Home, End, PageUp and PageDown move the focus over items; one of them is a tab stop.
- * @param {(HTMLElement | SVGElement)[]} items
- * @param {{onFocus?: (place: number) => void, onChoose?: (place: number, event: Event) => void, page?: number}} [options]
- *   `onChoose` is called for Enter, Space and a click
- */
-function roving(items, { onFocus, onChoose, page = 10 } = {}) {
-  let current = 0;
-  /** @param {number} place */
-  const go = (place) => {
+function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
+  let current = start;
+    const go = (place) => {
     if (!items.length) return;
     items[current]?.setAttribute("tabindex", "-1");
     current = Math.max(0, Math.min(items.length - 1, place));
@@ -194,7 +149,7 @@ function roving(items, { onFocus, onChoose, page = 10 } = {}) {
     items[current].focus();
     onFocus?.(current);
   };
-  const steps = /** @type {Record<string, () => number>} */ ({
+  const steps = ({
     ArrowRight: () => current + 1,
     ArrowDown: () => current + 1,
     ArrowLeft: () => current - 1,
@@ -205,13 +160,13 @@ function roving(items, { onFocus, onChoose, page = 10 } = {}) {
     End: () => items.length - 1,
   });
   items.forEach((item, place) => {
-    item.setAttribute("tabindex", place === 0 ? "0" : "-1");
+    item.setAttribute("tabindex", place === start ? "0" : "-1");
     item.addEventListener("click", (event) => {
       go(place);
       onChoose?.(place, event);
     });
     item.addEventListener("keydown", (event) => {
-      const { key } = /** @type {KeyboardEvent} */ (event);
+      const { key } = (event);
       if (key in steps) go(steps[key]());
       else if (key === "Enter" || key === " ") onChoose?.(place, event);
       else return;
@@ -221,10 +176,6 @@ function roving(items, { onFocus, onChoose, page = 10 } = {}) {
   return { go, get current() { return current; } };
 }
 
-/**
- * A range input that says in words where it stands.
- * @param {{label: string, max: number, min?: number, step?: number, value: number, text: (value: number) => string, onMove: (value: number) => void}} options
- */
 function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
   const output = h("output", {}, text(value));
   const input = h("input", { type: "range", min, max, step, "aria-label": label, "aria-valuetext": text(value) });
@@ -235,22 +186,14 @@ function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
     input.setAttribute("aria-valuetext", text(now));
     onMove(now);
   });
-  const move = (/** @type {number} */ to) => {
+  const move = (to) => {
     input.value = String(to);
     input.dispatchEvent(new Event("input"));
   };
   return { element: h("label", { class: "row" }, label, input, output), input, move };
 }
 
-/**
- * @typedef {{name: string, type?: string, right?: boolean, text?: (value: any, row: any) => Child, title?: (row: any) => string}} Head
- *   `text` draws a value; without it the value itself is shown
- */
 
-/**
- * A table that sorts by a click on a head; arrows move over rows.
- * @param {{heads: Head[], rows: any[][], caption?: string, onChoose?: (row: any[]) => void, selected?: (row: any[]) => boolean}} options
- */
 function grid({ heads, rows, caption = "", onChoose, selected }) {
   let order = rows.slice();
   let by = -1;
@@ -267,8 +210,7 @@ function grid({ heads, rows, caption = "", onChoose, selected }) {
     body.replaceChildren(...lines);
     roving(lines, { onChoose: (place) => onChoose?.(order[place]) });
   };
-  /** @param {number} column */
-  const sort = (column) => {
+    const sort = (column) => {
     descending = by === column && !descending;
     by = column;
     order = rows.slice().sort((one, two) => compare(one[column], two[column]) * (descending ? -1 : 1));
@@ -281,7 +223,6 @@ function grid({ heads, rows, caption = "", onChoose, selected }) {
   return { element, draw };
 }
 
-/** Order values of one column, what is not there last. @param {any} one @param {any} two */
 function compare(one, two) {
   const missing = [one, two].map((value) => value === null || value === undefined);
   if (missing[0] || missing[1]) return Number(missing[0]) - Number(missing[1]);
@@ -290,13 +231,11 @@ function compare(one, two) {
   return String(one) < String(two) ? -1 : Number(String(one) > String(two));
 }
 
-/** Names and values under each other; what has no value is left out. @param {[string, Child][]} entries */
 function card(entries) {
   const known = entries.filter(([, value]) => isThere(value) && value !== "");
   return h("dl", {}, ...known.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 }
 
-/** @param {string} label @param {() => string} text @param {(said: string) => void} say */
 function copyButton(label, text, say) {
   return h("button", {
     onclick: async () => {
@@ -310,13 +249,9 @@ function copyButton(label, text, say) {
   }, label);
 }
 
-/**
- * A mark for a kind of commit, 22 units wide around (x, y).
- * @param {string} kind @param {number} x @param {number} y
- */
 function mark(kind, x, y) {
   const { letter, colour, shape } = KINDS[kind] ?? { letter: "?", colour: COLOURS.grey, shape: "circle" };
-  const shapes = /** @type {Record<string, () => SVGElement>} */ ({
+  const shapes = ({
     circle: () => s("circle", { cx: x, cy: y, r: 11, fill: colour }),
     square: () => s("rect", { x: x - 10, y: y - 10, width: 20, height: 20, fill: colour }),
     diamond: () => s("path", { d: `M${x} ${y - 14}l14 14l-14 14l-14 -14z`, fill: colour }),
@@ -326,28 +261,14 @@ function mark(kind, x, y) {
     s("text", { x, y: y + 4, "text-anchor": "middle", "font-size": 11, "font-weight": "bold", style: "fill:#fff" }, letter));
 }
 
-// @ts-check
-// The host of a page of its own: no kernel; views of the same table hear each other.
 
-/** @typedef {import("./host").Selection} Selection */
 
-/**
- * Selections on this page, by table. All hosts use it, whatever brought them here.
- * @returns {EventTarget}
- */
 function selections() {
-  const page = /** @type {any} */ (globalThis);
+  const page = (globalThis);
   page.paimonlabSelections ??= new EventTarget();
   return page.paimonlabSelections;
 }
 
-/**
- * Views of one table in one notebook hear each other. Where a view stands is known only when
- * something is chosen: it is drawn before it is put into the page.
- * @param {{id: string, link: string}} data
- * @param {{el?: HTMLElement, tell?: (selection: Selection) => void, ask?: ((request: Record<string, unknown>) => Promise<any>) | null}} [around]
- * @returns {import("./host").Host}
- */
 function pageHost(data, { el, tell, ask = null } = {}) {
   const all = selections();
   const me = {};
@@ -358,9 +279,8 @@ function pageHost(data, { el, tell, ask = null } = {}) {
       tell?.(selection);
     },
     onSelect(heard) {
-      /** @param {Event} event */
-      const listen = (event) => {
-        const { selection, from, place: there } = /** @type {CustomEvent} */ (event).detail;
+            const listen = (event) => {
+        const { selection, from, place: there } = (event).detail;
         if (from !== me && there === place()) heard(selection);
       };
       all.addEventListener("select", listen);
@@ -372,14 +292,9 @@ function pageHost(data, { el, tell, ask = null } = {}) {
 
 const VIEWS = {
 "heatmap": (() => {
-// @ts-check
 
-/** @typedef {import("./views").Heatmap} Heatmap */
-/** @typedef {import("./views").HeatmapRow} HeatmapRow */
-/** @typedef {import("./host").Context<Heatmap>} HeatmapContext */
-/** @typedef {{bytes: number | null, files: number | null, rows: number | null, level0: number | null, updatedMillis: number | null}} HeatNumbers */
 
-const MEASURE_TEXTS = /** @type {Record<string, {name: string, text: (value: number) => string}>} */ ({
+const MEASURE_TEXTS = ({
   bytes: { name: "bytes", text: bytes },
   files: { name: "files", text: count },
   rows: { name: "rows before merging", text: count },
@@ -387,7 +302,6 @@ const MEASURE_TEXTS = /** @type {Record<string, {name: string, text: (value: num
   level_0: { name: "share of files on level 0", text: (value) => `${Math.round(100 * value)} %` },
   age: { name: "age behind the newest file", text: span },
 });
-/** Cividis, dark to light: also for readers who do not tell red and green apart. */
 const RAMP = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];
 
 const HEAT_CSS = `
@@ -397,14 +311,12 @@ td.none { cursor: default; background: repeating-linear-gradient(45deg, transpar
 .ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${RAMP.map(([r, g, b]) => `rgb(${r} ${g} ${b})`).join(",")}); }
 `;
 
-/** @param {HeatmapContext} context */
 function render({ data, el, host }) {
   let view = data.view;
   let measure = view.measures.includes(view.measure) ? view.measure : view.measures[0];
   let logarithmic = true;
   let order = "measure";
-  /** @type {{partition: string | null, bucket?: number} | null} */
-  let chosen = null;
+    let chosen = null;
   const { body, say, stop } = frame(el, { title: `${view.table}: buckets of snapshot ${view.snapshotId ?? "none"}`, css: HEAT_CSS });
   const table = h("table", { role: "grid", "aria-label": "partitions and buckets" });
   const legend = h("div", { class: "row faint" });
@@ -424,8 +336,7 @@ function render({ data, el, host }) {
   body.append(h("div", { class: "row" }, h("label", {}, "colour ", pick), h("label", {}, "rows ", sort), scale),
     h("div", { class: "scroll" }, table), legend, details, notes);
 
-  /** @param {string} name */
-  const change = async (name) => {
+    const change = async (name) => {
     measure = name;
     if (host.ask && view.rest && view.measure !== name) {
       try {
@@ -438,10 +349,8 @@ function render({ data, el, host }) {
     say(skewText(view, measure) || MEASURE_TEXTS[name].name);
   };
 
-  /** @type {HTMLElement[][]} */
-  let cells = [];
-  /** @type {HeatmapRow[]} */
-  let shown = [];
+    let cells = [];
+    let shown = [];
   let current = [0, 0];
 
   const draw = () => {
@@ -453,7 +362,7 @@ function render({ data, el, host }) {
     const known = view.rows.flatMap((row) => view.columns.map((_, at) => amount(numbersAt(row, at), measure, view) ?? 0));
     const largest = Math.max(0, ...known);
     const least = logarithmic ? Math.min(largest, ...known.filter((value) => value > 0)) : 0;
-    const scaled = (/** @type {number} */ value) => {
+    const scaled = (value) => {
       if (!largest || value <= least) return value && least === largest ? 1 : 0;
       return least ? Math.log(value / least) / Math.log(largest / least) : value / largest;
     };
@@ -487,8 +396,7 @@ function render({ data, el, host }) {
     notes.replaceChildren(...[skewText(view, measure), coverText(view)].filter(Boolean).map((line) => h("div", {}, line)));
   };
 
-  /** @param {number} y @param {number} x */
-  const go = (y, x) => {
+    const go = (y, x) => {
     cells[current[0]]?.[current[1]]?.setAttribute("tabindex", "-1");
     current = [Math.max(0, Math.min(cells.length - 1, y)), Math.max(0, Math.min(view.columns.length - 1, x))];
     const cell = cells[current[0]]?.[current[1]];
@@ -496,22 +404,20 @@ function render({ data, el, host }) {
     cell?.focus();
   };
 
-  /** @param {KeyboardEvent} event */
-  const key = (event) => {
+    const key = (event) => {
     const [y, x] = current;
-    const steps = /** @type {Record<string, () => void>} */ ({
+    const steps = ({
       ArrowDown: () => go(y + 1, x), ArrowUp: () => go(y - 1, x), ArrowRight: () => go(y, x + 1), ArrowLeft: () => go(y, x - 1),
       PageDown: () => go(y + 10, x), PageUp: () => go(y - 10, x),
       Home: () => go(event.ctrlKey ? 0 : y, 0), End: () => go(event.ctrlKey ? cells.length - 1 : y, view.columns.length - 1),
       Enter: () => choose(shown[y], x), " ": () => choose(shown[y], x),
     });
-    if (!(event.key in steps) || !(/** @type {HTMLElement} */ (event.target).matches("td"))) return;
+    if (!(event.key in steps) || !((event.target).matches("td"))) return;
     steps[event.key]();
     event.preventDefault();
   };
 
-  /** @param {HeatmapRow} row @param {number} at */
-  const choose = (row, at) => {
+    const choose = (row, at) => {
     const column = view.columns[at];
     const numbers = numbersAt(row, at);
     const one = column.first === column.last;
@@ -523,7 +429,7 @@ function render({ data, el, host }) {
     details.replaceChildren(card([["where", `${rowName(row)}, ${columnName(column)}`],
       ...view.measures.map((name) => {
         const value = amount(numbers, name, view);
-        return /** @type {[string, string]} */ ([MEASURE_TEXTS[name].name, value === null ? "" : MEASURE_TEXTS[name].text(value)]);
+        return ([MEASURE_TEXTS[name].name, value === null ? "" : MEASURE_TEXTS[name].text(value)]);
       }),
       ["newest file", moment(numbers.updatedMillis)]]));
     const value = amount(numbers, measure, view);
@@ -532,8 +438,7 @@ function render({ data, el, host }) {
 
   const mark = () => cells.forEach((line, y) => line.forEach((cell, x) =>
     cell.setAttribute("aria-selected", String(isChosen(shown[y], view.columns[x])))));
-  /** @param {HeatmapRow} row @param {{first: number, last: number}} column */
-  const isChosen = (row, column) => chosen !== null && row.partition !== null && row.partition === chosen.partition &&
+    const isChosen = (row, column) => chosen !== null && row.partition !== null && row.partition === chosen.partition &&
     (chosen.bucket === undefined || (column.first <= chosen.bucket && chosen.bucket <= column.last));
 
   const quiet = host.onSelect(({ partition, bucket }) => {
@@ -548,19 +453,16 @@ function render({ data, el, host }) {
   };
 }
 
-/** @param {HeatmapRow} row @param {number} at @returns {HeatNumbers} */
 function numbersAt(row, at) {
   return { bytes: row.bytes[at], files: row.files[at], rows: row.rows[at], level0: row.level0[at], updatedMillis: row.updatedMillis[at] };
 }
 
-/** @param {HeatmapRow} row @returns {HeatNumbers} */
 function totalOf(row) {
-  const sum = (/** @type {(number | null)[]} */ values) => values.reduce((/** @type {number} */ all, one) => all + Number(one ?? 0), 0);
+  const sum = (values) => values.reduce((all, one) => all + Number(one ?? 0), 0);
   const times = row.updatedMillis.filter((one) => one !== null);
   return { bytes: sum(row.bytes), files: sum(row.files), rows: sum(row.rows), level0: sum(row.level0), updatedMillis: times.length ? Math.max(...times) : null };
 }
 
-/** @param {HeatNumbers} numbers @param {string} measure @param {Heatmap} view @returns {number | null} */
 function amount(numbers, measure, view) {
   const { files, updatedMillis } = numbers;
   if (!files) return null;
@@ -570,7 +472,6 @@ function amount(numbers, measure, view) {
   return { bytes: numbers.bytes, files, rows: numbers.rows }[measure] ?? null;
 }
 
-/** @param {number} share from 0 to 1 */
 function paint(share) {
   const place = share * (RAMP.length - 1);
   const low = Math.min(Math.floor(place), RAMP.length - 2);
@@ -579,17 +480,14 @@ function paint(share) {
   return `background:rgb(${r} ${g} ${b});color:${light ? "#000" : "#fff"}`;
 }
 
-/** @param {HeatmapRow} row */
 function rowName(row) {
   return row.partition === null ? `… ${count(row.partitionCount)} more` : row.partition || "(not partitioned)";
 }
 
-/** @param {{first: number, last: number}} column */
 function columnName({ first, last }) {
   return first < 0 ? "waiting" : first === last ? `bucket ${first}` : `buckets ${first}-${last}`;
 }
 
-/** @param {Heatmap} view @param {string} measure */
 function skewText(view, measure) {
   const found = view.skews.find((one) => one.measure === measure);
   if (!found) return "";
@@ -599,7 +497,6 @@ function skewText(view, measure) {
   return `by bucket: maximum ${text(found.maximum)}, median ${text(found.median)}${ratio}${gini}`;
 }
 
-/** @param {Heatmap} view */
 function coverText(view) {
   const all = `${count(view.bucketCount)} buckets in ${count(view.partitionCount)} partitions`;
   const { name } = MEASURE_TEXTS[view.measure] ?? { name: view.measure };
@@ -608,9 +505,8 @@ function coverText(view) {
   return all + some + groups;
 }
 
-/** @param {number} millis */
 function span(millis) {
-  for (const [size, unit] of /** @type {[number, string][]} */ ([[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"], [1000, "s"]])) {
+  for (const [size, unit] of ([[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"], [1000, "s"]])) {
     if (millis >= size) return `${(millis / size).toFixed(1)} ${unit}`;
   }
   return `${Math.round(millis)} ms`;
@@ -619,20 +515,9 @@ function span(millis) {
 return render;
 })(),
 "manifests": (() => {
-// @ts-check
 
-/** @typedef {import("./views").ManifestTree} ManifestTree */
-/** @typedef {import("./views").ManifestNode} ManifestNode */
-/** @typedef {import("./views").EntryNode} EntryNode */
-/** @typedef {import("./views").EntrySums} EntrySums */
-/** @typedef {import("./host").Context<ManifestTree>} ManifestContext */
-/**
- * @typedef {{id: string, name: string, mark: string, colour: string, cells: (string | number)[],
- *   note: string, facts: [string, any][], children: TreeRow[], file?: string, entry?: EntryNode}} TreeRow
- *   `mark` says in a letter what the colour says
- */
 
-const LISTS = /** @type {Record<string, {mark: string, colour: string}>} */ ({
+const LISTS = ({
   base: { mark: "B", colour: COLOURS.blue },
   delta: { mark: "Δ", colour: COLOURS.orange },
   changelog: { mark: "C", colour: COLOURS.pink },
@@ -644,7 +529,6 @@ td.name { white-space: nowrap; max-width: none; } td.name button { border: 0; ba
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border-radius: 3px; color: #fff; font-weight: bold; margin-right: 5px; padding: 0 2px; text-shadow: 0 0 2px #000; }
 `;
 
-/** @param {ManifestContext} context */
 function render({ data, el, host }) {
   let tree = data.view;
   const { body, say, stop, head } = frame(el, { title: "", css: TREE_CSS });
@@ -662,8 +546,8 @@ function render({ data, el, host }) {
   const footer = h("p", { class: "faint" });
   body.append(h("div", { class: "row" }, h("label", {}, "search ", search)), grid, details, footer);
 
-  let roots = /** @type {TreeRow[]} */ ([]);
-  let seen = /** @type {{row: TreeRow, level: number, parent: TreeRow | null, element: HTMLElement}[]} */ ([]);
+  let roots = ([]);
+  let seen = ([]);
   let focused = "";
 
   const start = () => {
@@ -674,11 +558,9 @@ function render({ data, el, host }) {
     draw();
   };
 
-  /** @param {{focus?: boolean, only?: Set<string> | null}} [options] */
-  const draw = ({ focus = false, only = null } = {}) => {
+    const draw = ({ focus = false, only = null } = {}) => {
     seen = [];
-    /** @param {TreeRow[]} rows @param {number} level @param {TreeRow | null} parent */
-    const add = (rows, level, parent) => {
+        const add = (rows, level, parent) => {
       const kept = only ? rows.filter((row) => only.has(row.id)) : rows;
       kept.forEach((row, at) => {
         const element = rowElement(row, level, at + 1, kept.length);
@@ -693,8 +575,7 @@ function render({ data, el, host }) {
     if (focus) seen[at]?.element.focus();
   };
 
-  /** @param {TreeRow} row @param {number} level @param {number} place @param {number} size */
-  const rowElement = (row, level, place, size) => {
+    const rowElement = (row, level, place, size) => {
     const isOpen = open.has(row.id);
     return h("tr", {
       role: "row", tabindex: "-1", "aria-level": level, "aria-posinset": place, "aria-setsize": size,
@@ -710,8 +591,7 @@ function render({ data, el, host }) {
     h("td", { role: "gridcell" }, row.note));
   };
 
-  /** @param {TreeRow} row @param {boolean} [wanted] */
-  const toggle = (row, wanted = !open.has(row.id)) => {
+    const toggle = (row, wanted = !open.has(row.id)) => {
     if (wanted) open.add(row.id);
     else open.delete(row.id);
     focused = row.id;
@@ -719,8 +599,7 @@ function render({ data, el, host }) {
     say(`${row.name}: ${wanted ? `${row.children.length} shown` : "closed"}`);
   };
 
-  /** @param {TreeRow} row */
-  const choose = (row) => {
+    const choose = (row) => {
     focused = row.id;
     seen.forEach((one) => one.element.setAttribute("aria-selected", String(one.row.id === row.id)));
     details.replaceChildren(card(row.facts));
@@ -728,8 +607,7 @@ function render({ data, el, host }) {
     if (row.entry) host.select({ partition: row.entry.partition, bucket: row.entry.bucket, file: row.entry.file });
   };
 
-  /** @param {number} at */
-  const go = (at) => {
+    const go = (at) => {
     const one = seen[Math.max(0, Math.min(seen.length - 1, at))];
     if (!one) return;
     seen.forEach(({ element }) => element.setAttribute("tabindex", "-1"));
@@ -739,7 +617,7 @@ function render({ data, el, host }) {
   };
 
   table.addEventListener("click", (event) => {
-    const element = /** @type {HTMLElement} */ (event.target);
+    const element = (event.target);
     const found = seen.findIndex((one) => one.element.contains(element));
     if (found < 0 || element.closest("button")) return;
     go(found);
@@ -749,7 +627,7 @@ function render({ data, el, host }) {
     const at = seen.findIndex((one) => one.element === event.target);
     if (at < 0) return;
     const { row, parent } = seen[at];
-    const keys = /** @type {Record<string, () => void>} */ ({
+    const keys = ({
       ArrowDown: () => go(at + 1),
       ArrowUp: () => go(at - 1),
       PageDown: () => go(at + 10),
@@ -785,7 +663,7 @@ function render({ data, el, host }) {
     try {
       const reply = await host.ask({ snapshot: tree.snapshotId, find: text });
       if (question !== asked) return;
-      roots = reply.entries.map((/** @type {EntryNode} */ entry, /** @type {number} */ at) => entryRow(entry, tree.columns, `found/${at}`));
+      roots = reply.entries.map((entry, at) => entryRow(entry, tree.columns, `found/${at}`));
       draw();
       say(`${count(reply.count)} of ${count(tree.entryCount)} entries match${reply.count > roots.length ? `, the first ${roots.length} are shown` : ""}`);
     } catch (error) {
@@ -821,19 +699,17 @@ function render({ data, el, host }) {
   };
 }
 
-/** @param {ManifestTree} tree @returns {TreeRow[]} */
 function treeRows(tree) {
   const rows = tree.lists.map((one) => ({
     id: one.role, name: `${one.role} ${one.name}`, ...LISTS[one.role],
     cells: sumCells(one.added, one.deleted),
     note: `${many(one.manifests.length + one.hiddenCount, "manifest")}${one.hiddenCount ? `, ${count(one.hiddenCount)} not shown` : ""}`,
-    facts: /** @type {[string, any][]} */ ([["manifest list", one.name], ["its size", bytes(one.bytes)], ...sumFacts(one.added, one.deleted)]),
+    facts: ([["manifest list", one.name], ["its size", bytes(one.bytes)], ...sumFacts(one.added, one.deleted)]),
     children: one.manifests.map((manifest) => manifestRow(manifest, tree, one.role)),
   }));
   return tree.index ? [...rows, indexRow(tree.index)] : rows;
 }
 
-/** @param {ManifestNode} one @param {ManifestTree} tree @param {string} role @returns {TreeRow} */
 function manifestRow(one, tree, role) {
   const { minPartition, maxPartition } = one;
   const where = !minPartition ? "" : minPartition === maxPartition ? `, partition ${minPartition}` : `, partitions ${minPartition} to ${maxPartition}`;
@@ -854,14 +730,13 @@ function manifestRow(one, tree, role) {
   };
 }
 
-/** @param {EntryNode} one @param {string[]} columns @param {string} id @returns {TreeRow} */
 function entryRow(one, columns, id) {
   const isAdded = one.change === "ADD";
   const keys = one.minKey === null ? "" : `, keys ${one.minKey} to ${one.maxKey}`;
   const stats = columns.map((name, at) => {
     const bounds = one.low[at] === null || one.high[at] === null ? "bounds unknown" : `${one.low[at]} to ${one.high[at]}`;
     const nulls = one.nulls[at] === null ? "" : `, ${count(one.nulls[at])} nulls`;
-    return /** @type {[string, any]} */ ([`column ${name}`, bounds + nulls]);
+    return ([`column ${name}`, bounds + nulls]);
   });
   return {
     id, name: one.file, mark: isAdded ? "+" : "−", colour: isAdded ? COLOURS.green : COLOURS.red, entry: one,
@@ -873,19 +748,18 @@ function entryRow(one, columns, id) {
   };
 }
 
-/** @param {import("./views").IndexNode} index @returns {TreeRow} */
 function indexRow(index) {
   const blank = { mark: "V", colour: COLOURS.sky };
   const files = index.files.map((file) => {
     const place = `${file.partition && `${file.partition} `}bucket ${file.bucket}`;
     const vectors = file.vectors.map((one, at) => ({
       ...blank, id: `index/${file.name}/${at}`, name: one.dataFile, cells: ["", "", count(one.deletedRows), bytes(one.bytes)],
-      note: "deleted rows", facts: /** @type {[string, any][]} */ ([["data file", one.dataFile], ["deleted rows", count(one.deletedRows)]]), children: [],
+      note: "deleted rows", facts: ([["data file", one.dataFile], ["deleted rows", count(one.deletedRows)]]), children: [],
     }));
     return {
       id: `index/${file.name}`, name: file.name, mark: "I", colour: COLOURS.sky, cells: ["", "", count(file.rows), bytes(file.bytes)],
       note: `${file.type}, ${place}${file.hiddenCount ? `, ${count(file.hiddenCount)} vectors not shown` : ""}`,
-      facts: /** @type {[string, any][]} */ ([["index file", file.name], ["type", file.type], ["where", place], ["rows", count(file.rows)], ["bytes", bytes(file.bytes)]]),
+      facts: ([["index file", file.name], ["type", file.type], ["where", place], ["rows", count(file.rows)], ["bytes", bytes(file.bytes)]]),
       children: vectors,
     };
   });
@@ -897,29 +771,23 @@ function indexRow(index) {
   };
 }
 
-/** @param {EntrySums} added @param {EntrySums} deleted */
 function sumCells(added, deleted) {
   const size = added.bytes === null ? "" : (added.bytes < (deleted.bytes ?? 0) ? "-" : "") + bytes(Math.abs(added.bytes - (deleted.bytes ?? 0)));
   return [count(added.files), count(deleted.files), signed(added.rows - deleted.rows) || "0", size];
 }
 
-/** @param {EntrySums} added @param {EntrySums} deleted @returns {[string, any][]} */
 function sumFacts(added, deleted) {
   return [["added", sumText(added)], ["deleted", sumText(deleted)]];
 }
 
-/** @param {EntrySums} sums */
 function sumText(sums) {
   return `${many(sums.files, "file")}, ${many(sums.rows, "row")}${sums.bytes === null ? "" : `, ${bytes(sums.bytes)}`}`;
 }
 
-/** @param {number} value @param {string} noun */
 function many(value, noun) {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** Collect the ids of entries whose file has the text, and of all above them; count the entries.
- * @param {TreeRow[]} rows @param {string} text @param {Set<string>} only @returns {number} */
 function keep(rows, text, only) {
   let found = 0;
   for (const row of rows) {
@@ -931,7 +799,6 @@ function keep(rows, text, only) {
   return found;
 }
 
-/** @param {ManifestTree} tree @param {boolean} canAsk */
 function footerText(tree, canAsk) {
   const parts = [];
   if (tree.parentId !== null) parts.push(`${count(tree.sharedCount)} of ${count(tree.manifestCount)} manifests shared with snapshot ${tree.parentId} (marked =)`);
@@ -945,42 +812,398 @@ function footerText(tree, canAsk) {
 return render;
 })(),
 "timeline": (() => {
-// @ts-check
 
-/** @typedef {import("./views").Timeline} Timeline */
-/** @typedef {import("./host").Context<Timeline>} TimelineContext */
 
-/** @param {TimelineContext} context */
+const TREND = { top: 26, height: 64 };
+const LANES = { top: 150, height: 74 };
+const MARGIN = 44;
+const GAP = 30;
+
+const MEASURES = ([
+  ["rows before merging", ({ point, group }) => (point ?? group)?.totalRecordCount, count],
+  ["live files", ({ point, group }) => (point ?? group)?.fileCount, count],
+  ["size", ({ point, group }) => (point ?? group)?.fileBytes, bytes],
+  ["rows of the commit", ({ point, group }) => (point ?? group)?.deltaRecordCount, signed],
+  ["changelog rows", ({ point, group }) => (point ?? group)?.changelogRecordCount ?? 0, count],
+]);
+
+const CSS = `
+.line { overflow-x: auto; overscroll-behavior-x: contain; touch-action: pan-x; }
+.line svg { max-width: none; user-select: none; }
+.item { cursor: pointer; } .item:focus { outline: none; }
+.item:focus-visible .ring, .item[aria-selected=true] .ring { visibility: visible; }
+.ring { visibility: hidden; fill: none; stroke: ${COLOURS.orange}; stroke-width: 3; }
+.item[aria-selected=true] .ring { stroke: currentColor; stroke-width: 2; }
+.card { min-height: 9em; } .card dl { grid-template-columns: repeat(auto-fill, minmax(0, max-content) minmax(9em, 1fr)); }
+`;
+
 function render({ data, el, host }) {
-  const { table, points, olderCount } = data.view;
-  const note = olderCount ? `the newest ${points.length} of ${points.length + olderCount}` : "";
-  const { body, say, stop } = frame(el, { title: `${table}: snapshots`, note });
-  const list = h("div", { role: "listbox", "aria-label": "snapshots", class: "row" });
-  const marks = points.map((point) =>
-    h("div", { role: "option", "aria-selected": "false", "aria-label": `snapshot ${point.id}, ${point.commitKind}` },
-      s("svg", { width: 32, height: 32 }, mark(point.commitKind, 16, 16)), point.id));
-  list.append(...marks);
-  /** @param {number} place */
-  const show = (place) => {
-    const point = points[place];
-    marks.forEach((one, at) => one.setAttribute("aria-selected", String(at === place)));
-    say(`snapshot ${point.id}, ${point.commitKind}, ${moment(point.timeMillis)}, ${signed(point.deltaRecordCount)} rows, ${count(point.totalRecordCount)} before merging`);
+  const view = data.view;
+  const { body, say, stop, head } = frame(el, { title: `${view.table}: snapshots`, note: noteOf(view), css: CSS });
+  const items = itemsOf(view);
+  if (!items.length) {
+    say("nothing was written to it yet");
+    return stop;
+  }
+  const largest = items.reduce((most, { point }) => Math.max(most, Math.abs(Number(point?.deltaRecordCount ?? 0))), 1);
+  const hasTimes = items.every((item) => item.millis !== null);
+  const known = MEASURES.filter(([, value]) => items.some((item) => value(item)));
+  const look = { byTime: false, step: items.length > 60 ? 26 : 38, measure: known[0] ?? MEASURES[0] };
+  let chosen = items.filter((item) => !item.lane).length - 1;
+    let range = null;
+
+  const line = h("div", { class: "line" });
+  const trend = h("span", { class: "faint" });
+  const details = h("div", { class: "card" });
+  const code = h("div", { class: "row" });
+    let marks = [];
+    let picture;
+
+  const draw = () => {
+    const width = place(items, look.byTime, look.step);
+    const height = LANES.top + LANES.height * view.branches.length + 52;
+    marks = items.map((item) => drawn(item, largest));
+    const marksOfRange = s("g", { class: "brush" });
+    picture = s("svg", { width, height, role: "listbox", "aria-label": "snapshots, Shift and arrows choose a range", "aria-multiselectable": "true", "aria-orientation": "horizontal" },
+      ...trendOf(items, look.measure, trend), ...lanesOf(items, view, width), ...gapsOf(items), watermarkOf(items, height), marksOfRange, ...marks);
+    line.replaceChildren(picture);
+    let extending = false;
+    picture.addEventListener("keydown", (event) => {
+      extending = event.shiftKey && /^(Arrow|Home|End|Page)/.test(event.key);
+    }, true);
+    roving(marks, {
+      start: chosen,
+      onFocus: (now) => {
+        const from = chosen;
+        chosen = now;
+        if (extending && items[from].lane === items[now].lane) {
+          range = [range ? range[0] : from, now];
+          brushed();
+        } else show(items[now]);
+      },
+      onChoose: (now) => {
+        chosen = now;
+        range = null;
+        choose();
+      },
+    });
+    brushes(picture, items, marks, (from, to) => {
+      range = [from, to];
+      chosen = to;
+      brushed();
+    });
+    lit();
   };
-  roving(marks, {
-    onChoose: (place) => {
-      show(place);
-      host.select({ snapshot: points[place].id });
-    },
+
+  const lit = () => {
+    const [low, high] = ends();
+    marks.forEach((one, at) => one.setAttribute("aria-selected", String(range ? at >= low && at <= high : at === chosen)));
+    const band = (picture.querySelector(".brush"));
+    const [from, to] = [items[low].x - 16, items[high].x + 16];
+    band.replaceChildren(...(range ? [s("rect", { x: from, y: TREND.top - 8, width: to - from, height: items[high].y - TREND.top + 40, fill: COLOURS.sky, opacity: 0.25 })] : []));
+  };
+  const ends = () => (range ? [Math.min(...range), Math.max(...range)] : [chosen, chosen]);
+
+    const show = (item) => {
+    details.replaceChildren(cardOf(item));
+    say(sentence(item));
+  };
+  const nameOf = (branch) => (branch ? `${view.table.replace(/\$branch_.*$/, "")}$branch_${branch}` : view.table);
+  const choose = () => {
+    const item = items[chosen];
+    show(item);
+    lit();
+    const { last } = item;
+    code.replaceChildren(...[`VERSION AS OF ${last}`, `SELECT * FROM ${nameOf(item.branch)} VERSION AS OF ${last}`].map((text) => copyButton(`copy ${text}`, () => text, say)));
+    host.select({ snapshot: last });
+  };
+    const brushed = (isTold = true) => {
+    const [low, high] = ends();
+    const inside = items.slice(low, high + 1);
+    const [first, last] = [items[low].first, items[high].last];
+    const rows = inside.map(({ point, group }) => (point ?? group)?.deltaRecordCount ?? NaN);
+    const snapshots = inside.reduce((sum, { group }) => sum + (group?.snapshotCount ?? 1), 0);
+    lit();
+    details.replaceChildren(card([
+      ["snapshots", `${first} to ${last}, ${count(snapshots)} of them`],
+      ["time (UTC)", items[high].millis !== null && `${moment(items[low].group?.beginMillis ?? items[low].millis)} to ${moment(items[high].millis)}`],
+      ["commits", kinds(inside)],
+      ["rows", rows.every(Number.isSafeInteger) ? signed(rows.reduce((sum, one) => sum + one, 0)) : ""],
+    ]));
+    const name = nameOf(items[low].branch);
+    code.replaceChildren(...["diff", "changes"].map((magic) => `%paimon_${magic} ${name} ${first} ${last}`).map((text) => copyButton(`copy ${text}`, () => text, say)));
+    say(`snapshots ${first} to ${last}`);
+    if (isTold) host.select({ range: [first, last] });
+  };
+
+  const axis = h("select", { onchange: () => redraw({ byTime: axis.value === "time" }) }, h("option", { value: "id" }, "ids"), h("option", { value: "time" }, "time"));
+  const measure = h("select", { onchange: () => redraw({ measure: known[Number(measure.value)] }) }, ...known.map(([name], at) => h("option", { value: at }, name)));
+  const zoom = slider({ label: "zoom", min: 14, max: 60, value: look.step, text: (value) => `${value}`, onMove: (step) => redraw({ step }) });
+    const redraw = (how) => {
+    const left = line.scrollLeft / Math.max(line.scrollWidth, 1);
+    Object.assign(look, how);
+    draw();
+    line.scrollLeft = left * line.scrollWidth;
+  };
+  const controls = h("div", { class: "row" }, hasTimes && h("label", {}, "axis ", axis), known.length > 0 && h("label", {}, "line ", measure), zoom.element, trend);
+  head.append(h("span", { class: "faint" }, legend(items)));
+  body.append(controls, line, details, code, ...othersOf(view));
+  draw();
+  show(items[chosen]);
+  line.scrollLeft = Math.max(0, items[chosen].x - line.clientWidth + MARGIN);
+
+  const quiet = host.onSelect((selection) => {
+    const find = (id) => items.findIndex((item) => !item.lane && item.first <= id && id <= item.last);
+    if (selection.range) {
+      const [low, high] = selection.range.map(find);
+      if (low < 0 || high < 0) return;
+      range = [low, high];
+      chosen = high;
+      brushed(false);
+    } else if (selection.snapshot !== undefined && find(selection.snapshot) >= 0) {
+      chosen = find(selection.snapshot);
+      range = null;
+      lit();
+      show(items[chosen]);
+    } else return;
+    line.scrollLeft = items[chosen].x - line.clientWidth / 2;
   });
-  const quiet = host.onSelect(({ snapshot }) => {
-    const place = points.findIndex((point) => point.id === snapshot);
-    if (place >= 0) show(place);
-  });
-  body.append(list);
   return () => {
     quiet();
     stop();
   };
+}
+
+function noteOf({ points, groups, groupedBy, expiredCount, branches, branchCount }) {
+  const older = groups.reduce((sum, group) => sum + group.snapshotCount, 0);
+  return [
+    older && `the newest ${count(points.length)} of ${count(points.length + older)} one by one, older ones ${groupedBy === "day" ? "by day" : `in ${groups.length} groups`}`,
+    expiredCount && `1 to ${count(expiredCount)} expired`,
+    branches.length < branchCount && `${branches.length} of ${branchCount} other branches`,
+  ].filter(Boolean).join("; ");
+}
+
+function itemsOf({ groups, points, branches }) {
+    const one = (point, branch, lane) => ({ point, branch, lane, first: point.id, last: point.id, millis: point.timeMillis ?? null, gap: point.missingBefore ?? 0, x: 0, y: 0 });
+  return [
+    ...groups.map((group) => ({ group, branch: "", lane: 0, first: group.firstId, last: group.lastId, millis: group.endMillis ?? null, gap: group.missingCount ?? 0, x: 0, y: 0 })),
+    ...points.map((point) => one(point, "", 0)),
+    ...branches.flatMap(({ name, points: theirs }, at) => theirs.map((point) => one(point, name, at + 1))),
+  ];
+}
+
+function place(items, byTime, step) {
+  let end = MARGIN;
+    const main = new Map();
+  for (const item of items) item.y = LANES.top + LANES.height * item.lane;
+  let x = MARGIN - step;
+  for (const item of items.filter(({ lane }) => !lane)) {
+    x += step + (item.gap ? GAP : 0);
+    item.x = x;
+    main.set(item.last, x);
+    end = x;
+  }
+  if (byTime) {
+    const times = items.map(({ millis }) => Number(millis));
+    const low = times.reduce((one, two) => Math.min(one, two));
+    const span = times.reduce((one, two) => Math.max(one, two)) - low || 1;
+    for (const item of items) item.x = MARGIN + ((Number(item.millis) - low) / span) * (Math.max(end, 600) - MARGIN);
+    end = Math.max(end, 600);
+  } else {
+    let before = MARGIN;
+    for (const [at, item] of items.entries()) {
+      if (!item.lane) continue;
+      before = items[at - 1]?.lane === item.lane ? before + step : MARGIN - step;
+      before = item.x = Math.max(before, main.get(item.last) ?? before, MARGIN);
+      end = Math.max(end, before);
+    }
+  }
+  return end + MARGIN;
+}
+
+function drawn(item, largest) {
+  const { point, group, x, y } = item;
+  const size = 0.7 + 0.6 * Math.sqrt(Math.abs(Number(point?.deltaRecordCount ?? 0)) / largest);
+  const shape = point ? mark(point.commitKind, 0, 0) : groupMark((group));
+  const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
+    s("title", {}, sentence(item)),
+    s("circle", { class: "ring", r: 19 }),
+    s("g", { transform: group ? "" : `scale(${size.toFixed(2)})` }, shape),
+    s("text", { y: 28, "text-anchor": "middle", "font-size": 10 }, item.first === item.last ? item.last : `…${item.last}`));
+  const tags = point?.tags ?? Object.keys(group?.tags ?? {});
+  const readers = point?.consumers ?? Object.keys(group?.consumers ?? {});
+  if (tags.length) element.append(s("path", { d: "M-2 -17v-19h14l-4 5l4 5h-12v9z", fill: COLOURS.yellow, stroke: "#7A7000" }), label(tags, -38));
+  if (readers.length) element.append(s("path", { d: "M0 31l-5 9a5 5 0 1 0 10 0z", fill: COLOURS.sky, stroke: COLOURS.blue }), label(readers, 56));
+  const schemas = group ? (group.newSchemas ?? []) : point?.isNewSchema ? [point.schemaId] : [];
+  if (schemas.length) {
+    element.append(s("path", { d: `M-17 -30V16`, stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 3" }),
+      s("text", { x: -17, y: 28, "text-anchor": "middle", "font-size": 10, "font-style": "italic" }, `S${schemas.join(" ")}`));
+  }
+  return element;
+}
+
+function label(names, y) {
+  const first = [...names[0]];
+  const text = first.length > 10 ? `${first.slice(0, 9).join("")}…` : names[0];
+  return s("text", { y, "text-anchor": "middle", "font-size": 9 }, names.length > 1 ? `${text} +${names.length - 1}` : text);
+}
+
+function groupMark(group) {
+  let y = -16;
+  const stripes = Object.entries(group.kinds).map(([kind, number]) => {
+    const height = (32 * number) / group.snapshotCount;
+    y += height;
+    return s("rect", { x: -9, y: y - height, width: 18, height, fill: KINDS[kind]?.colour ?? COLOURS.grey });
+  });
+  return s("g", {}, ...stripes, s("rect", { x: -9, y: -16, width: 18, height: 32, rx: 3, fill: "none", stroke: "currentColor" }));
+}
+
+function trendOf(items, [name, value, write], scale) {
+  const main = items.filter((item) => !item.lane);
+  const values = main.map((item) => (value(item) === undefined || value(item) === null ? null : Number(value(item))));
+  const known = values.filter((one) => one !== null);
+  if (!known.length) return [];
+  const [low, high] = [known.reduce((a, b) => Math.min(a, b), 0), known.reduce((a, b) => Math.max(a, b), 0)];
+  const y = (one) => TREND.top + TREND.height * (1 - (one - low) / (high - low || 1));
+  const path = main.map((item, at) => {
+    const one = values[at];
+    return one === null ? "" : `${at && values[at - 1] !== null ? "L" : "M"}${item.x.toFixed(1)} ${y(one).toFixed(1)}`;
+  });
+  scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}; ■ compaction`);
+  const dots = main.flatMap(({ point, group, x }, at) => {
+    const one = values[at];
+    const isCompact = point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT;
+    return isCompact && one !== null ? [s("rect", { x: x - 3, y: y(one) - 3, width: 6, height: 6, fill: COLOURS.green })] : [];
+  });
+  const ground = `M${MARGIN - 20} ${y(0).toFixed(1)}H${main[main.length - 1].x + 20}`;
+  return [s("path", { d: ground, stroke: "currentColor", opacity: 0.3 }),
+    s("path", { d: path.join(""), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }), ...dots];
+}
+
+function lanesOf(items, { branches }, width) {
+  const main = items.filter((item) => !item.lane);
+  const lines = ([]);
+  lines.push(s("path", { d: `M12 ${LANES.top}H${width - 12}`, stroke: "currentColor", opacity: 0.4, "stroke-width": 2 }));
+  branches.forEach(({ name, forkedAt, olderCount }, at) => {
+    const mine = items.filter((item) => item.lane === at + 1);
+    const y = LANES.top + LANES.height * (at + 1);
+    const fork = main.find((item) => forkedAt !== null && item.first <= forkedAt && forkedAt <= item.last);
+    const start = mine[0]?.x ?? MARGIN;
+    const from = fork ? `M${fork.x} ${LANES.top}V${y}H` : `M${Math.max(start - 20, 4)} ${y}H`;
+    lines.push(s("path", { d: `${from}${mine[mine.length - 1]?.x ?? start}`, fill: "none", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "6 3" }),
+      s("text", { x: Math.min(fork?.x ?? start, start) + 4, y: y - 22, "font-size": 11, "font-weight": "bold" }, `${shortened(name)}${olderCount ? ` (${count(olderCount)} older)` : ""}`));
+  });
+  return lines;
+}
+
+function gapsOf(items) {
+  return items.flatMap((item, at) => {
+    const before = items[at - 1];
+    if (!item.gap || !before || before.lane !== item.lane) return [];
+    const x = (before.x + item.x) / 2;
+    return [s("text", { x, y: item.y - 20, "text-anchor": "middle", "font-size": 10 }, `… ${item.gap} …`, s("title", {}, `${item.gap} expired`))];
+  });
+}
+
+function watermarkOf(items, height) {
+  const main = items.filter((item) => !item.lane && item.millis !== null);
+  const newest = main.reduce((most, { point, group }) => {
+    const one = (point ?? group)?.watermarkMillis ?? null;
+    return one === null || (most !== null && most > one) ? most : Number(one);
+  }, null);
+  if (newest === null) return null;
+  const behind = main.filter((item) => Number(item.millis) <= newest);
+  const x = behind.length ? behind[behind.length - 1].x + 8 : 6;
+  return s("g", {}, s("path", { d: `M${x} 14V${height - 8}`, stroke: COLOURS.sky, "stroke-width": 2, "stroke-dasharray": "2 4" }),
+    s("text", { x, y: 11, "text-anchor": behind.length > main.length / 2 ? "end" : "start", "font-size": 10 }, `watermark ${moment(newest)}`));
+}
+
+function brushes(picture, items, marks, done) {
+    let begin = null;
+  let isDragged = false;
+  const at = (event) => {
+    const box = picture.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  picture.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || event.pointerType === "touch") return;
+    const { x, y } = at(event);
+    begin = { x, lane: Math.max(0, Math.round((y - LANES.top) / LANES.height)), id: event.pointerId };
+    isDragged = false;
+  });
+  picture.addEventListener("pointermove", (event) => {
+    if (!begin) return;
+    const { x } = at(event);
+    if (Math.abs(x - begin.x) < 6 && !isDragged) return;
+    if (!isDragged) picture.setPointerCapture(begin.id);
+    isDragged = true;
+    const [low, high] = [Math.min(x, begin.x), Math.max(x, begin.x)];
+    const inside = items.map((item, place) => ({ item, place })).filter(({ item }) => item.lane === begin?.lane && item.x >= low && item.x <= high);
+    if (inside.length) done(inside[0].place, inside[inside.length - 1].place);
+  });
+  picture.addEventListener("pointerup", () => { begin = null; });
+  picture.addEventListener("click", (event) => {
+    if (isDragged) event.stopPropagation();
+    isDragged = false;
+  }, true);
+  picture.addEventListener("dragstart", (event) => event.preventDefault());
+}
+
+function kinds(items) {
+    const found = {};
+  for (const { point, group } of items) {
+    for (const [kind, number] of Object.entries(group?.kinds ?? { [point?.commitKind ?? "?"]: 1 })) found[kind] = (found[kind] ?? 0) + number;
+  }
+  return Object.entries(found).map(([kind, number]) => `${count(number)} ${kind.toLowerCase()}`).join(", ");
+}
+
+function legend(items) {
+  const there = new Set(items.flatMap(({ point, group }) => Object.keys(group?.kinds ?? { [point?.commitKind ?? ""]: 1 })));
+  return [...there].map((kind) => `${KINDS[kind]?.letter ?? "?"} ${kind.toLowerCase()}`).join(" · ");
+}
+
+function sentence({ point, group, branch, gap }) {
+  const where = branch ? `branch ${branch}, ` : "";
+  const rows = (point ?? group)?.deltaRecordCount;
+  const tail = `${rows === undefined ? "" : `, ${signed(rows)} rows`}${gap ? `, ${gap} expired before it` : ""}`;
+  if (group) return `snapshots ${group.firstId} to ${group.lastId}: ${kinds([{ group }])}${tail}`;
+  const { id, commitKind, timeMillis, tags } = (point);
+  return `${where}snapshot ${id}, ${commitKind}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;
+}
+
+function cardOf({ point, group, branch, gap }) {
+  const one = (point ?? group);
+  const expired = gap ? `, ${gap} expired before it` : "";
+  return card([
+    ...(group ? ([
+      ["snapshots", `${group.firstId} to ${group.lastId}, ${count(group.snapshotCount)} of them${expired}`],
+      ["time (UTC)", one.beginMillis ? `${moment(one.beginMillis)} to ${moment(one.endMillis)}` : ""], ["commits", kinds([{ group }])],
+    ]) : ([
+      ["snapshot", `${one.id}${expired}`], ["branch", branch], ["kind", one.commitKind], ["time (UTC)", moment(one.timeMillis)],
+      ["user", one.commitUser], ["identifier", one.commitIdentifier === undefined ? "batch" : count(one.commitIdentifier)],
+      ["files", one.addedFileCount === undefined ? "" : `+${count(one.addedFileCount)} -${count(one.deletedFileCount)}`], ["manifests", count(one.manifestCount)],
+    ])),
+    ["rows", signed(one.deltaRecordCount)], ["rows before merging", count(one.totalRecordCount)],
+    ["changelog rows", one.changelogRecordCount ? count(one.changelogRecordCount) : ""],
+    ["live files", count(one.fileCount)], ["size", bytes(one.fileBytes)],
+    ["schema", `${one.schemaId}${one.isNewSchema ? ", new here" : one.newSchemas ? `, new here: ${one.newSchemas.join(", ")}` : ""}`],
+    ["tags", named(one.tags)], ["read next by", named(one.consumers)], ["watermark (UTC)", moment(one.watermarkMillis)],
+  ]);
+}
+
+function named(places) {
+  return Array.isArray(places) ? places.join(", ") : Object.entries(places ?? {}).map(([name, id]) => `${name} (${id})`).join(", ");
+}
+
+function shortened(name) {
+  const all = [...name];
+  return all.length > 40 ? `${all.slice(0, 39).join("")}…` : name;
+}
+
+function othersOf({ otherTags, otherConsumers }) {
+  return [["tags of expired snapshots", otherTags], ["consumers whose next snapshot is not there", otherConsumers]]
+    .filter(([, places]) => Object.keys(places).length)
+    .map(([what, places]) => h("p", { class: "faint" }, `${what}: ${named((places))}`));
 }
 
 return render;

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from paimonlab.notebook.display.cells import Cell
+from paimonlab.notebook.display.characters import visible
 
 
 class Align(Enum):
@@ -47,5 +48,5 @@ class Grid:
 
 
 def texts(values: Sequence[object]) -> tuple[Cell, ...]:
-    """Make a row of plain texts; None is an empty cell."""
-    return tuple(Cell("" if value is None else str(value)) for value in values)
+    """Make a row of plain texts, of characters that can be seen; None is an empty cell."""
+    return tuple(Cell("" if value is None else visible(str(value))) for value in values)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
+from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import bytes_text, count, signed, time_text
 from paimonlab.notebook.display.timeline_picture import LETTERS, picture
-from paimonlab.notebook.views import Timeline, TimelinePoint, rows
+from paimonlab.notebook.views import Timeline, TimelineBranch, TimelinePoint, rows
 
 Field = tuple[Column, Callable[[TimelinePoint], object]]
 """A column and what stands in it for a snapshot."""
@@ -17,57 +18,105 @@ _BAR_COLUMNS = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def draw(timeline: Timeline) -> Drawn[Timeline]:
-    """Draw a timeline, newest snapshot first in the table, oldest left in the picture."""
+def draw(timeline: Timeline, *, last: int = 20) -> Drawn[Timeline]:
+    """Draw a timeline, newest snapshot first in the table, oldest left in the picture.
+
+    Parameters
+    ----------
+    timeline
+        All of it goes to the interactive form.
+    last
+        How many of the newest snapshots the table and the picture show, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If ``last`` is less than 1.
+    """
+    if last < 1:
+        raise ValueError(f"last must be at least 1, got {last}")
     if not timeline.points:
         return Drawn(timeline, Grid((), (), f"{timeline.table} has no snapshot yet"), rows(()))
+    points = timeline.points[-last:]
+    branches = [branch for branch in timeline.branches if branch.points]
     return Drawn(
         timeline,
-        _grid(timeline),
-        rows(timeline.points),
-        picture(timeline),
+        _grid(points, _caption(timeline.table, points), _footer(timeline, len(points))),
+        rows(points),
+        picture(timeline.table, points),
+        [visible(line) for line in _legend(timeline)],
+        [_branch_grid(timeline.table, branch, last) for branch in branches],
         link=timeline.table,
     )
 
 
-def _grid(timeline: Timeline) -> Grid:
-    fields = list(_fields(timeline))
+def _grid(points: Sequence[TimelinePoint], caption: str, footer: str) -> Grid:
+    fields = list(_fields(points))
     columns = tuple(column for column, _ in fields)
     body = []
-    for point in reversed(timeline.points):
-        body.append(texts([write(point) for _, write in fields]))
-        if point.missing_before:
-            body.append(texts(["…", f"{point.missing_before} expired", *[""] * (len(fields) - 2)]))
-    return Grid(columns, body, _caption(timeline), _footer(timeline))
+    for place in range(len(points) - 1, -1, -1):
+        body.append(texts([write(points[place]) for _, write in fields]))
+        missing = points[place].missing_before
+        if missing and place:
+            body.append(texts(["…", f"{missing} expired", *[""] * (len(fields) - 2)]))
+    return Grid(columns, body, caption, footer)
 
 
-def _fields(timeline: Timeline) -> Iterator[Field]:
+def _fields(points: Sequence[TimelinePoint]) -> Iterator[Field]:
     """Choose the columns: those that would be empty are left out."""
-    largest = max(abs(point.delta_record_count or 0) for point in timeline.points)
+    largest = max(abs(point.delta_record_count or 0) for point in points)
     yield Column("snapshot", align=Align.RIGHT), lambda point: point.id
     yield Column("kind"), _kind
-    if any(point.time_millis is not None for point in timeline.points):
-        yield Column("time (UTC)"), _time
-    yield Column("rows", align=Align.RIGHT), lambda point: _signed(point.delta_record_count)
+    if any(point.time_millis is not None for point in points):
+        yield Column("time (UTC)"), lambda point: time_text(point.time_millis)
+    yield Column("rows", align=Align.RIGHT), lambda point: signed(point.delta_record_count)
     yield (
         Column("", is_drawing=True),
         lambda point: _bar(abs(point.delta_record_count or 0), largest),
     )
     yield (
         Column("total before merging", align=Align.RIGHT),
-        lambda point: _count(point.total_record_count),
+        lambda point: count(point.total_record_count),
     )
-    if any(point.changelog_record_count for point in timeline.points):
+    if any(point.changelog_record_count for point in points):
         yield (
             Column("changelog rows", align=Align.RIGHT),
-            lambda point: _count(point.changelog_record_count),
+            lambda point: count(point.changelog_record_count),
         )
+    if any(point.file_count is not None for point in points):
+        yield Column("files", align=Align.RIGHT), lambda point: count(point.file_count)
+    if any(point.file_bytes is not None for point in points):
+        yield Column("size", align=Align.RIGHT), lambda point: bytes_text(point.file_bytes)
     yield Column("schema", align=Align.RIGHT), _schema
-    if any(point.tags for point in timeline.points):
+    if any(point.watermark_millis is not None for point in points):
+        yield Column("watermark (UTC)"), lambda point: time_text(point.watermark_millis)
+    if any(point.tags for point in points):
         yield Column("tags"), lambda point: ", ".join(point.tags)
-    users = [point.commit_user for point in timeline.points]
+    if any(point.consumers for point in points):
+        yield Column("read next by"), lambda point: ", ".join(point.consumers)
+    users = [point.commit_user for point in points]
     if len(set(users)) < len(users):  # a user that never comes back says nothing
         yield Column("user"), lambda point: point.commit_user
+
+
+def _branch_grid(table: str, branch: TimelineBranch, last: int) -> Grid:
+    points = branch.points[-last:]
+    fork = "" if branch.forked_at is None else f", has snapshot {branch.forked_at} in common"
+    there = branch.older_count + len(branch.points)
+    footer = f"the newest {len(points)} of {there} snapshots" if len(points) < there else ""
+    return _grid(points, f"{_caption(f'{table}, branch {branch.name}', points)}{fork}", footer)
+
+
+def _legend(timeline: Timeline) -> Iterator[str]:
+    if timeline.expired_count:
+        yield f"expired: snapshots 1 to {timeline.expired_count:,}"
+    if timeline.other_tags:
+        named = ", ".join(f"{name} ({id})" for name, id in timeline.other_tags.items())
+        yield f"tags of expired snapshots: {named}"
+    for name, id in timeline.other_consumers.items():
+        yield f"consumer {name} reads snapshot {id} next, which is not there"
+    if timeline.branch_count > len(timeline.branches):
+        yield f"{len(timeline.branches)} of {timeline.branch_count} branches"
 
 
 def _kind(point: TimelinePoint) -> str:
@@ -78,31 +127,15 @@ def _schema(point: TimelinePoint) -> str:
     return f"{'new ' if point.is_new_schema else ''}{point.schema_id}"
 
 
-def _caption(timeline: Timeline) -> str:
-    first, last = timeline.points[0].id, timeline.points[-1].id
-    return f"{timeline.table}: snapshots {first} to {last}"
+def _caption(name: str, points: Sequence[TimelinePoint]) -> str:
+    return f"{name}: snapshots {points[0].id} to {points[-1].id}"
 
 
-def _footer(timeline: Timeline) -> str:
-    if not timeline.older_count:
+def _footer(timeline: Timeline, shown: int) -> str:
+    groups = sum(group.snapshot_count for group in timeline.groups)
+    if shown == groups + len(timeline.points):
         return ""
-    shown = len(timeline.points)
-    return f"the newest {shown} of {shown + timeline.older_count} snapshots; -n N for more"
-
-
-def _time(point: TimelinePoint) -> str:
-    if point.time_millis is None:
-        return ""
-    moment = dt.datetime.fromtimestamp(point.time_millis / 1000, dt.UTC)
-    return moment.strftime("%Y-%m-%d %H:%M:%S")
-
-
-def _signed(count: int | None) -> str:
-    return "" if count is None else f"{count:+,}"
-
-
-def _count(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"
+    return f"the newest {shown} of {groups + len(timeline.points)} snapshots; -n N for more"
 
 
 def _bar(count: int, largest: int) -> str:

@@ -7,10 +7,12 @@ for those who cannot see it carries the same numbers.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
-from paimonlab.notebook.views import Timeline, TimelinePoint
+from paimonlab.notebook.views import TimelinePoint
+
+Points = Sequence[TimelinePoint]
 
 _STEP = 46
 _MARGIN = 30
@@ -18,54 +20,56 @@ _HEIGHT = 196
 _LINE = 132
 _BAR = 66
 _RADIUS = 11
+_PIN = 'fill="#0072B2" font-size="8.5"'
 
 # Okabe and Ito's colours can be told apart by people who do not see red or green.
 _COLOURS = {"APPEND": "#0072B2", "COMPACT": "#009E73", "OVERWRITE": "#D55E00", "ANALYZE": "#7A7A7A"}
 LETTERS = {"APPEND": "A", "COMPACT": "C", "OVERWRITE": "O", "ANALYZE": "X"}
 
 
-def picture(timeline: Timeline) -> str:
-    """Return an ``<img>`` of the timeline."""
-    data = base64.b64encode(svg(timeline).encode()).decode()
+def picture(table: str, points: Points) -> str:
+    """Return an ``<img>`` of the newest snapshots of a table, oldest first."""
+    data = base64.b64encode(svg(points).encode()).decode()
     return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative(timeline))}" '
-        f'width="{_width(timeline)}" height="{_HEIGHT}" style="max-width:100%">'
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative(table, points))}" '
+        f'width="{_width(points)}" height="{_HEIGHT}" style="max-width:100%">'
     )
 
 
-def alternative(timeline: Timeline) -> str:
+def alternative(table: str, points: Points) -> str:
     """Say in words what the picture shows."""
-    return f"Timeline of {timeline.table}: " + "; ".join(map(_sentence, timeline.points))
+    return f"Timeline of {table}: " + "; ".join(map(_sentence, points))
 
 
 def _sentence(point: TimelinePoint) -> str:
     rows = "" if point.delta_record_count is None else f" {point.delta_record_count:+,} rows"
     schema = f", schema {point.schema_id}" if point.is_new_schema else ""
     tags = f", tags {', '.join(point.tags)}" if point.tags else ""
+    readers = f", read next by {', '.join(point.consumers)}" if point.consumers else ""
     gap = f"{point.missing_before} expired; " if point.missing_before else ""
-    return f"{gap}{point.id} {point.commit_kind.lower()}{rows}{schema}{tags}"
+    return f"{gap}{point.id} {point.commit_kind.lower()}{rows}{schema}{tags}{readers}"
 
 
-def svg(timeline: Timeline) -> str:
+def svg(points: Points) -> str:
     """Draw the timeline; a light ground makes it readable in dark themes too."""
-    width = _width(timeline)
+    width = _width(points)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {_HEIGHT}" width="{width}" '
         f'height="{_HEIGHT}" font-family="sans-serif" font-size="11" text-anchor="middle">'
         f'<rect width="{width}" height="{_HEIGHT}" rx="6" fill="#fff"/>'
         f'<path d="M12 {_LINE}H{width - 12}" stroke="#999" stroke-width="2"/>'
-        + "".join(_shapes(timeline))
+        + "".join(_shapes(points))
         + "</svg>"
     )
 
 
-def _width(timeline: Timeline) -> int:
-    return max(2 * _MARGIN + _STEP * (len(timeline.points) - 1), 220)
+def _width(points: Points) -> int:
+    return max(2 * _MARGIN + _STEP * (len(points) - 1), 220)
 
 
-def _shapes(timeline: Timeline) -> Iterator[str]:
-    largest = max(abs(point.delta_record_count or 0) for point in timeline.points) or 1
-    for number, point in enumerate(timeline.points):
+def _shapes(points: Points) -> Iterator[str]:
+    largest = max(abs(point.delta_record_count or 0) for point in points) or 1
+    for number, point in enumerate(points):
         x = _MARGIN + _STEP * number
         yield from _separators(point, x - _STEP // 2)
         yield _bar(point, x, largest)
@@ -75,6 +79,8 @@ def _shapes(timeline: Timeline) -> Iterator[str]:
         yield _text(x, _LINE + 28, str(point.id), 'fill="#222" font-weight="bold"')
         if point.tags:
             yield _flag(point, x)
+        if point.consumers:
+            yield _text(x, _LINE + 60, f"▼ {_short_name(point.consumers)}", _PIN)
 
 
 def _separators(point: TimelinePoint, x: int) -> Iterator[str]:
@@ -102,11 +108,13 @@ def _bar(point: TimelinePoint, x: int, largest: int) -> str:
 
 
 def _flag(point: TimelinePoint, x: int) -> str:
-    name = point.tags[0]
-    if len(name) > 10 or len(point.tags) > 1:
-        name = name[:9] + "…"
-    label = _text(x, _LINE + 47, name, 'fill="#222" font-size="8.5"')
+    label = _text(x, _LINE + 47, _short_name(point.tags), 'fill="#222" font-size="8.5"')
     return f'<path d="M{x - 23} {_LINE + 36}h46v16h-46z" fill="#F0E442" stroke="#7A7000"/>{label}'
+
+
+def _short_name(names: Sequence[str]) -> str:
+    """Return the only name, if it is short; else where the first one begins."""
+    return names[0] if len(names) == 1 and len(names[0]) <= 10 else names[0][:9] + "…"
 
 
 def _text(x: int, y: int, text: str, style: str) -> str:

@@ -178,11 +178,11 @@ function followTheme(box) {
 /**
  * Let arrows, Home, End, PageUp and PageDown move the focus over items; one of them is a tab stop.
  * @param {(HTMLElement | SVGElement)[]} items
- * @param {{onFocus?: (place: number) => void, onChoose?: (place: number, event: Event) => void, page?: number}} [options]
- *   `onChoose` is called for Enter, Space and a click
+ * @param {{onFocus?: (place: number) => void, onChoose?: (place: number, event: Event) => void, page?: number, start?: number}} [options]
+ *   `onChoose` is called for Enter, Space and a click; `start` is the tab stop at first
  */
-export function roving(items, { onFocus, onChoose, page = 10 } = {}) {
-  let current = 0;
+export function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
+  let current = start;
   /** @param {number} place */
   const go = (place) => {
     if (!items.length) return;
@@ -203,7 +203,7 @@ export function roving(items, { onFocus, onChoose, page = 10 } = {}) {
     End: () => items.length - 1,
   });
   items.forEach((item, place) => {
-    item.setAttribute("tabindex", place === 0 ? "0" : "-1");
+    item.setAttribute("tabindex", place === start ? "0" : "-1");
     item.addEventListener("click", (event) => {
       go(place);
       onChoose?.(place, event);

@@ -120,21 +120,62 @@ export interface Timeline {
   kind: "timeline";
   table: string;
   points: (TimelinePoint)[];
+  groups: (TimelineGroup)[];
+  groupedBy: "day" | "number" | null;
+  expiredCount: number;
+  branches: (TimelineBranch)[];
+  branchCount: number;
+  otherTags: Record<string, number>;
+  otherConsumers: Record<string, number>;
+}
+
+export interface TimelineBranch {
+  name: string;
+  points: (TimelinePoint)[];
   olderCount: number;
+  forkedAt: number | null;
+}
+
+export interface TimelineGroup {
+  firstId: number;
+  lastId: number;
+  snapshotCount: number;
+  missingCount?: number;
+  beginMillis?: number | null;
+  endMillis?: number | null;
+  kinds: Record<string, number>;
+  deltaRecordCount?: number | null;
+  totalRecordCount?: number | null;
+  changelogRecordCount?: number;
+  watermarkMillis?: number | null;
+  schemaId: number;
+  newSchemas?: (number)[];
+  tags?: Record<string, number>;
+  consumers?: Record<string, number>;
+  fileCount?: number | null;
+  fileBytes?: number | null;
 }
 
 export interface TimelinePoint {
   id: number;
   commitKind: string;
   commitUser: string;
-  timeMillis: number | null;
-  deltaRecordCount: number | null;
-  totalRecordCount: number | null;
-  changelogRecordCount: number | null;
+  commitIdentifier?: number | null;
+  timeMillis?: number | null;
+  deltaRecordCount?: number | null;
+  totalRecordCount?: number | null;
+  changelogRecordCount?: number | null;
+  watermarkMillis?: number | null;
   schemaId: number;
-  isNewSchema: boolean;
-  tags: (string)[];
-  missingBefore: number;
+  isNewSchema?: boolean;
+  tags?: (string)[];
+  consumers?: (string)[];
+  missingBefore?: number;
+  manifestCount?: number | null;
+  fileCount?: number | null;
+  fileBytes?: number | null;
+  addedFileCount?: number | null;
+  deletedFileCount?: number | null;
 }
 
 export interface VectorNode {

@@ -29,7 +29,14 @@ from paimonlab.notebook.views.manifests import (
 )
 from paimonlab.notebook.views.skew import Skew
 from paimonlab.notebook.views.tables import TableEntry, TableList
-from paimonlab.notebook.views.timeline import Timeline, TimelinePoint, repeatable, timeline
+from paimonlab.notebook.views.timeline import (
+    Timeline,
+    TimelineBranch,
+    TimelineGroup,
+    TimelinePoint,
+    repeatable,
+)
+from paimonlab.notebook.views.timeline_making import timeline, with_files
 from paimonlab.notebook.views.view import View, rows
 
 __all__ = [
@@ -52,6 +59,8 @@ __all__ = [
     "TableEntry",
     "TableList",
     "Timeline",
+    "TimelineBranch",
+    "TimelineGroup",
     "TimelinePoint",
     "VectorNode",
     "View",
@@ -61,6 +70,7 @@ __all__ = [
     "repeatable_manifests",
     "rows",
     "timeline",
+    "with_files",
 ]
 
 INTERACTIVE = (Timeline, ManifestTree, Heatmap)

@@ -1,112 +1,147 @@
-"""The newest snapshots of a table, on a line."""
+"""The snapshots of a table, on a line.
+
+The newest stand there one by one, the older ones in groups; other branches have lines of
+their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from typing import Literal
 
 import msgspec
 
-from paimonlab.spec.snapshot import Snapshot
 
-
-class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One snapshot on a timeline."""
+class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One snapshot on a timeline. In JSON what is None or empty is not there."""
 
     id: int
     commit_kind: str
     """``APPEND``, ``COMPACT``, ``OVERWRITE`` or ``ANALYZE``."""
     commit_user: str
-    time_millis: int | None
+    commit_identifier: int | None = None
+    """None: a batch commit, which no stream numbers."""
+    time_millis: int | None = None
     """Commit time, milliseconds since the epoch; None when times are hidden."""
-    delta_record_count: int | None
+    delta_record_count: int | None = None
     """Rows added minus rows deleted, before merging."""
-    total_record_count: int | None
+    total_record_count: int | None = None
     """Rows over all live data files before merging: not the rows of the table."""
-    changelog_record_count: int | None
+    changelog_record_count: int | None = None
+    watermark_millis: int | None = None
+    """Event time, milliseconds since the epoch; None: there is none, or times are hidden."""
     schema_id: int
-    is_new_schema: bool
-    """The snapshot before it has another schema. False for the first one shown."""
-    tags: tuple[str, ...]
-    missing_before: int
-    """How many ids right before this one have expired, among those shown."""
+    is_new_schema: bool = False
+    """The snapshot before it has another schema. False for the oldest one there."""
+    tags: tuple[str, ...] = ()
+    consumers: tuple[str, ...] = ()
+    """Those who read this snapshot next."""
+    missing_before: int = 0
+    """How many ids right before this one have expired, since the snapshot before it."""
+    manifest_count: int | None = None
+    """None here and below: the manifests were not read."""
+    file_count: int | None = None
+    """Live data files."""
+    file_bytes: int | None = None
+    added_file_count: int | None = None
+    deleted_file_count: int | None = None
+
+
+class TimelineGroup(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Neighbouring snapshots taken together."""
+
+    first_id: int
+    last_id: int
+    snapshot_count: int
+    missing_count: int = 0
+    """Ids that have expired, between the group before and the end of this one."""
+    begin_millis: int | None = None
+    """Time of the first commit; None when times are hidden."""
+    end_millis: int | None = None
+    kinds: dict[str, int]
+    """How many commits of each kind there are."""
+    delta_record_count: int | None = None
+    """Sum over the snapshots; None: one of them does not say."""
+    total_record_count: int | None = None
+    """Here and below: as of the last snapshot."""
+    changelog_record_count: int = 0
+    """Sum over the snapshots."""
+    watermark_millis: int | None = None
+    schema_id: int
+    new_schemas: tuple[int, ...] = ()
+    """Schemas that snapshots of the group are the first to have."""
+    tags: dict[str, int] = {}
+    """Snapshot of each tag."""
+    consumers: dict[str, int] = {}
+    file_count: int | None = None
+    file_bytes: int | None = None
+
+
+class TimelineBranch(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The newest snapshots of another branch, oldest first."""
+
+    name: str
+    points: tuple[TimelinePoint, ...]
+    older_count: int
+    """Snapshots of the branch that are there but not shown."""
+    forked_at: int | None
+    """The last snapshot that both branches have; None: none that is still there."""
 
 
 class Timeline(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="timeline", tag_field="kind"
 ):
-    """The newest snapshots of a table, oldest first."""
+    """The snapshots of a table, oldest first."""
 
     table: str
     points: tuple[TimelinePoint, ...]
-    older_count: int
-    """Snapshots that are there but not shown."""
-
-
-def timeline(
-    table: str, snapshots: Iterable[Snapshot], tags: Mapping[str, int], *, last: int
-) -> Timeline:
-    """Lay the newest snapshots of a table on a line.
-
-    Parameters
-    ----------
-    table
-        Name of the table, for the caption.
-    snapshots
-        In any order.
-    tags
-        Name of each tag and the id of its snapshot.
-    last
-        How many of the newest snapshots to show, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If ``last`` is less than 1.
-    """
-    if last < 1:
-        raise ValueError(f"last must be at least 1, got {last}")
-    ordered = sorted(snapshots, key=lambda snapshot: snapshot.id)
-    shown = ordered[-last:]
-    names = _names_by_id(tags)
-    pairs = zip(shown, [None, *shown], strict=False)
-    points = [_point(snapshot, previous, names) for snapshot, previous in pairs]
-    return Timeline(table=table, points=tuple(points), older_count=len(ordered) - len(shown))
-
-
-def _names_by_id(tags: Mapping[str, int]) -> dict[int, tuple[str, ...]]:
-    names: dict[int, tuple[str, ...]] = {}
-    for name in sorted(tags):
-        names[tags[name]] = (*names.get(tags[name], ()), name)
-    return names
-
-
-def _point(
-    snapshot: Snapshot, previous: Snapshot | None, names: Mapping[int, tuple[str, ...]]
-) -> TimelinePoint:
-    return TimelinePoint(
-        id=snapshot.id,
-        commit_kind=snapshot.commit_kind.value,
-        commit_user=snapshot.commit_user,
-        time_millis=snapshot.time_millis,
-        delta_record_count=snapshot.delta_record_count,
-        total_record_count=snapshot.total_record_count,
-        changelog_record_count=snapshot.changelog_record_count,
-        schema_id=snapshot.schema_id,
-        is_new_schema=previous is not None and previous.schema_id != snapshot.schema_id,
-        tags=names.get(snapshot.id, ()),
-        missing_before=0 if previous is None else snapshot.id - previous.id - 1,
-    )
+    """The newest."""
+    groups: tuple[TimelineGroup, ...]
+    """All that are older."""
+    grouped_by: Literal["day", "number"] | None
+    """Days are those of UTC; None: there are no groups."""
+    expired_count: int
+    """Ids before the oldest snapshot."""
+    branches: tuple[TimelineBranch, ...]
+    branch_count: int
+    """Other branches, shown or not."""
+    other_tags: dict[str, int]
+    """Tags of snapshots that have expired."""
+    other_consumers: dict[str, int]
+    """Consumers whose next snapshot is not there: not yet, or no more."""
 
 
 def repeatable(timeline: Timeline) -> Timeline:
-    """Leave out what differs from run to run: times are hidden, users are numbered."""
+    """Leave out what differs from run to run.
+
+    Times, bytes and counts of files, which depend on how many tasks write, are hidden; users
+    are numbered.
+    """
     users: dict[str, str] = {}
-    points = [
-        msgspec.structs.replace(
-            point,
-            time_millis=None,
-            commit_user=users.setdefault(point.commit_user, f"user#{len(users) + 1}"),
+    hidden_files = dict.fromkeys(
+        ("manifest_count", "file_count", "file_bytes", "added_file_count", "deleted_file_count")
+    )
+
+    def hidden(points: tuple[TimelinePoint, ...]) -> tuple[TimelinePoint, ...]:
+        return tuple(
+            msgspec.structs.replace(
+                point,
+                time_millis=None,
+                watermark_millis=None,
+                **hidden_files,
+                commit_user=users.setdefault(point.commit_user, f"user#{len(users) + 1}"),
+            )
+            for point in points
         )
-        for point in timeline.points
+
+    replace = msgspec.structs.replace
+    groups = [
+        replace(group, begin_millis=None, end_millis=None, watermark_millis=None, file_bytes=None)
+        for group in timeline.groups
     ]
-    return msgspec.structs.replace(timeline, points=tuple(points))
+    branches = [replace(branch, points=hidden(branch.points)) for branch in timeline.branches]
+    return replace(
+        timeline,
+        points=hidden(timeline.points),
+        groups=tuple(groups),
+        branches=tuple(branches),
+    )

@@ -1,0 +1,97 @@
+"""Read the manifests of snapshots for what they add up to, within limits."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+
+from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.notebook.views.file_totals import (
+    FileTotals,
+    ManifestSums,
+    file_totals,
+    manifest_sums,
+)
+from paimonlab.scan.live_files import delta_manifests_of, manifests_of, read_entries
+from paimonlab.spec.manifest import ManifestFileMeta
+from paimonlab.spec.snapshot import Snapshot
+
+MOST_MANIFESTS = 1_200
+"""Manifests that are opened; behind them only counts of files are known, no bytes."""
+MOST_MANIFEST_BYTES = 32 << 20
+
+
+def read_totals(
+    snapshots: Iterable[Snapshot],
+    manifests: ManifestStore,
+    *,
+    with_live_bytes: bool = True,
+) -> dict[int, FileTotals]:
+    """Read what each snapshot has, the first given first as long as the limits allow.
+
+    Parameters
+    ----------
+    snapshots
+        Those that matter most come first.
+    manifests
+        Of the table.
+    with_live_bytes
+        Whether the manifests of all live files are read, not only those of the commits.
+
+    Returns
+    -------
+    dict
+        By snapshot id; a snapshot that expires meanwhile is left out.
+    """
+    lists = {}
+    for snapshot in snapshots:
+        try:
+            everything = manifests_of(snapshot, manifests)
+            delta = delta_manifests_of(snapshot, manifests)
+        except SnapshotExpiredError:
+            continue
+        base = everything[: len(everything) - len(delta)]
+        lists[snapshot.id] = (snapshot, base, delta)
+    wanted = _wanted(
+        (snapshot, (*base, *delta) if with_live_bytes else delta)
+        for snapshot, base, delta in lists.values()
+    )
+    sums = _read_sums(wanted, manifests)
+    return {id: file_totals(base, delta, sums) for id, (_, base, delta) in lists.items()}
+
+
+_Wanted = dict[str, tuple[ManifestFileMeta, Snapshot]]
+"""Manifests by their names, with a snapshot that has them."""
+
+
+def _wanted(lists: Iterable[tuple[Snapshot, Sequence[ManifestFileMeta]]]) -> _Wanted:
+    """Choose the manifests to open, those of the first snapshots first, within the limits."""
+    found: _Wanted = {}
+    bytes_left = MOST_MANIFEST_BYTES
+    for snapshot, metas in lists:
+        for meta in metas:
+            if meta.file_name in found or meta.file_size_bytes > bytes_left:
+                continue
+            if len(found) == MOST_MANIFESTS:
+                return found
+            found[meta.file_name] = (meta, snapshot)
+            bytes_left -= meta.file_size_bytes
+    return found
+
+
+def _read_sums(wanted: _Wanted, manifests: ManifestStore) -> dict[str, ManifestSums]:
+    metas = [meta for meta, _ in wanted.values()]
+    try:
+        tables = manifests.read(metas)
+    except CorruptMetadataError:  # it is damaged, or has expired meanwhile
+        return _read_one_by_one(wanted, manifests)
+    return dict(zip(wanted, manifest_sums(tables), strict=True))
+
+
+def _read_one_by_one(wanted: _Wanted, manifests: ManifestStore) -> dict[str, ManifestSums]:
+    found = {}
+    for name, (meta, snapshot) in wanted.items():
+        with contextlib.suppress(SnapshotExpiredError):
+            (found[name],) = manifest_sums(read_entries(snapshot, [meta], manifests))
+    return found

@@ -1,0 +1,124 @@
+"""How many files, rows and bytes a snapshot has, and how many its commit added and deleted.
+
+A manifest never changes, so that its sums are taken once, however many snapshots share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+
+
+class Sums(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Some files taken together."""
+
+    file_count: int = 0
+    row_count: int = 0
+    """Rows in the files, before merging."""
+    file_bytes: int = 0
+
+
+class FileTotals(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the manifests of a snapshot say of its data files, waiting ones included."""
+
+    manifest_count: int
+    """Manifests of the base and of the delta."""
+    file_count: int
+    """Live files."""
+    added_file_count: int
+    deleted_file_count: int
+    file_bytes: int | None = None
+    """Of the live files; None: not all manifests were read."""
+    added: Sums | None = None
+    """What the commit added; None: its manifests were not read."""
+    deleted: Sums | None = None
+
+
+ManifestSums = tuple[Sums, Sums]
+"""What the entries of a manifest add, and what they delete."""
+
+
+def manifest_sums(tables: Sequence[pa.Table]) -> list[ManifestSums]:
+    """Add up the entries of each of n manifests.
+
+    Parameters
+    ----------
+    tables
+        n tables of `ENTRY_SCHEMA`.
+    """
+    narrow = [table.select(["kind", "row_count", "file_size_bytes"]) for table in tables]
+    if not narrow:
+        return []
+    entries = pa.concat_tables(narrow)
+    lengths = [table.num_rows for table in narrow]
+    is_deleted = entries["kind"].to_numpy() == int(FileKind.DELETE)
+    place = 2 * np.repeat(np.arange(len(narrow)), lengths) + is_deleted
+    size = 2 * len(narrow)
+    files = np.bincount(place, minlength=size)
+    rows, file_bytes = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    np.add.at(rows, place, entries["row_count"].to_numpy())
+    np.add.at(file_bytes, place, entries["file_size_bytes"].to_numpy())
+    sums = [
+        Sums(file_count=count, row_count=row_count, file_bytes=size)
+        for count, row_count, size in zip(
+            files.tolist(), rows.tolist(), file_bytes.tolist(), strict=True
+        )
+    ]
+    return list(zip(sums[::2], sums[1::2], strict=True))
+
+
+def file_totals(
+    base: Sequence[ManifestFileMeta],
+    delta: Sequence[ManifestFileMeta],
+    sums: Mapping[str, ManifestSums],
+) -> FileTotals:
+    """Add up what the manifests of one snapshot say.
+
+    Parameters
+    ----------
+    base, delta
+        The manifests of its two lists.
+    sums
+        By the names of the manifests; those that are not there were not read.
+
+    Notes
+    -----
+    A file that is added by one manifest and deleted by another counts in neither: the additions
+    less the deletions are the live files.
+    """
+    metas = (*base, *delta)
+    added, deleted = _together(delta, sums) or (None, None)
+    everything = _together(metas, sums)
+    return FileTotals(
+        manifest_count=len(metas),
+        file_count=sum(meta.num_added_files - meta.num_deleted_files for meta in metas),
+        added_file_count=sum(meta.num_added_files for meta in delta),
+        deleted_file_count=sum(meta.num_deleted_files for meta in delta),
+        file_bytes=everything and everything[0].file_bytes - everything[1].file_bytes,
+        added=added,
+        deleted=deleted,
+    )
+
+
+def _together(
+    metas: Iterable[ManifestFileMeta], sums: Mapping[str, ManifestSums]
+) -> ManifestSums | None:
+    names = [meta.file_name for meta in metas]
+    if any(name not in sums for name in names):
+        return None
+    return add([sums[name][0] for name in names]), add([sums[name][1] for name in names])
+
+
+def add(parts: Iterable[Sums]) -> Sums:
+    """Add up sums."""
+    known = list(parts)
+    return Sums(
+        file_count=sum(one.file_count for one in known),
+        row_count=sum(one.row_count for one in known),
+        file_bytes=sum(one.file_bytes for one in known),
+    )

@@ -1,0 +1,217 @@
+"""The timeline beside what Java says; older snapshots in groups; other branches."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import paimonlab
+from paimonlab.notebook import commands, views
+from paimonlab.notebook.determinism import VARIABLE
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.timeline import draw
+from paimonlab.notebook.views.timeline_making import BRANCH_POINTS, MOST_BRANCHES
+from paimonlab.spec.snapshot import CommitKind
+from paimonlab.table.system.live import files_of
+from paimonlab.table.table import Table
+from tests.golden.expected import cases, expected, values
+from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.test_views import snapshot
+
+READ = [
+    case
+    for case in cases()
+    if case.refusal is None and case.writer == "java-1.3.1" and case.recorded_at is None
+]
+DAY = 24 * 60 * 60 * 1000
+
+
+def golden_table(case: Any) -> Table:
+    answers = expected(case)
+    table = paimonlab.connect(answers.warehouse).table(answers.document["table"])
+    assert isinstance(table, Table)
+    return table
+
+
+def timeline_of(table: Table, **options: Any) -> views.Timeline:
+    value = commands.timeline(table, **options).value
+    assert isinstance(value, views.Timeline)
+    return value
+
+
+@pytest.mark.parametrize("case", READ, ids=str)
+def test_it_says_what_java_shows(case: Any) -> None:
+    system = expected(case).system_tables()
+    table = golden_table(case)
+    if "snapshots" not in system:
+        pytest.skip("Java was not asked")
+
+    line = timeline_of(table)
+
+    found = [
+        [
+            *(point.id, point.schema_id, point.commit_user, point.commit_kind),
+            *(point.total_record_count, point.delta_record_count, point.changelog_record_count),
+        ]
+        for point in line.points
+    ]
+    places = [system["snapshots"]["fields"].index(name) for name in NAMES]
+    assert found == [[row[at] for at in places] for row in values(system["snapshots"]["rows"])]
+    named = {name: point.id for point in line.points for name in point.tags} | line.other_tags
+    assert sorted(named.items()) == sorted(
+        (row[0], row[1]) for row in values(system["tags"]["rows"])
+    )
+    readers = {name: point.id for point in line.points for name in point.consumers}
+    assert sorted((readers | line.other_consumers).items()) == sorted(
+        (row[0], row[1]) for row in values(system["consumers"]["rows"])
+    )
+    assert [branch.name for branch in line.branches] == sorted(
+        row[0] for row in values(system["branches"]["rows"])
+    )
+
+
+NAMES = (
+    *("snapshot_id", "schema_id", "commit_user", "commit_kind"),
+    *("total_record_count", "delta_record_count", "changelog_record_count"),
+)
+
+
+@pytest.mark.parametrize("case", READ[::3], ids=str)
+def test_files_and_bytes_are_those_of_the_live_files(case: Any) -> None:
+    table = golden_table(case)
+
+    for point in timeline_of(table).points:
+        files = files_of(table.parts, table.snapshots.get(point.id), with_postponed=True)
+        assert point.file_count == files.num_rows
+        assert point.file_bytes == (pc.sum(files["file_size_bytes"]).as_py() or 0)
+
+
+def test_older_snapshots_are_in_groups_of_days() -> None:
+    snapshots = [snapshot(number, time_millis=number * DAY // 10) for number in range(1, 701)]
+    tags = {"in a group": 5, "alone": 650}
+
+    line = views.timeline("t", snapshots, tags)
+
+    assert line.grouped_by == "day"
+    assert len(line.points) == 500
+    assert [group.snapshot_count for group in line.groups] == [9, *[10] * 19, 1]
+    assert sum(group.delta_record_count or 0 for group in line.groups) == 100 * 200
+    assert line.groups[0].tags == {"in a group": 5}
+    assert line.points[0].missing_before == 0
+
+
+def test_groups_are_equal_where_days_say_little_or_are_hidden() -> None:
+    snapshots = [snapshot(number) for number in range(1, 10_001)]
+
+    of_one_day = views.timeline("t", snapshots, {})
+    without_days = views.timeline(
+        "t", [snapshot(n, time_millis=n * DAY) for n in range(1, 601)], {}, has_days=False
+    )
+
+    assert of_one_day.grouped_by == "number"
+    assert {group.snapshot_count for group in of_one_day.groups[:-1]} == {48}
+    assert sum(group.snapshot_count for group in of_one_day.groups) == 9_500
+    assert without_days.grouped_by == "number"
+
+
+def test_groups_tell_kinds_schemas_and_what_expired_inside() -> None:
+    kinds = {3: CommitKind.COMPACT, 4: CommitKind.COMPACT}
+    snapshots = [
+        snapshot(number, schema_id=number // 6, commit_kind=kinds.get(number, CommitKind.APPEND))
+        for number in (2, 3, 4, 7, 8, 9)
+    ]
+
+    line = views.timeline("t", snapshots, {}, consumers={"c": 7, "gone": 1}, one_by_one=2)
+
+    assert [(group.first_id, group.last_id) for group in line.groups] == [(2, 7)]
+    (group,) = line.groups
+    assert group.kinds == {"APPEND": 2, "COMPACT": 2}
+    assert group.missing_count == 2
+    assert group.new_schemas == (1,)
+    assert group.consumers == {"c": 7}
+    assert line.other_consumers == {"gone": 1}
+    assert line.expired_count == 1
+
+
+def test_ten_thousand_snapshots_are_few_bytes() -> None:
+    snapshots = [snapshot(number, watermark=number) for number in range(1, 10_001)]
+    others = {f"b{number}": snapshots[-100:] for number in range(20)}
+
+    line = views.timeline("t", snapshots, {}, branches=others)
+    bundle = draw(line)._repr_mimebundle_()
+
+    assert len(json.dumps(bundle)) < 500_000
+    assert len(line.branches) == MOST_BRANCHES
+    assert "10 of 20 branches" in bundle["text/plain"]
+    assert "the newest 20 of 10000 snapshots" in bundle["text/plain"]
+
+
+def test_branches_fork_at_the_last_snapshot_that_both_have() -> None:
+    ours = [snapshot(number) for number in range(1, 60)]
+    theirs = [*ours[:50], *(snapshot(number, time_millis=7) for number in range(51, 55))]
+
+    (branch,) = views.timeline("t", ours, {}, branches={"b": theirs}).branches
+
+    assert branch.forked_at == 50
+    assert [len(branch.points), branch.older_count] == [BRANCH_POINTS, 14]
+
+
+def test_a_branch_shows_the_main_one_beside_it(tmp_path: Any) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
+    for number in range(3):
+        table.write(pa.table({"id": [number]}))
+    table.tags.create("two", snapshot=2)
+    table.branches.create("dev", tag="two")
+    dev = table.on_branch("dev")
+    dev.write(pa.table({"id": [9]}))
+
+    line, main = timeline_of(dev), timeline_of(table)
+
+    assert [point.id for point in line.points] == [2, 3]
+    assert [branch.name for branch in line.branches] == ["main"]
+    assert line.branches[0].forked_at == main.branches[0].forked_at == 2
+    assert "db.t, branch dev: snapshots 2 to 3, has snapshot 2 in common" in repr(draw(main))
+
+
+def test_hostile_names_are_only_text() -> None:
+    line = views.timeline(
+        EVIL, [snapshot(1)], {EVIL: 1, "x" * 10_000: 1}, consumers={EVIL: 1}, branches={EVIL: []}
+    )
+    line = msgspec.structs.replace(
+        line,
+        branches=(
+            views.TimelineBranch(name=EVIL, points=line.points, older_count=0, forked_at=None),
+        ),
+    )
+
+    page = Page(draw(line).to_html())
+
+    assert page.tags <= KEPT_TAGS
+    assert page.attributes <= KEPT_ATTRIBUTES
+    assert "\u202e" not in repr(draw(line))
+
+
+def test_repeatable_hides_times_files_and_users(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "1")
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    bundles = []
+    for name in ("a", "b"):
+        table = catalog.create_table(f"db.{name}", pa.schema([("id", pa.int64())]))
+        for number in range(3):
+            table.write(pa.table({"id": [number]}))
+        view = commands.timeline(table)
+        assert isinstance(view, Drawn)
+        bundles.append(json.dumps({**view.data(), "id": ""}).replace(f"db.{name}", "db.t"))
+
+    assert bundles[0] == bundles[1]
+    assert "file" not in bundles[0]
