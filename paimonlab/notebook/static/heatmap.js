@@ -30,7 +30,7 @@ export function render({ data, el, host }) {
   let measure = view.measures.includes(view.measure) ? view.measure : view.measures[0];
   let logarithmic = true;
   let order = "measure";
-  /** @type {{partition: string | null, bucket?: number} | null} */
+  /** @type {{partition: string, bucket?: number} | null} */
   let chosen = null;
   const { body, say, stop } = frame(el, { title: `${view.table}: buckets of snapshot ${view.snapshotId ?? "none"}`, css: HEAT_CSS });
   const table = h("table", { role: "grid", "aria-label": "partitions and buckets" });

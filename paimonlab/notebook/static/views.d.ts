@@ -16,9 +16,9 @@ export interface EntryNode {
 }
 
 export interface EntrySums {
-  files?: number;
-  rows?: number;
-  bytes?: number | null;
+  files: number;
+  rows: number;
+  bytes: number | null;
 }
 
 export interface Heatmap {
@@ -58,8 +58,8 @@ export interface IndexFileNode {
   bucket: number;
   rows: number;
   bytes: number | null;
-  vectors?: (VectorNode)[];
-  hiddenCount?: number;
+  vectors: (VectorNode)[];
+  hiddenCount: number;
 }
 
 export interface IndexNode {
@@ -77,7 +77,7 @@ export interface ManifestListNode {
   added: EntrySums;
   deleted: EntrySums;
   manifests: (ManifestNode)[];
-  hiddenCount?: number;
+  hiddenCount: number;
 }
 
 export interface ManifestNode {
@@ -89,7 +89,7 @@ export interface ManifestNode {
   maxPartition: string | null;
   added: EntrySums;
   deleted: EntrySums;
-  entries?: (EntryNode)[];
+  entries: (EntryNode)[];
 }
 
 export interface ManifestTree {

@@ -10,10 +10,10 @@ import msgspec
 class EntrySums(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The data files of some entries taken together."""
 
-    files: int = 0
-    rows: int = 0
+    files: int
+    rows: int
     """Before merging."""
-    bytes: int | None = 0
+    bytes: int | None
     """None: hidden."""
 
 
@@ -50,7 +50,7 @@ class ManifestNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     max_partition: str | None
     added: EntrySums
     deleted: EntrySums
-    entries: tuple[EntryNode, ...] = ()
+    entries: tuple[EntryNode, ...]
     """The first ones."""
 
 
@@ -64,7 +64,7 @@ class ManifestListNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     added: EntrySums
     deleted: EntrySums
     manifests: tuple[ManifestNode, ...]
-    hidden_count: int = 0
+    hidden_count: int
     """Manifests behind those."""
 
 
@@ -88,8 +88,8 @@ class IndexFileNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     rows: int
     """Keys, or data files with a deletion vector."""
     bytes: int | None
-    vectors: tuple[VectorNode, ...] = ()
-    hidden_count: int = 0
+    vectors: tuple[VectorNode, ...]
+    hidden_count: int
     """Deletion vectors behind those."""
 
 
