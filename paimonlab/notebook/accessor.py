@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from paimonlab.notebook import commands
 from paimonlab.notebook.views import View
 from paimonlab.table.table import Table
@@ -30,6 +33,19 @@ class Show:
     def heatmap(self, *, by: str = "bytes", top: int = 50, snapshot: int | None = None) -> View:
         """Draw partitions and buckets by what they hold, as ``%paimon_heatmap`` does."""
         return commands.heatmap(self._table, by=by, top=top, snapshot=snapshot)
+
+    def lsm(
+        self,
+        *,
+        partition: Mapping[str, Any] | None = None,
+        bucket: int | None = None,
+        snapshots: int = 30,
+        buckets: int = 6,
+    ) -> View:
+        """Draw levels and how they came to be, as ``%paimon_lsm`` does."""
+        return commands.lsm(
+            self._table, partition=partition, bucket=bucket, snapshots=snapshots, buckets=buckets
+        )
 
     def fsck(self, *, deep: bool = False) -> View:
         """Show what a check of every file finds, as ``%paimon_fsck`` does."""

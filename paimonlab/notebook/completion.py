@@ -28,7 +28,7 @@ _MAGIC = re.compile(r"\s*(?:\w+\s*=\s*)?(%%?paimon\w*)")
 _OF_TABLES = frozenset(
     {
         *("%paimon", "%%paimon", "%paimon_timeline", "%paimon_fsck", "%paimon_manifests"),
-        *("%paimon_heatmap", "%paimon_files", "%paimon_file"),
+        *("%paimon_heatmap", "%paimon_files", "%paimon_file", "%paimon_lsm"),
     }
 )
 """Magics whose line names a table."""

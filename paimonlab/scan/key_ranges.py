@@ -43,7 +43,7 @@ def sections(
     -----
     -0.0 and 0.0 count as equal here, which can only make a section larger than needed.
     """
-    low, high = _ranks(min_keys, max_keys, key_types)
+    low, high = key_ranks(min_keys, max_keys, key_types)
     order = np.lexsort((high, low, bucket))
     stride = 2 * bucket.size + 1
     starts = bucket[order] * stride + low[order]
@@ -70,17 +70,28 @@ def first_overlap(
     min_keys, max_keys, key_types
         As in `sections`.
     """
-    low, high = _ranks(min_keys, max_keys, key_types)
+    low, high = key_ranks(min_keys, max_keys, key_types)
     order = np.lexsort((high, low, group))
     is_same = group[order][1:] == group[order][:-1]
     meets = np.flatnonzero(is_same & (low[order][1:] <= high[order][:-1]))
     return (int(order[meets[0]]), int(order[meets[0] + 1])) if meets.size else None
 
 
-def _ranks(
+def key_ranks(
     min_keys: pa.ChunkedArray, max_keys: pa.ChunkedArray, key_types: Sequence[DataType]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rank smallest and greatest keys among each other; equal keys have equal ranks."""
+    """Rank smallest and greatest keys among each other.
+
+    Parameters
+    ----------
+    min_keys, max_keys, key_types
+        As in `sections`.
+
+    Returns
+    -------
+    low, high : (n,) int64
+        Ranks from 0 without gaps, in the order of keys; equal keys have equal ranks.
+    """
     both = pa.chunked_array([*min_keys.chunks, *max_keys.chunks], pa.large_binary())
     columns = binary_row.decode(both.combine_chunks(), key_types)
     ranks = group_codes([_rank(column) for column in columns])

@@ -10,6 +10,7 @@ from paimonlab.notebook.commands.demo import demo
 from paimonlab.notebook.commands.fsck import fsck
 from paimonlab.notebook.commands.heatmap import heatmap
 from paimonlab.notebook.commands.help import show_help
+from paimonlab.notebook.commands.lsm import lsm
 from paimonlab.notebook.commands.manifests import manifests
 from paimonlab.notebook.commands.sql import DEFAULT_LIMIT, parse, run, sql
 from paimonlab.notebook.commands.tables import tables
@@ -23,6 +24,7 @@ __all__ = [
     "fsck",
     "heatmap",
     "list_connections",
+    "lsm",
     "manifests",
     "parse",
     "run",

@@ -5,10 +5,11 @@ A magic has at most four options; what needs a fifth is a function for users to 
 
 from __future__ import annotations
 
+from paimonlab.notebook.magics.compaction import CompactionMagics
 from paimonlab.notebook.magics.files import FileMagics
 from paimonlab.notebook.magics.snapshots import SnapshotMagics
 from paimonlab.notebook.magics.sql import SqlMagics
 from paimonlab.notebook.magics.start import StartMagics
 
-ALL = (SqlMagics, StartMagics, SnapshotMagics, FileMagics)
+ALL = (SqlMagics, StartMagics, SnapshotMagics, FileMagics, CompactionMagics)
 """What ``%load_ext paimonlab`` registers."""

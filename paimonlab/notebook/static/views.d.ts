@@ -70,6 +70,73 @@ export interface IndexNode {
   files: (IndexFileNode)[];
 }
 
+export interface Lsm {
+  kind: "lsm";
+  table: string;
+  snapshotId: number | null;
+  hasLevels: boolean;
+  axis: "keys" | "order";
+  compactionTrigger: number;
+  stopTrigger: number;
+  levelCount: number;
+  targetFileBytes: number;
+  buckets: (LsmBucket)[];
+  bucketCount: number;
+  snapshotCount: number;
+  notes: (string)[];
+}
+
+export interface LsmBucket {
+  partition: string;
+  bucket: number;
+  fileCount: number;
+  bytes: number | null;
+  rowCount: number;
+  deleteCount: number;
+  hiddenCount: number | null;
+  level0Count: number;
+  runCount: number;
+  backlogRatio: number;
+  placeCount: number;
+  files: (LsmFile)[];
+  steps: (LsmStep)[];
+  earlierCount: number;
+}
+
+export interface LsmFile {
+  name: string;
+  count: number;
+  level: number;
+  low: number;
+  high: number;
+  bytes: number | null;
+  rows: number;
+  deletes: number | null;
+  hidden: number | null;
+  born: number;
+  died: number;
+  minKey: string;
+  maxKey: string;
+  minSequence: number;
+  maxSequence: number;
+  schemaId: number;
+  source: string;
+  createdMillis: number | null;
+}
+
+export interface LsmStep {
+  snapshotId: number | null;
+  commitKind: string;
+  timeMillis: number | null;
+  runCount: number;
+  level0Count: number;
+  fileCount: number;
+  rowCount: number;
+  bytes: number | null;
+  caption: string;
+  watch: string;
+}
+
 export interface ManifestListNode {
   role: string;
   name: string;

@@ -16,6 +16,9 @@ from paimonlab.notebook.views.heatmap import (
     repeatable_heatmap,
 )
 from paimonlab.notebook.views.help import HelpEntry, HelpPage
+from paimonlab.notebook.views.lsm import Lsm, LsmBucket, lsm
+from paimonlab.notebook.views.lsm_files import LsmFile
+from paimonlab.notebook.views.lsm_steps import LsmStep
 from paimonlab.notebook.views.manifests import (
     EntryNode,
     EntrySums,
@@ -52,6 +55,10 @@ __all__ = [
     "HelpPage",
     "IndexFileNode",
     "IndexNode",
+    "Lsm",
+    "LsmBucket",
+    "LsmFile",
+    "LsmStep",
     "ManifestListNode",
     "ManifestNode",
     "ManifestTree",
@@ -65,6 +72,7 @@ __all__ = [
     "VectorNode",
     "View",
     "heatmap",
+    "lsm",
     "repeatable",
     "repeatable_heatmap",
     "repeatable_manifests",
@@ -73,5 +81,5 @@ __all__ = [
     "with_files",
 ]
 
-INTERACTIVE = (Timeline, ManifestTree, Heatmap)
+INTERACTIVE = (Timeline, ManifestTree, Heatmap, Lsm)
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

@@ -1,0 +1,62 @@
+"""Read what the newest commits of a table changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paimonlab.errors import SnapshotExpiredError, SnapshotNotFoundError
+from paimonlab.notebook.views.bucket_lives import Commit
+from paimonlab.scan.entries import fold
+from paimonlab.scan.live_files import delta_manifests_of, in_real_buckets, read_entries
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.compacting import Keep
+from paimonlab.table.parts import TableParts
+
+
+def newest_commits(
+    parts: TableParts,
+    snapshot: Snapshot,
+    count: int,
+    keep: Keep = lambda entries: entries,
+) -> list[Commit]:
+    """Read what the newest commits changed in real buckets.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    snapshot
+        The newest one.
+    count
+        How many, at least 1.
+    keep
+        Which entries are looked at; decides by partition or bucket alone.
+
+    Returns
+    -------
+    list of Commit
+        Oldest first, without gaps: they begin behind the newest snapshot that has expired.
+    """
+    found: list[Commit] = []
+    for one in _newest_first(parts, snapshot, count):
+        try:
+            found.append(_commit(parts, one, keep))
+        except SnapshotExpiredError:
+            break
+    return found[::-1]
+
+
+def _newest_first(parts: TableParts, snapshot: Snapshot, count: int) -> Iterator[Snapshot]:
+    yield snapshot
+    for snapshot_id in range(snapshot.id - 1, max(snapshot.id - count, 0), -1):
+        try:
+            yield parts.snapshots.get(snapshot_id)
+        except SnapshotNotFoundError:
+            return
+
+
+def _commit(parts: TableParts, snapshot: Snapshot, keep: Keep) -> Commit:
+    metas = delta_manifests_of(snapshot, parts.manifests)
+    tables = read_entries(snapshot, metas, parts.manifests)
+    chosen = [keep(in_real_buckets(one)) for one in tables]
+    return Commit(snapshot, fold(chosen, referrer=f"snapshot-{snapshot.id}"))

@@ -1,0 +1,55 @@
+"""How the files of a table lie, and what compaction makes of them."""
+
+from __future__ import annotations
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from paimonlab.notebook import commands
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line
+from paimonlab.notebook.views import View
+
+
+@magics_class
+class CompactionMagics(Magics):
+    """Views of levels and compactions."""
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("-p", "--partition", metavar="KEY=VALUE,…", help="only this partition")
+    @argument("-b", "--bucket", type=int, metavar="N", help="only this bucket")
+    @argument("-n", "--last", type=int, default=30, metavar="N", help="newest N snapshots (30)")
+    @argument("--buckets", type=int, default=6, metavar="N", help="draw N buckets (6)")
+    def paimon_lsm(self, line: str) -> View:
+        """Draw the levels of the buckets that most need compaction, step by step."""
+        asked = arguments(self.paimon_lsm, line)
+        for option, value in (("-n", asked.last), ("--buckets", asked.buckets)):
+            if value < 1:
+                raise UsageError(f"{option} must be at least 1, got {value}")
+        with errors_on_one_line():
+            return commands.lsm(
+                asked.table,
+                partition=partition_of(asked.partition),
+                bucket=asked.bucket,
+                snapshots=asked.last,
+                buckets=asked.buckets,
+            )
+
+
+def partition_of(text: str | None) -> dict[str, str] | None:
+    """Read ``dt=2026-01-01,hour=7``.
+
+    Raises
+    ------
+    UsageError
+        If a part has no equals sign.
+    """
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in text.replace("/", ",").split(",") if part]
+    for key, equals, _ in pairs:
+        if not equals or not key:
+            raise UsageError(f"a partition is written KEY=VALUE,…, got {text!r}")
+    return {key.strip(): value.strip() for key, _, value in pairs}

@@ -1,0 +1,134 @@
+"""How the files of a bucket came and went over the last commits.
+
+State 0 is the bucket before the first of these commits, state k the bucket after the k-th one;
+a file is alive in the states ``born <= state < died``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.scan.entries import concat
+from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.snapshot import Snapshot
+
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A snapshot and what it changed."""
+
+    snapshot: Snapshot
+    entries: pa.Table
+    """Of `ENTRY_SCHEMA`, those of the delta manifests."""
+
+
+@dataclass(frozen=True, slots=True)
+class BucketKey:
+    """A bucket of a table."""
+
+    partition: bytes
+    """Serialised BinaryRow of the partition values."""
+    bucket: int
+
+    def entries(self, table: pa.Table) -> pa.Table:
+        """Return the rows of this bucket."""
+        is_here = pc.and_(
+            pc.equal(table["bucket"], self.bucket),
+            pc.equal(table["partition"], pa.scalar(self.partition, pa.large_binary())),
+        )
+        return table.filter(is_here)
+
+
+@dataclass(frozen=True, slots=True)
+class Lives:
+    """The n files that a bucket has or had, and the commits that changed it."""
+
+    files: pa.Table
+    """Of `ENTRY_SCHEMA`, one row a file and level."""
+    born: Places
+    """State from which on the file is alive; 0: it was there before."""
+    died: Places
+    """First state without the file; one more than the last state: it is alive."""
+    snapshots: tuple[Snapshot, ...]
+    """Those that changed the bucket, oldest first: the k-th leads to state k."""
+
+    @property
+    def last(self) -> int:
+        """The state that the bucket is in now."""
+        return len(self.snapshots)
+
+    def alive(self, state: int) -> Places:
+        """Return the places of the files of a state."""
+        return np.flatnonzero((self.born <= state) & (self.died > state))
+
+    def since(self, state: int) -> Lives:
+        """Forget what happened before a state, which becomes state 0."""
+        is_known = np.flatnonzero(self.died > state)
+        return Lives(
+            self.files.take(pa.array(is_known)),
+            np.maximum(self.born[is_known] - state, 0),
+            self.died[is_known] - state,
+            self.snapshots[state:],
+        )
+
+
+def lives(key: BucketKey, live: pa.Table, commits: Sequence[Commit]) -> Lives:
+    """Follow the files of a bucket through commits.
+
+    Parameters
+    ----------
+    key
+        The bucket.
+    live
+        The files that are alive after the last commit, of any buckets (`ENTRY_SCHEMA`).
+    commits
+        Without gaps, oldest first.
+    """
+    touched = [
+        (one.snapshot, entries) for one in commits if (entries := key.entries(one.entries)).num_rows
+    ]
+    parts = [key.entries(live), *(entries for _, entries in touched)]
+    everything = concat([part.cast(parts[0].schema) for part in parts])
+    states = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
+    after_all = len(touched) + 1
+    born: list[int] = []
+    died: list[int] = []
+    rows: list[int] = []
+    known: dict[tuple[str, int], int] = {}
+
+    def begun(identity: tuple[str, int], row: int, state: int) -> None:
+        known[identity] = len(rows)
+        rows.append(row)
+        born.append(state)
+        died.append(after_all)
+
+    identities = list(
+        zip(everything["file_name"].to_pylist(), everything["level"].to_pylist(), strict=True)
+    )
+    is_added = (everything["kind"].to_numpy() == int(FileKind.ADD)).tolist()
+    count = parts[0].num_rows
+    for row in range(count, everything.num_rows):
+        identity, state = identities[row], int(states[row])
+        if is_added[row]:
+            begun(identity, row, state)
+            continue
+        if identity not in known:
+            begun(identity, row, 0)
+        died[known.pop(identity)] = state
+    for row in range(count):  # those alive now that no commit speaks of were there before
+        if identities[row] not in known:
+            begun(identities[row], row, 0)
+    return Lives(
+        everything.take(pa.array(rows, pa.int64())),
+        np.array(born, np.int64),
+        np.array(died, np.int64),
+        tuple(snapshot for snapshot, _ in touched),
+    )
