@@ -11,6 +11,7 @@ from paimonlab.cli import expiring, jobs, names, repairing, rows
 from paimonlab.cli.compacting import compact
 from paimonlab.cli.following import follow
 from paimonlab.cli.fsck import fsck
+from paimonlab.cli.health import health
 from paimonlab.cli.looking import LISTINGS, listing, tables
 from paimonlab.errors import PaimonError
 
@@ -66,6 +67,7 @@ _COMMANDS: tuple[click.Command, ...] = (
     jobs.drop_partition,
     jobs.mark_partition_done,
     fsck,
+    health,
 )
 for _command in _COMMANDS:
     main.add_command(_command)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from paimonlab.notebook import accessor, selection
 from paimonlab.notebook.charts import bar_chart
-from paimonlab.notebook.commands import connect, demo, show_help, sql, tables, timeline
+from paimonlab.notebook.commands import connect, demo, health, show_help, sql, tables, timeline
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -21,6 +21,7 @@ __all__ = [
     "bar_chart",
     "connect",
     "demo",
+    "health",
     "load_ipython_extension",
     "show_help",
     "sql",

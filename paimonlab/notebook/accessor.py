@@ -51,6 +51,10 @@ class Show:
         """Show what a check of every file finds, as ``%paimon_fsck`` does."""
         return commands.fsck(self._table, deep=deep)
 
+    def health(self, *, orphans: bool = False, **thresholds: float) -> View:
+        """Say what could be better about how the table is kept, as ``%paimon_health`` does."""
+        return commands.health(self._table, orphans=orphans, **thresholds)
+
 
 def register() -> None:
     """Give every table its ``show``."""

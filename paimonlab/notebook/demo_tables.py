@@ -54,7 +54,12 @@ def _make_orders(catalog: Catalog, rng: np.random.Generator) -> None:
         },
         partition_keys=["dt"],
         primary_keys=["dt", "order_id"],
-        options={"bucket": "2", "changelog-producer": "full-compaction", "write-only": "true"},
+        options={
+            "bucket": "2",
+            "changelog-producer": "full-compaction",
+            "write-only": "true",
+            "num-sorted-run.compaction-trigger": "4",
+        },
         comment="Orders of a small shop",
     )
     _commit(table, _orders(rng, range(1, 61), "new"), hours=24)
@@ -79,6 +84,7 @@ def _make_orders(catalog: Catalog, rng: np.random.Generator) -> None:
     table.maintenance.analyze()
     _commit(table, _renamed(_orders(rng, range(61, 71), "paid"), rng), hours=80)
     _commit(table, _renamed(_orders(rng, range(85, 101), "paid"), rng), hours=90)
+    _commit(table, _renamed(_orders(rng, range(64, 80), "shipped"), rng), hours=96)
 
 
 def _orders(rng: np.random.Generator, ids: range, status: str) -> pa.Table:

@@ -61,7 +61,7 @@ def test_orders_wait_for_a_compaction_in_several_partitions_and_buckets(
 
     assert pc.count_distinct(files["partition"]).as_py() == 3
     assert set(files["bucket"].to_pylist()) == {0, 1}
-    assert set(files["level"].to_pylist()) == {0, 5}
+    assert set(files["level"].to_pylist()) == {0, 4}
 
 
 def test_compactions_told_what_changed(orders: Table) -> None:
@@ -95,7 +95,7 @@ def test_tables_that_are_there_are_used_as_they_are(tmp_path: Path) -> None:
 
     again = notebook.demo(tmp_path)
 
-    assert opened(again.catalog, "demo.orders").snapshots.ids() == list(range(1, 13))
+    assert opened(again.catalog, "demo.orders").snapshots.ids() == list(range(1, 14))
 
 
 def test_views_need_no_spark_and_sql_says_that_it_does(
@@ -105,7 +105,7 @@ def test_views_need_no_spark_and_sql_says_that_it_does(
 
     drawn = shell.run_line_magic("paimon_timeline", "demo.orders")
 
-    assert "snapshots 1 to 12" in repr(drawn)
+    assert "snapshots 1 to 13" in repr(drawn)
     assert "without Spark" in capsys.readouterr().out
     with pytest.raises(UnsupportedError, match="without Spark"):
         notebook.sql("SELECT 1")

@@ -291,6 +291,100 @@ function pageHost(data, { el, tell, ask = null } = {}) {
 }
 
 const VIEWS = {
+"health": (() => {
+
+
+const SEVERITY_MARKS = ({
+  error: "✖ error", warning: "▲ warning", info: "● info", ok: "✔ ok",
+});
+const SEVERITY_ORDER = ["error", "warning", "info", "ok"];
+
+function render({ data, el }) {
+  const { title, tables, worst, looksFor } = { ...data.view, looksFor: data.view.lookedForOrphans };
+  const note = `${SEVERITY_MARKS[worst]}; no data file was read${looksFor ? "" : ", orphan files were not looked for"}`;
+  const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; }" });
+    const findings = tables.flatMap((table) => [
+    ...(table.problem ? [unreadableFinding(table)] : []),
+    ...table.findings.map((one) => ({ ...one, table: table.table })),
+  ]);
+  const chosen = new Set(SEVERITY_ORDER);
+  const list = h("div");
+  const detail = h("div", { class: "actions" });
+
+    const show = (one) => {
+    detail.replaceChildren(
+      card([
+        ["finding", `${one.code} (${SEVERITY_MARKS[one.severity]})`],
+        ["table", one.table],
+        ["where", one.where],
+        ["what", one.message],
+        ["measured", one.measured === null ? "" : `${count(one.measured)} ${one.unit}, limit ${count(one.threshold)}`],
+        ["SQL", one.sql && h("code", {}, one.sql)],
+        ["Python", one.python && h("code", {}, one.python)],
+      ]),
+      h("div", { class: "row" },
+        one.sql && copyButton("copy SQL", () => one.sql, say),
+        one.python && copyButton("copy Python", () => one.python, say)));
+    say(`${one.table}: ${one.message}`);
+  };
+
+  const draw = () => {
+    const shown = findings.filter((one) => chosen.has(one.severity));
+    const rows = shown.map((one) => [one.table, one.severity, one.code, one.where, one.message, one.measured, one.threshold, one]);
+    const made = grid({
+      caption: shown.length ? "" : "nothing to say",
+      heads: [
+        { name: "table" },
+        { name: "severity", text: (value) => SEVERITY_MARKS[value] },
+        { name: "code" }, { name: "where" }, { name: "what" },
+        { name: "measured", right: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[7].unit}`) },
+        { name: "limit", right: true, text: count },
+      ],
+      rows,
+      onChoose: (row) => show(row[7]),
+    });
+    list.replaceChildren(made.element);
+  };
+
+  const filters = ["error", "warning", "info"].map((severity) => {
+    const many = findings.filter((one) => one.severity === severity).length;
+    const button = h("button", { "aria-pressed": "true", onclick: () => {
+      if (!chosen.delete(severity)) chosen.add(severity);
+      button.setAttribute("aria-pressed", String(chosen.has(severity)));
+      draw();
+      say(`${many} of severity ${severity} ${chosen.has(severity) ? "shown" : "hidden"}`);
+    } }, `${SEVERITY_MARKS[severity]} ${many}`);
+    return button;
+  });
+  draw();
+  const overview = grid({
+    caption: "tables",
+    heads: [
+      { name: "table" },
+      { name: "verdict", text: (value) => SEVERITY_MARKS[SEVERITY_ORDER[value]] },
+      ...["snapshot", "files", "rows before merging", "level-0 files", "snapshots", "manifests"]
+        .map((name) => ({ name, right: true, text: count })),
+      { name: "bytes", right: true, text: bytes },
+    ],
+    rows: tables.map((table) => [table.table, verdict(table), table.snapshotId, table.fileCount, table.recordCount,
+      table.level0Files, table.snapshotCount, table.manifestCount, table.totalBytes]),
+  });
+  body.append(h("div", { class: "row", role: "group", "aria-label": "severities" }, ...filters), list, detail, overview.element);
+  return stop;
+}
+
+function verdict(table) {
+  if (table.problem) return 0;
+  return Math.min(3, ...table.findings.map((one) => SEVERITY_ORDER.indexOf(one.severity)));
+}
+
+function unreadableFinding(table) {
+  return { table: table.table, code: "unreadable", severity: "error", message: table.problem, measured: null,
+    threshold: 0, unit: "", where: "", sql: "", python: "" };
+}
+
+return render;
+})(),
 "heatmap": (() => {
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from paimonlab.notebook.commands.connections import list_connections
 from paimonlab.notebook.commands.demo import demo
 from paimonlab.notebook.commands.fsck import fsck
+from paimonlab.notebook.commands.health import health
 from paimonlab.notebook.commands.heatmap import heatmap
 from paimonlab.notebook.commands.help import show_help
 from paimonlab.notebook.commands.lsm import lsm
@@ -22,6 +23,7 @@ __all__ = [
     "connect",
     "demo",
     "fsck",
+    "health",
     "heatmap",
     "list_connections",
     "lsm",

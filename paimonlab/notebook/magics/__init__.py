@@ -10,6 +10,7 @@ from paimonlab.notebook.magics.files import FileMagics
 from paimonlab.notebook.magics.snapshots import SnapshotMagics
 from paimonlab.notebook.magics.sql import SqlMagics
 from paimonlab.notebook.magics.start import StartMagics
+from paimonlab.notebook.magics.upkeep import UpkeepMagics
 
-ALL = (SqlMagics, StartMagics, SnapshotMagics, FileMagics, CompactionMagics)
+ALL = (SqlMagics, StartMagics, SnapshotMagics, FileMagics, CompactionMagics, UpkeepMagics)
 """What ``%load_ext paimonlab`` registers."""

@@ -21,6 +21,26 @@ export interface EntrySums {
   bytes: number | null;
 }
 
+export interface Health {
+  kind: "health";
+  title: string;
+  tables: (TableHealth)[];
+  worst: string;
+  lookedForOrphans: boolean;
+}
+
+export interface HealthFinding {
+  code: string;
+  severity: "error" | "info" | "warning";
+  message: string;
+  measured: number | null;
+  threshold: number;
+  unit: string;
+  where?: string;
+  sql?: string;
+  python?: string;
+}
+
 export interface Heatmap {
   kind: "heatmap";
   table: string;
@@ -181,6 +201,20 @@ export interface Skew {
   median: number;
   ratio: number | null;
   gini: number | null;
+}
+
+export interface TableHealth {
+  table: string;
+  snapshotId: number | null;
+  fileCount: number;
+  totalBytes: number | null;
+  recordCount: number;
+  snapshotCount: number;
+  manifestCount: number;
+  level0Files: number;
+  findings: (HealthFinding)[];
+  lookedForOrphans?: boolean;
+  problem?: string;
 }
 
 export interface Timeline {

@@ -8,6 +8,7 @@ browser; `display` turns them into HTML and text.
 from __future__ import annotations
 
 from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
+from paimonlab.notebook.views.health import Health, health, repeatable_health
 from paimonlab.notebook.views.heatmap import (
     Heatmap,
     HeatmapColumn,
@@ -48,6 +49,7 @@ __all__ = [
     "ConnectionList",
     "EntryNode",
     "EntrySums",
+    "Health",
     "Heatmap",
     "HeatmapColumn",
     "HeatmapRow",
@@ -71,9 +73,11 @@ __all__ = [
     "TimelinePoint",
     "VectorNode",
     "View",
+    "health",
     "heatmap",
     "lsm",
     "repeatable",
+    "repeatable_health",
     "repeatable_heatmap",
     "repeatable_manifests",
     "rows",
@@ -81,5 +85,5 @@ __all__ = [
     "with_files",
 ]
 
-INTERACTIVE = (Timeline, ManifestTree, Heatmap, Lsm)
+INTERACTIVE = (Timeline, ManifestTree, Heatmap, Lsm, Health)
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

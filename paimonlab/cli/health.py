@@ -1,0 +1,81 @@
+"""``paimonlab health``: what could be better about how tables are kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from paimonlab.catalog import Catalog
+from paimonlab.catalog.health import catalog_health
+from paimonlab.cli.arguments import Pairs, in_warehouse, json_flag, refused
+from paimonlab.cli.output import json_text
+from paimonlab.cli.progress import Bar
+from paimonlab.maintenance.health.measures import Thresholds
+from paimonlab.maintenance.health.report import SEVERITIES, TableHealth, worst
+
+
+@click.command()
+@in_warehouse
+@click.argument("names", nargs=-1, metavar="[DB | DB.TABLE]…")
+@click.option("--orphans", is_flag=True, help="Look for files that nothing names, too: slower.")
+@click.option(
+    "-t", "--threshold", "given", multiple=True, type=Pairs(), help="As in snapshots=1000."
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "info", "never"]),
+    default="warning",
+    show_default=True,
+    help="From which severity on the exit code is 1.",
+)
+@json_flag
+def health(
+    catalog: Catalog,
+    names: Sequence[str],
+    *,
+    orphans: bool,
+    given: Sequence[tuple[str, str]],
+    fail_on: str,
+    as_json: bool,
+) -> None:
+    """Say what could be better about how tables are kept, and what to do; change nothing.
+
+    Without names every table of the warehouse is looked at. Only metadata is read. The exit
+    code is 1 if anything was found that --fail-on names, or a table cannot be read.
+    """
+    with refused(), Bar("health") as bar:
+        reports = catalog_health(
+            catalog,
+            names,
+            thresholds=Thresholds.of(dict(given)),
+            orphans=orphans,
+            progress=bar.progress,
+        )
+    if as_json:
+        click.echo(json_text(reports))
+    else:
+        for report in reports:
+            _print(report)
+    sys.exit(1 if _fails(worst(report.worst for report in reports), fail_on) else 0)
+
+
+def _fails(found: str, fail_on: str) -> bool:
+    if fail_on == "never" or found == "ok":
+        return False
+    order: Sequence[str] = SEVERITIES
+    return order.index(found) <= order.index(fail_on)
+
+
+def _print(report: TableHealth) -> None:
+    if report.problem:
+        click.echo(f"{report.table}: error: {report.problem}")
+        return
+    size = f"{report.file_count:,} files, {report.snapshot_count:,} snapshots"
+    click.echo(f"{report.table}: {report.worst} ({size})")
+    for one in report.findings:
+        where = f" {one.where}:" if one.where else ""
+        click.echo(f"  {one.severity} {one.code}:{where} {one.message}")
+        for action in filter(None, (one.sql, one.python)):
+            click.echo(f"    {action}")

@@ -1,0 +1,84 @@
+"""What was found about how a table is kept, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Severity: TypeAlias = Literal["error", "warning", "info"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""The worst first."""
+
+
+class HealthFinding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One thing that could be better."""
+
+    code: str
+    """Stays the same from version to version: ``small-files``."""
+    severity: Severity
+    """An error loses rows or readers; a warning costs time or space; the rest is good to know."""
+    message: str
+    measured: float | None
+    """None when what differs from run to run is hidden."""
+    threshold: float
+    """What ``measured`` is compared with, of the same unit."""
+    unit: str
+    where: str = ""
+    """Partition, bucket, snapshot or consumer; empty: the whole table."""
+    sql: str = ""
+    """What to run with Spark; empty: there is no statement for it."""
+    python: str = ""
+    """The same in Python, with ``catalog`` and ``table``."""
+
+
+class TableHealth(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How one table is kept."""
+
+    table: str
+    snapshot_id: int | None
+    """The latest snapshot; None for a table that nothing was written to."""
+    file_count: int
+    total_bytes: int | None
+    """Of live data files; None when sizes are hidden."""
+    record_count: int
+    """Over all live data files before merging: not the rows of the table."""
+    snapshot_count: int
+    manifest_count: int
+    level_0_files: int
+    findings: tuple[HealthFinding, ...]
+    """The worst first."""
+    looked_for_orphans: bool = False
+    problem: str = ""
+    """Why the table could not be looked at; empty: it was."""
+
+    @property
+    def worst(self) -> str:
+        """The severity of the worst finding; ``ok`` if there is none."""
+        if self.problem:
+            return "error"
+        return worst(finding.severity for finding in self.findings)
+
+
+def worst(severities: Iterable[str]) -> str:
+    """Return the worst of severities; ``ok`` if there is none."""
+    found = set(severities)
+    return next((severity for severity in SEVERITIES if severity in found), "ok")
+
+
+def unreadable(table: str, error: Exception) -> TableHealth:
+    """Say that a table could not be looked at."""
+    return TableHealth(
+        table=table,
+        snapshot_id=None,
+        file_count=0,
+        total_bytes=0,
+        record_count=0,
+        snapshot_count=0,
+        manifest_count=0,
+        level_0_files=0,
+        findings=(),
+        problem=str(error),
+    )

@@ -1,0 +1,25 @@
+"""What could be better about how tables are kept."""
+
+from __future__ import annotations
+
+from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from paimonlab.notebook import commands
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line
+from paimonlab.notebook.views import View
+
+
+@magics_class
+class UpkeepMagics(Magics):
+    """Views for those who look after tables."""
+
+    @line_magic
+    @magic_arguments()
+    @argument("name", nargs="?", metavar="DB | DB.TABLE", help="what to look at (all tables)")
+    @argument("--orphans", action="store_true", help="look for files that nothing names, too")
+    def paimon_health(self, line: str) -> View:
+        """Say what could be better about how tables are kept."""
+        asked = arguments(self.paimon_health, line)
+        with errors_on_one_line():
+            return commands.health(asked.name, orphans=asked.orphans)
