@@ -120,6 +120,7 @@ def increment_of(
             bucket=bucket.bucket,
             folder=bucket.folder,
             is_one_file=bucket.total_buckets > 0,
+            snapshot_id=bucket.snapshot_id,
         )
         alive = {file.file_name for file in bucket.files}
         writer = VectorWriter(plan.read, plan.index_files, file_io)

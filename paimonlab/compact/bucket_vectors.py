@@ -27,6 +27,8 @@ class VectorPlace:
     is_one_file: bool
     """Whether all vectors of the bucket lie in one index file: all but in tables without
     buckets."""
+    snapshot_id: int
+    """The snapshot that has the vectors as they were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,19 @@ class VectorWriter:
             Durable files that no snapshot knows yet.
         replaced : tuple of IndexManifestEntry
             Those that go.
+
+        Raises
+        ------
+        SnapshotExpiredError
+            If the snapshot has expired, and with it vectors that stay.
         """
 
         def read(index: IndexManifestEntry, vector: DeletionVectorRange) -> DeletionVector:
             beside_data = self.options.is_beside_data
             file = deletion_file(index, vector, place.folder, beside_data=beside_data)
-            (found,) = read_deletion_vectors([file], self.read, self.file_io)
+            (found,) = read_deletion_vectors(
+                [file], self.read, self.file_io, snapshot_id=place.snapshot_id
+            )
             assert found is not None, "a place that is given is read"
             return found
 

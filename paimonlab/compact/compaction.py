@@ -33,6 +33,7 @@ from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.deletions import read_deletion_vectors
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.deletion_files import deletion_file
+from paimonlab.scan.split import DeletionFile
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.index_manifest import DeletionVectorRange, IndexManifestEntry
 from paimonlab.storage import FileIO, join
@@ -163,6 +164,11 @@ def compact(
     -------
     CompactIncrement
         Its files are durable; on an error they are deleted.
+
+    Raises
+    ------
+    SnapshotExpiredError
+        If what is compacted has expired meanwhile, replaced by others.
     """
     assert not plan.is_outdated_by(picked.unit.files), "newer columns would be lost"
     expiry = plan.expiry_at(now)
@@ -295,7 +301,7 @@ class _Work:
         for name, vector in self.merging.marks.vectors.items():
             if name in gone:
                 continue
-            (before,) = read_deletion_vectors([places.get(name)], self.plan.read, self.file_io)
+            before = self._read_vector(places.get(name))
             found[name] = vector if before is None else before | vector
         return found
 
@@ -306,6 +312,12 @@ class _Work:
             self.bucket.folder,
             beside_data=self.bucket.has_indexes_beside_data,
         )
-        (found,) = read_deletion_vectors([place], self.plan.read, self.file_io)
+        found = self._read_vector(place)
         assert found is not None, "a place that is given is read"
+        return found
+
+    def _read_vector(self, place: DeletionFile | None) -> DeletionVector | None:
+        (found,) = read_deletion_vectors(
+            [place], self.plan.read, self.file_io, snapshot_id=self.bucket.snapshot_id
+        )
         return found

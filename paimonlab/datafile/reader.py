@@ -503,4 +503,5 @@ def referred_to_by(table: str) -> Iterator[None]:
     except CorruptDataError as error:
         if error.referrer:
             raise
-        raise CorruptDataError(error.path, error.problem, table) from error
+        # Who asks for the cause wants to know whether the file was there.
+        raise CorruptDataError(error.path, error.problem, table) from (error.__cause__ or error)

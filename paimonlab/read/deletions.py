@@ -44,8 +44,9 @@ def surviving_rows(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Ma
     """
     if not split.has_deletions:
         return [None] * len(split.files)
-    with expiry_explained(split.snapshot_id, plan, file_io):
-        vectors = read_deletion_vectors(split.deletion_files, plan, file_io)
+    vectors = read_deletion_vectors(
+        split.deletion_files, plan, file_io, snapshot_id=split.snapshot_id
+    )
     return [
         None
         if vector is None or place is None
@@ -55,15 +56,37 @@ def surviving_rows(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Ma
 
 
 def read_deletion_vectors(
-    places: Sequence[DeletionFile | None], plan: ReadPlan, file_io: FileIO
+    places: Sequence[DeletionFile | None],
+    plan: ReadPlan,
+    file_io: FileIO,
+    *,
+    snapshot_id: int,
 ) -> list[DeletionVector | None]:
-    """Read deletion vectors, each index file once."""
+    """Read deletion vectors, each index file once.
+
+    Parameters
+    ----------
+    places
+        Where they are; None: there is none.
+    plan, file_io
+        Of the read.
+    snapshot_id
+        The snapshot that names the places.
+
+    Raises
+    ------
+    SnapshotExpiredError
+        If the snapshot has expired meanwhile.
+    CorruptDataError
+        If an index file is missing or damaged.
+    """
     ends: dict[str, int] = {}
     for place in places:
         if place is not None:
             end = place.offset + place.length_bytes + _AROUND_BYTES
             ends[place.path] = max(end, ends.get(place.path, 0))
-    contents = {path: _read(path, end, plan, file_io) for path, end in ends.items()}
+    with expiry_explained(snapshot_id, plan, file_io):
+        contents = {path: _read(path, end, plan, file_io) for path, end in ends.items()}
     return [
         None if place is None else _vector(place, contents[place.path], plan) for place in places
     ]

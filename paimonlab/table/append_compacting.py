@@ -29,7 +29,7 @@ from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.compaction import delete_outputs
 from paimonlab.compact.units import CompactIncrement
 from paimonlab.datafile.index_files import IndexFileOptions
-from paimonlab.errors import FilesConflictError, UnsupportedError
+from paimonlab.errors import FilesConflictError, SnapshotExpiredError, UnsupportedError
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
@@ -106,7 +106,7 @@ def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
     ------
     UnsupportedError
         If files of the table complete each other (``data-evolution.enabled``).
-    FilesConflictError
+    FilesConflictError, SnapshotExpiredError
         If others changed the same files again and again.
     """
     if parts.options.slice(RowTrackingOptions).data_evolution:
@@ -117,13 +117,13 @@ def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
         before = request.follows.snapshot
         user, identifier = before.commit_user, before.commit_identifier
     for rounds in range(1, _ROUNDS + 1):
-        snapshot = parts.snapshots.latest()
-        tasks = [] if snapshot is None else _tasks(parts, snapshot, request)
-        if snapshot is None or not tasks or request.dry_run:
-            return _result(parts, tasks, {}, None, is_dry_run=request.dry_run)
-        increments = _rewritten(parts, snapshot, tasks, request)
-        messages = [_message(*one) for one in increments]
         try:
+            snapshot = parts.snapshots.latest()
+            tasks = [] if snapshot is None else _tasks(parts, snapshot, request)
+            if snapshot is None or not tasks or request.dry_run:
+                return _result(parts, tasks, {}, None, is_dry_run=request.dry_run)
+            increments = _rewritten(parts, snapshot, tasks, request)
+            messages = [_message(*one) for one in increments]
             with files_deleted_on_failure(parts, messages):
                 landed = parts.committer.append(
                     messages,
@@ -132,7 +132,7 @@ def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
                     is_new_user=True,  # of rows that it follows: what they became is known
                     checked_id=snapshot.id,
                 )
-        except FilesConflictError as error:
+        except (FilesConflictError, SnapshotExpiredError) as error:
             if rounds == _ROUNDS:
                 raise
             logger.info("%s: the compaction runs again: %s", parts.name, error)

@@ -28,6 +28,7 @@ from paimonlab.errors import (
     CommitError,
     CommitOutcomeUnknownError,
     FilesConflictError,
+    SnapshotExpiredError,
 )
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.spec.commit_message import CommitMessage
@@ -106,17 +107,16 @@ def compact_buckets(parts: TableParts, request: CompactRequest) -> CompactResult
 
     Raises
     ------
-    FilesConflictError
+    FilesConflictError, SnapshotExpiredError
         If others replaced the files of the same buckets again and again.
     """
     started = time.monotonic()
     keep, done = request.keep, list[_Done]()
     for rounds in range(1, _ROUNDS + 1):
-        snapshot = parts.snapshots.latest()
-        if snapshot is None:
-            return _result(parts, [], None)
-        found = _picked(parts, snapshot, request, keep)
-        done += _compacted(parts, found, request)
+        all_done = _with_more(parts, request, keep, done, is_last=rounds == _ROUNDS)
+        if all_done is None:
+            continue
+        done = all_done
         if not done:
             return _result(parts, [], None)
         try:
@@ -139,6 +139,22 @@ def compact_buckets(parts: TableParts, request: CompactRequest) -> CompactResult
         logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
         return result
     raise AssertionError("the last round returns or raises")
+
+
+def _with_more(
+    parts: TableParts, request: CompactRequest, keep: Keep, done: list[_Done], *, is_last: bool
+) -> list[_Done] | None:
+    """Compact what is there, besides what is done; None: it expired meanwhile."""
+    try:
+        snapshot = parts.snapshots.latest()
+        found = [] if snapshot is None else _picked(parts, snapshot, request, keep)
+        return done + _compacted(parts, found, request)
+    except BaseException as error:
+        if isinstance(error, SnapshotExpiredError) and not is_last:
+            logger.info("%s: %s; it is compacted anew", parts.name, error)
+            return None
+        _delete(parts, done)
+        raise
 
 
 def _both(keep: Keep, keys: Collection[BucketKey]) -> Keep:

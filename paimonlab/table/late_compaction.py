@@ -11,7 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from paimonlab.compact.append_packing import AppendPackingOptions
-from paimonlab.errors import CommitError, FilesConflictError, PostCommitError
+from paimonlab.errors import (
+    CommitError,
+    FilesConflictError,
+    PostCommitError,
+    SnapshotExpiredError,
+)
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
@@ -89,7 +94,7 @@ def compact_written(
     keys = {(message.partition, message.bucket) for message in messages}
     try:
         return compact_buckets(parts, CompactRequest(keep=of_buckets(keys))).snapshot
-    except FilesConflictError as error:
+    except (FilesConflictError, SnapshotExpiredError) as error:
         logger.warning("%s: written rows are left to be compacted later: %s", parts.name, error)
         return None
 
@@ -144,7 +149,7 @@ def compact_appended(
     )
     try:
         found = compact_appends(parts, request).snapshot
-    except CommitError as error:
+    except (CommitError, SnapshotExpiredError) as error:
         logger.warning("%s: written rows are left to be compacted later: %s", parts.name, error)
         return written
     except PostCommitError:

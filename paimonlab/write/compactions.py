@@ -3,13 +3,15 @@
 Before it hands over what it wrote, a writer compacts each bucket it wrote to, if the table's
 options ask for it; that a file was written and compacted away in the same round shows in both
 parts of its message. It waits earlier, too, when a bucket gets more runs than
-``num-sorted-run.stop-trigger``.
+``num-sorted-run.stop-trigger``. Where others replaced what it would compact, and that has expired
+already, rows are handed over as they are.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.MergeTreeWriter``.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,11 +24,14 @@ from paimonlab.compact.compaction import CompactPlan, compact, delete_outputs, p
 from paimonlab.compact.levels import level_runs
 from paimonlab.compact.strategy import PickMemory
 from paimonlab.compact.units import CompactIncrement
+from paimonlab.errors import SnapshotExpiredError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.options import option_field
 from paimonlab.storage import FileIO
+
+logger = logging.getLogger(__name__)
 
 BucketKey: TypeAlias = tuple[bytes, int]
 """Partition, as a serialised BinaryRow, and bucket."""
@@ -58,6 +63,8 @@ class _Tree:
     changelog: list[DataFileMeta] = field(default_factory=list)
     new_indexes: tuple[IndexManifestEntry, ...] = ()
     deleted_indexes: tuple[IndexManifestEntry, ...] = ()
+    has_expired: bool = False
+    """Whether others replaced files and let them expire: it is left to them."""
 
     def add(self, files: Iterable[DataFileMeta]) -> None:
         """Add new files."""
@@ -191,7 +198,7 @@ class BucketCompactions:
         self._trees.clear()
 
     def _compact(self, keys: Iterable[BucketKey], *, full: bool = False) -> None:
-        trees = [self._trees[key] for key in keys]
+        trees = [tree for key in keys if not (tree := self._trees[key]).has_expired]
         trees = [tree for tree in trees if not self._plan.is_outdated_by(tree.bucket.files)]
         now = datetime.now().astimezone()
 
@@ -201,7 +208,12 @@ class BucketCompactions:
             )
             if picked is None:
                 return
-            done = compact(picked, tree.bucket, self._plan, self._file_io, now=now)
+            try:
+                done = compact(picked, tree.bucket, self._plan, self._file_io, now=now)
+            except SnapshotExpiredError as error:
+                logger.warning("written rows are left to be compacted later: %s", error)
+                tree.has_expired = True
+                return
             useless = tree.update(done)
             delete_outputs(useless, tree.bucket, self._file_io)
 

@@ -14,7 +14,6 @@ from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.formats.entry_rows import table_to_entries
 from paimonlab.read.deletions import read_deletion_vectors
-from paimonlab.read.expired import expiry_explained
 from paimonlab.read.matches import FileMatch, divided_rows, find_matches
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.live_files import index_files_of, live_entries
@@ -124,9 +123,12 @@ class _Work:
             if split.has_deletions:
                 bucket.vectors[file.file_name] = None
         else:
-            io = self._parts.file_io
-            with expiry_explained(split.snapshot_id, self._read, io):
-                (before,) = read_deletion_vectors(split.deletion_files or (None,), self._read, io)
+            (before,) = read_deletion_vectors(
+                split.deletion_files or (None,),
+                self._read,
+                self._parts.file_io,
+                snapshot_id=split.snapshot_id,
+            )
             both = match.matched if before is None else before | match.matched
             bucket.vectors[file.file_name] = both
         if assignments is None and (match.is_whole or not goes):
@@ -160,6 +162,7 @@ class _Work:
                 bucket=split.bucket,
                 folder=split.bucket_path,
                 is_one_file=split.total_buckets > 0,
+                snapshot_id=split.snapshot_id,
             )
             before = self._index_files.get((split.partition, split.bucket), ())
             new, replaced = self._vectors.change(place, before, bucket.vectors, self._alive)
