@@ -1259,7 +1259,7 @@ const CSS = `
 .item:focus-visible .ring, .item[aria-selected=true] .ring { visibility: visible; }
 .ring { visibility: hidden; fill: none; stroke: ${COLOURS.orange}; stroke-width: 3; }
 .item[aria-selected=true] .ring { stroke: currentColor; stroke-width: 2; }
-.card { min-height: 9em; } .card dl { grid-template-columns: repeat(auto-fill, minmax(0, max-content) minmax(9em, 1fr)); }
+.card { min-height: 9em; } .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); }
 `;
 
 function render({ data, el, host }) {

@@ -14,12 +14,13 @@ _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline' data:"
 )
 
-_START = """
+# In a block of its own: its names must not meet those of the module.
+_START = """{
 const data = JSON.parse(document.getElementById("data").textContent);
-const place = document.getElementById("view");
-render({ data, el: place, host: pageHost(data) });
+const el = document.getElementById("view");
+render({ data, el, host: pageHost(data, { el }) });
 document.getElementById("static").hidden = true;
-"""
+}"""
 
 
 def page(title: str, static: str, data: Mapping[str, Any] | None) -> str:
