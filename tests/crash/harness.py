@@ -29,8 +29,10 @@ from tests.fault_io import Death, Fault, FaultFileIO
 from tests.small_tables import UNSYNCED
 
 State = Mapping[str, Any]
-Mode = Literal["dies before", "dies after", "fails before", "fails after"]
-MODES: tuple[Mode, ...] = ("dies before", "dies after", "fails before", "fails after")
+Kind = Literal["death", "error"]
+KINDS: tuple[Kind, ...] = ("death", "error")
+_CHANGES_NOTHING = frozenset({"read", "open_input", "exists", "size_bytes", "list", "list_names"})
+"""Calls of the store that leave it as it was."""
 TABLE = "db.t"
 
 
@@ -66,8 +68,13 @@ class Prepared:
     """In it."""
     before: State
     after: State
-    calls: int
-    """How many calls of the store it makes."""
+    calls: tuple[str, ...]
+    """The calls of the store it makes."""
+
+    @property
+    def points(self) -> int:
+        """How many points there are: a death or an error, before or after each call."""
+        return 4 * len(self.calls)
 
 
 def catalog(warehouse: Path, store: Any = UNSYNCED) -> pl.Catalog:
@@ -130,44 +137,60 @@ def prepared(operation: Operation, made: Path, scratch: Path) -> Prepared:
     assert state(warehouse, operation) == after, f"{operation.name}: done again it changed more"
     shutil.rmtree(warehouse)
     before = state(made, operation)
-    return Prepared(operation, made, frozenset(files(made)), before, after, len(store.calls))
+    return Prepared(
+        operation,
+        made,
+        frozenset(files(made)),
+        before,
+        after,
+        tuple(method for method, _ in store.calls),
+    )
 
 
-def numbers(whole: Prepared, mode: Mode, every: int) -> range:
-    """Return the calls to try: every n-th, beginning elsewhere in each operation and mode."""
-    first = (MODES.index(mode) + len(whole.operation.name)) % every
-    return range(first + 1, whole.calls + 1, every)
+def faults(whole: Prepared, kind: Kind) -> list[Fault]:
+    """Return the faults of a kind that differ: each other one leaves the same files.
+
+    No call after a death has an effect, so that between two changes it does not matter where it
+    is. What changes nothing and fails has had no effect, whether it was made or not.
+    """
+    everywhere = range(1, len(whole.calls) + 1)
+    changes = [number for number in everywhere if whole.calls[number - 1] not in _CHANGES_NOTHING]
+    after = [Fault(kind, number, after=True) for number in changes]
+    before = everywhere[:1] if kind == "death" else everywhere
+    found = [Fault(kind, number) for number in before] + after
+    return sorted(found, key=lambda fault: (fault.at, fault.after))
 
 
-def tried(whole: Prepared, mode: Mode, scratch: Path, *, every: int) -> int:
-    """Let an operation meet faults of a kind at every n-th call of the store.
+def tried(whole: Prepared, kind: Kind, scratch: Path, *, every: int) -> int:
+    """Let an operation meet every n-th fault of a kind, beginning elsewhere in each operation.
 
     Returns
     -------
     int
-        How many points were tried.
+        How many were tried.
     """
-    points = numbers(whole, mode, every)
-    for number in points:
+    found = faults(whole, kind)
+    first = len(whole.operation.name) % min(every, len(found))
+    chosen = found[first::every]
+    for number, fault in enumerate(chosen):
         warehouse = scratch / str(number)
         copied(whole.made, warehouse)
-        _try_point(whole, mode, number, warehouse)
+        _try_fault(whole, fault, warehouse)
         shutil.rmtree(warehouse)
-    found = state(whole.made, whole.operation)
-    assert found == whole.before, "files that copies share were written in place"
-    return len(points)
+    left = state(whole.made, whole.operation)
+    assert left == whole.before, "files that copies share were written in place"
+    return len(chosen)
 
 
-def _try_point(whole: Prepared, mode: Mode, number: int, warehouse: Path) -> None:
+def _try_fault(whole: Prepared, fault: Fault, warehouse: Path) -> None:
     operation, before, after = whole.operation, whole.before, whole.after
-    kind: Literal["death", "error"] = "death" if mode.startswith("dies") else "error"
-    store = FaultFileIO(UNSYNCED, Fault(kind, number, after=mode.endswith("after")))
+    store = FaultFileIO(UNSYNCED, fault)
     error = _met(operation, catalog(warehouse, store))
-    where = f"{operation.name} {mode} call {number}, {store.calls[number - 1]}: {error!r}"
+    where = f"{operation.name}: {fault} in {store.calls[fault.at - 1]}: {error!r}"
     found = state(warehouse, operation)
     assert found in (before, after) or operation.between(found), f"{where}: {found}"
     _check_sound(warehouse, operation, where)
-    if kind == "error":
+    if fault.kind == "error":
         if error is None or isinstance(error, PostCommitError):
             assert found == after, f"{where}: it says that it happened"
         elif _did_not_happen(error):
