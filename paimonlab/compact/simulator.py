@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import msgspec
 import pyarrow as pa
@@ -27,6 +28,7 @@ from paimonlab.spec.type_text import parse_type
 
 KEY_TYPES = (parse_type("BIGINT NOT NULL"),)
 """Keys of a simulated bucket."""
+_KEYS_KEPT = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +268,7 @@ def simulated_file(
     delete_row_count: int | None = 0,
 ) -> DataFileMeta:
     """Make up a file; ``keys`` and ``sequence_numbers`` are its smallest and greatest ones."""
-    min_key, max_key = encode([pa.array(keys, pa.int64())], KEY_TYPES).to_pylist()
+    min_key, max_key = map(_key_bytes, keys)
     return DataFileMeta(
         file_name=name,
         file_size_bytes=size_bytes,
@@ -301,10 +303,21 @@ def merged_size(files: Sequence[DataFileMeta]) -> tuple[int, int]:
 
 
 def _key_range(files: Sequence[DataFileMeta]) -> tuple[int, int]:
-    rows = [file.min_key for file in files] + [file.max_key for file in files]
-    (keys,) = decode(pa.array(rows, pa.large_binary()), KEY_TYPES)
-    values = keys.to_pylist()
-    return min(values), max(values)
+    low = min(_key_of(file.min_key) for file in files)
+    return low, max(_key_of(file.max_key) for file in files)
+
+
+# Files keep their keys while they are merged again and again.
+@lru_cache(maxsize=_KEYS_KEPT)
+def _key_bytes(key: int) -> bytes:
+    (row,) = encode([pa.array([key], pa.int64())], KEY_TYPES).to_pylist()
+    return bytes(row)
+
+
+@lru_cache(maxsize=_KEYS_KEPT)
+def _key_of(row: bytes) -> int:
+    (keys,) = decode(pa.array([row], pa.large_binary()), KEY_TYPES)
+    return int(keys[0].as_py())
 
 
 def _on_level(file: DataFileMeta, level: int) -> DataFileMeta:
