@@ -78,6 +78,12 @@ class Expected:
         return self.warehouse / f"{database}.db" / table
 
     @property
+    def is_keyed(self) -> bool:
+        """Whether the first schema of the table has a primary key; no change gives it one."""
+        text = (self.path / "schema" / "schema-0").read_text(encoding="utf-8")
+        return bool(json.loads(text)["primaryKeys"])
+
+    @property
     def latest(self) -> Rows:
         """Rows of the latest snapshot."""
         return values(self.document.get("latest", self.document.get("rows")))
