@@ -173,7 +173,7 @@ def _process(part: Part, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         part.command,
         cwd=Path(__file__).parents[1],
-        env={**os.environ, "PYTEST_DEBUG_TEMPROOT": os.fspath(folder), **part.environment},
+        env=_inherited() | {"PYTEST_DEBUG_TEMPROOT": os.fspath(folder)} | dict(part.environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -181,6 +181,11 @@ def _process(part: Part, folder: Path) -> subprocess.Popen[str]:
         encoding="utf-8",
         errors="replace",
     )
+
+
+def _inherited() -> dict[str, str]:
+    """Return the environment without what makes each of hundreds of processes compile anew."""
+    return {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
 
 def cores() -> int:
