@@ -1,9 +1,9 @@
 """Run the whole test suite in processes side by side, one for each core.
 
-The suite is cut into parts, each a pytest of its own. Parts that start Java run one after
-another, for their memory and because two Spark sessions do not fit into one process; parts in
-pure Python run beside them. A part's lines appear as its files are done; at the end come the
-complete output of every part that failed, the reasons of skipped tests, and a line for each part.
+The suite is cut into parts, each a pytest of its own. Those that start Spark run one after
+another, for the memory that they take; the others run beside them. A part's lines appear as its
+files are done; at the end come the complete output of every part that failed, the reasons of
+skipped tests, and a line for each part.
 
 Parts share nothing but what locks itself, the Java classes and jars of ``tests/interop``, and
 hypothesis' examples. Each has a root for temporary folders of its own, since pytest warns when
@@ -42,7 +42,7 @@ class Part:
 
     name: str
     command: Sequence[str]
-    starts_java: bool = False
+    starts_spark: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -67,28 +67,29 @@ class Outcome:
         return self.output.rstrip().rpartition("\n")[2].strip("= ")
 
 
-def _folders(name: str, *folders: str, starts_java: bool = False) -> Part:
-    return Part(name, (*_PYTEST, *folders), starts_java=starts_java)
+def _folder(name: str, *, starts_spark: bool = False) -> Part:
+    return Part(name, (*_PYTEST, f"tests/{name}"), starts_spark=starts_spark)
 
 
-_NAMED = (  # the longest first
-    _folders("interop", "tests/interop", starts_java=True),
-    _folders("spark", "tests/spark", starts_java=True),
-    _folders("notebook", "tests/notebook", starts_java=True),
-    _folders("table", "tests/table"),
+_FOLDERS = (
+    _folder("spark", starts_spark=True),
+    _folder("notebook", starts_spark=True),
+    _folder("interop"),
+    _folder("table"),
+    _folder("browser"),
 )
 _NOTEBOOKS = Part(
     "notebooks",
     (*_PYTEST, *_NBVAL, "notebooks"),
-    starts_java=True,
+    starts_spark=True,
     environment={"PAIMONLAB_DETERMINISTIC": "1"},
 )
-_REST = _folders(
-    "rest",
-    *(f"--ignore={argument}" for part in _NAMED for argument in part.command[len(_PYTEST) :]),
-)
-PARTS = (*_NAMED, _NOTEBOOKS, _REST)
-"""The whole suite: folders that are named, and a last part with all others and the doctests."""
+_REST = Part("rest", (*_PYTEST, *(f"--ignore={part.command[-1]}" for part in _FOLDERS)))
+PARTS = (*_FOLDERS[:2], _NOTEBOOKS, *_FOLDERS[2:-1], _REST, _FOLDERS[-1])
+"""The whole suite in the order of the starts, so that it ends with something short.
+
+``rest`` has the doctests and all folders that are not named.
+"""
 
 
 class Suite:
@@ -127,9 +128,9 @@ class Suite:
     def _start(self) -> tuple[Part, subprocess.Popen[str]] | None:
         """Start the first part that may run; None: another worker takes what is left."""
         with self._lock:
-            java_runs = any(part.starts_java for part in self._running)
+            spark_runs = any(part.starts_spark for part in self._running)
             for part in self._waiting:
-                if not (java_runs and part.starts_java):
+                if not (spark_runs and part.starts_spark):
                     self._waiting.remove(part)
                     self._running[part] = _process(part, self._folder / part.name)
                     return part, self._running[part]

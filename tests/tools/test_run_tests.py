@@ -43,8 +43,8 @@ WAITS_FOR_ANOTHER = NOTES.format(
 )
 
 
-def program(name: str, code: str, *arguments: str, starts_java: bool = False) -> Part:
-    return Part(name, (sys.executable, "-c", code, *arguments), starts_java=starts_java)
+def program(name: str, code: str, *arguments: str, starts_spark: bool = False) -> Part:
+    return Part(name, (sys.executable, "-c", code, *arguments), starts_spark=starts_spark)
 
 
 def run(folder: Path, *parts: Part, workers: int) -> Suite:
@@ -54,21 +54,16 @@ def run(folder: Path, *parts: Part, workers: int) -> Suite:
 
 
 def test_every_folder_of_tests_is_in_one_part() -> None:
-    *named, rest = PARTS
-    folders = [
-        argument
-        for part in named
-        for argument in part.command
-        if argument.startswith("tests/") or argument == "notebooks"
-    ]
-    ignored = [
+    folders = [part.command[-1] for part in PARTS if part.name != "rest"]
+    (rest,) = (part for part in PARTS if part.name == "rest")
+    ignored = {
         argument.removeprefix("--ignore=")
         for argument in rest.command
         if argument.startswith("--ignore=")
-    ]
+    }
 
     assert len(set(folders)) == len(folders)
-    assert set(ignored) == set(folders) - {"notebooks"}  # which pytest alone does not collect
+    assert ignored == set(folders) - {"notebooks"}  # which pytest alone does not collect
     assert all((ROOT / folder).is_dir() for folder in folders)
 
 
@@ -82,11 +77,11 @@ def test_parts_run_side_by_side(tmp_path: Path) -> None:
     assert notes.read_text().splitlines() == ["begin", "begin", "end", "end"]
 
 
-@pytest.mark.parametrize(("workers", "starts_java"), [(1, False), (2, True)])
-def test_parts_run_one_after_another(tmp_path: Path, workers: int, starts_java: bool) -> None:
+@pytest.mark.parametrize(("workers", "starts_spark"), [(1, False), (2, True)])
+def test_parts_run_one_after_another(tmp_path: Path, workers: int, starts_spark: bool) -> None:
     notes = tmp_path / "notes"
     parts = [
-        program(name, NOTES.format(wait=""), str(notes), starts_java=starts_java)
+        program(name, NOTES.format(wait=""), str(notes), starts_spark=starts_spark)
         for name in ("one", "two", "three")
     ]
 
@@ -141,7 +136,7 @@ import sys
 from tools import run_tests
 run_tests.PARTS = (
     run_tests.Part("slow", (sys.executable, "-c", {waits!r})),
-    run_tests.Part("never", (sys.executable, "-c", "print('started')"), starts_java=True),
+    run_tests.Part("never", (sys.executable, "-c", "print('started')"), starts_spark=True),
 )
 run_tests.cores = lambda: 1
 sys.exit(run_tests.main())
