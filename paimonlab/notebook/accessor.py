@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 from paimonlab.notebook import commands
 from paimonlab.notebook.views import View
@@ -46,6 +48,18 @@ class Show:
         return commands.lsm(
             self._table, partition=partition, bucket=bucket, snapshots=snapshots, buckets=buckets
         )
+
+    def changes(
+        self,
+        start: int | str | datetime,
+        end: int | str | datetime,
+        *,
+        mode: Literal["changelog", "delta", "diff"] | None = None,
+        where: str | None = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> View:
+        """Show which rows changed between two points, as ``%paimon_changes`` does."""
+        return commands.changes(self._table, start, end, mode=mode, where=where, path=path)
 
     def fsck(self, *, deep: bool = False) -> View:
         """Show what a check of every file finds, as ``%paimon_fsck`` does."""

@@ -5,6 +5,7 @@ A module for each view, which reads what the view needs and nothing else.
 
 from __future__ import annotations
 
+from paimonlab.notebook.commands.changes import changes
 from paimonlab.notebook.commands.connections import list_connections
 from paimonlab.notebook.commands.demo import demo
 from paimonlab.notebook.commands.fsck import fsck
@@ -20,6 +21,7 @@ from paimonlab.notebook.connection import connect
 
 __all__ = [
     "DEFAULT_LIMIT",
+    "changes",
     "connect",
     "demo",
     "fsck",

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from paimonlab.notebook.magics.compaction import CompactionMagics
 from paimonlab.notebook.magics.files import FileMagics
+from paimonlab.notebook.magics.rows import RowMagics
 from paimonlab.notebook.magics.snapshots import SnapshotMagics
 from paimonlab.notebook.magics.sql import SqlMagics
 from paimonlab.notebook.magics.start import StartMagics
 from paimonlab.notebook.magics.upkeep import UpkeepMagics
 
-ALL = (SqlMagics, StartMagics, SnapshotMagics, FileMagics, CompactionMagics, UpkeepMagics)
+ALL = (
+    SqlMagics,
+    StartMagics,
+    SnapshotMagics,
+    FileMagics,
+    CompactionMagics,
+    UpkeepMagics,
+    RowMagics,
+)
 """What ``%load_ext paimonlab`` registers."""

@@ -1,5 +1,38 @@
 // Written by tools/view_types.py from paimonlab/notebook/views.
 
+export interface ChangeCount {
+  place: string;
+  inserts: number;
+  updates: number;
+  deletes: number;
+}
+
+export interface ChangeList {
+  kind: "changes";
+  table: string;
+  start: string;
+  end: string;
+  source: "changelog" | "delta" | "diff";
+  note: string;
+  columns: (string)[];
+  key: (number)[];
+  total: ChangeCount;
+  partitions: (ChangeCount)[];
+  buckets: (ChangeCount)[];
+  rows: (ChangedRow)[];
+  rowCount: number;
+  fileCount: number;
+}
+
+export interface ChangedRow {
+  mark: "+" | "-" | "~";
+  kind: string;
+  partition: string;
+  bucket: number | null;
+  cells: (string | null)[];
+  old?: ([number, string | null])[];
+}
+
 export interface EntryNode {
   change: string;
   file: string;

@@ -7,6 +7,7 @@ browser; `display` turns them into HTML and text.
 
 from __future__ import annotations
 
+from paimonlab.notebook.views.changes import ChangeCount, ChangedRow, ChangeList
 from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
 from paimonlab.notebook.views.health import Health, health, repeatable_health
 from paimonlab.notebook.views.heatmap import (
@@ -45,6 +46,9 @@ from paimonlab.notebook.views.view import View, rows
 
 __all__ = [
     "INTERACTIVE",
+    "ChangeCount",
+    "ChangeList",
+    "ChangedRow",
     "ConnectionEntry",
     "ConnectionList",
     "EntryNode",
@@ -85,5 +89,5 @@ __all__ = [
     "with_files",
 ]
 
-INTERACTIVE = (Timeline, ManifestTree, Heatmap, Lsm, Health)
+INTERACTIVE = (Timeline, ManifestTree, Heatmap, Lsm, Health, ChangeList)
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

@@ -1,0 +1,36 @@
+"""Rows of a table as they were, and what changed. These views read data files."""
+
+from __future__ import annotations
+
+from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from paimonlab.notebook import commands
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
+from paimonlab.notebook.views import View
+
+
+@magics_class
+class RowMagics(Magics):
+    """Views of rows."""
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("start", metavar="FROM", help="snapshot id, tag or time")
+    @argument("end", metavar="TO", help="snapshot id, tag or time")
+    @argument("--mode", choices=["changelog", "delta", "diff"], help="where changes come from")
+    @argument("--where", metavar="SQL", help="only these rows; with diff by columns of the key")
+    @argument("--to", metavar="FILE", help="write all changes to a .parquet or .csv file")
+    def paimon_changes(self, line: str) -> View:
+        """Show which rows changed between two points; reads data files."""
+        asked = arguments(self.paimon_changes, line)
+        with errors_on_one_line():
+            return commands.changes(
+                asked.table,
+                unquoted(asked.start),
+                unquoted(asked.end),
+                mode=asked.mode,
+                where=asked.where and unquoted(asked.where),
+                path=asked.to and unquoted(asked.to),
+            )

@@ -1,0 +1,238 @@
+"""The rows that changed, as Arrow: each with what it was before and what it is now.
+
+This reads data files: those of the changes, or both states of every bucket whose files differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.read.changes import ROW_KIND, read_change_split
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.splits import read_split
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.binary_row import encode
+from paimonlab.spec.predicate_tree import columns as columns_of
+from paimonlab.spec.schema import TableSchema
+from paimonlab.table.changes import Changes
+from paimonlab.table.conditions import bound
+from paimonlab.table.table import Table
+
+MARKS = ("+", "-", "~")
+Point: TypeAlias = Mapping[str, Any]
+"""What `Table.scan` takes: ``{"snapshot": 3}``; {}: before the first commit."""
+
+_Indexes: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RowChanges:
+    """All of them."""
+
+    rows: pa.Table
+    """``mark``, ``kind``, ``bucket``, and the structs ``before`` and ``after``, null where there
+    was, or is, no row."""
+    file_count: int
+    """Data files that were read."""
+
+
+def reported(changes: Changes) -> RowChanges:
+    """Read the changes that files report, and put the two sides of an update together."""
+    plan = changes.read_plan()
+    pieces, file_count = [], 0
+    for split in changes.splits:
+        side = split.after or split.before
+        assert side is not None, "a split has files"
+        file_count += sum(len(one.files) for one in (split.after, split.before) if one)
+        batches = list(read_change_split(split, plan, changes.parts.file_io))
+        if batches:
+            rows = pa.Table.from_batches(batches).combine_chunks()
+            pieces.append(_paired(rows, side.bucket, changes.schema))
+    return RowChanges(_together(pieces, plan.arrow_schema), file_count)
+
+
+def _paired(rows: pa.Table, bucket: int, schema: TableSchema) -> pa.Table:
+    """Put ``-U`` and the ``+U`` of the same key right behind it together."""
+    kinds = rows[ROW_KIND].to_numpy(zero_copy_only=False)
+    values = rows.drop_columns(ROW_KIND)
+    is_first = (kinds[:-1] == "-U") & (kinds[1:] == "+U")
+    if schema.primary_keys and len(kinds) > 1:
+        keys = _keys(values, schema)
+        is_first &= pc.equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
+    first = np.flatnonzero(is_first)
+    # Of -U +U +U the first two are a pair; pairs cannot overlap, as the kinds differ.
+    is_second = np.zeros(len(kinds), np.bool_)
+    is_second[first + 1] = True
+    shown = np.flatnonzero(~is_second)
+    is_pair = np.isin(shown, first)
+    is_gone = np.isin(kinds[shown], ["-U", "-D"])
+    before = np.where(is_gone, shown, -1)
+    after = np.where(is_pair, shown + 1, np.where(is_gone, -1, shown))
+    labels = np.where(is_pair, "-U/+U", kinds[shown].astype("U5"))
+    return _events(values, before, values, after, labels, bucket)
+
+
+def compared(table: Table, start: Point, end: Point, where: str | None = None) -> RowChanges:
+    """Compare two states of a table with a primary key, bucket by bucket.
+
+    Parameters
+    ----------
+    table
+        The rows have its schema.
+    start, end
+        The states.
+    where
+        A condition on columns of the primary key.
+
+    Raises
+    ------
+    UnsupportedError
+        If the table has no primary key, or the condition is about other columns.
+    """
+    schema = table.schema
+    if not schema.primary_keys:
+        raise UnsupportedError(
+            f"the difference of two states of {table.name}",
+            "it has no primary key; mode 'delta' shows the rows that appends added",
+        )
+    predicate = bound(where, schema.fields, table.name)
+    if predicate is not None and not columns_of(predicate) <= set(schema.primary_keys):
+        raise UnsupportedError(
+            f"where = {where!r}", f"only columns of the key: {', '.join(schema.primary_keys)}"
+        )
+    states = [_splits(table, point) for point in (start, end)]
+    names = tuple(schema.field_names)
+    plan = table.parts.read_plan(schema, names, predicate, snapshot=table.snapshot)
+    pieces, file_count = [], 0
+    for place in dict.fromkeys((*states[0], *states[1])):
+        sides = [state.get(place, []) for state in states]
+        if _contents(sides[0]) == _contents(sides[1]):
+            continue
+        file_count += sum(len(split.files) for side in sides for split in side)
+        old, new = (_state(side, plan, table) for side in sides)
+        pieces.append(_difference(old, new, place[1], schema))
+    return RowChanges(_together(pieces, plan.arrow_schema), file_count)
+
+
+def _splits(table: Table, point: Point) -> dict[tuple[bytes, int], list[DataSplit]]:
+    """Plan a state: the splits of each bucket."""
+    found: dict[tuple[bytes, int], list[DataSplit]] = {}
+    if point:
+        # Without the condition: old schemas may call its columns otherwise.
+        scan = table.scan(**point)
+        for split in scan.plan().splits:
+            found.setdefault((split.partition, split.bucket), []).append(split)
+    return found
+
+
+def _contents(splits: Sequence[DataSplit]) -> set[object]:
+    return {
+        (file.file_name, deleted)
+        for split in splits
+        for file, deleted in zip(
+            split.files, split.deletion_files or [None] * len(split.files), strict=True
+        )
+    }
+
+
+def _state(splits: Sequence[DataSplit], plan: ReadPlan, table: Table) -> pa.Table:
+    batches = [
+        batch.select(list(plan.columns))
+        for split in splits
+        for batch in read_split(split, plan, table.parts.file_io)
+    ]
+    return pa.Table.from_batches(batches, schema=plan.arrow_schema).combine_chunks()
+
+
+def _difference(old: pa.Table, new: pa.Table, bucket: int, schema: TableSchema) -> pa.Table:
+    old_keys, new_keys = _keys(old, schema), _keys(new, schema)
+    match = pc.index_in(new_keys, value_set=old_keys)
+    found = match.is_valid().to_numpy(zero_copy_only=False)
+    news = np.flatnonzero(found)
+    olds = match.drop_null().to_numpy().astype(np.int64)
+    types = [field.type for field in schema.fields]
+    same = _same(old.take(pa.array(olds)), new.take(pa.array(news)), types)
+    olds, news = olds[~same], news[~same]
+    added = np.flatnonzero(~found)
+    is_gone = pc.invert(pc.is_in(old_keys, value_set=new_keys))
+    gone = np.flatnonzero(is_gone.to_numpy(zero_copy_only=False))
+    none = np.int64(-1)
+    before = np.concatenate([olds, gone, np.full(len(added), none)])
+    after = np.concatenate([news, np.full(len(gone), none), added])
+    labels = np.repeat(["-U/+U", "-D", "+I"], [len(olds), len(gone), len(added)])
+    return _events(old, before, new, after, labels, bucket)
+
+
+def _same(old: pa.Table, new: pa.Table, types: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    """Compare rows bit by bit: NULL is NULL, NaN is NaN."""
+    if not old.num_rows:
+        return np.empty(0, np.bool_)
+    left, right = encode(old.columns, types), encode(new.columns, types)
+    return np.asarray(pc.equal(left, right).to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _keys(rows: pa.Table, schema: TableSchema) -> pa.LargeBinaryArray:
+    names = schema.primary_keys
+    return encode([rows[name] for name in names], [schema.field(name).type for name in names])
+
+
+def _events(
+    old: pa.Table,
+    before: _Indexes,
+    new: pa.Table,
+    after: _Indexes,
+    labels: npt.NDArray[np.str_],
+    bucket: int,
+) -> pa.Table:
+    """Put sides together; index -1 is no row."""
+    marks = np.where(before < 0, "+", np.where(after < 0, "-", "~"))
+    return pa.table(
+        {
+            "mark": pa.array(marks.astype(object), pa.string()),
+            "kind": pa.array(labels.astype(object), pa.string()),
+            "bucket": pa.array(np.full(len(marks), bucket), pa.int32()),
+            "before": _structs(old, before),
+            "after": _structs(new, after),
+        }
+    )
+
+
+def _structs(rows: pa.Table, indexes: _Indexes) -> pa.StructArray:
+    is_none = indexes < 0
+    taken = rows.take(pa.array(indexes, mask=is_none))
+    fields = [pa.field(one.name, one.type) for one in rows.schema]
+    arrays = [column.combine_chunks() for column in taken.columns]
+    flat = [one.chunk(0) if isinstance(one, pa.ChunkedArray) else one for one in arrays]
+    return pa.StructArray.from_arrays(flat, fields=fields, mask=pa.array(is_none))
+
+
+def _together(pieces: Sequence[pa.Table], columns: pa.Schema) -> pa.Table:
+    struct = pa.struct([pa.field(one.name, one.type) for one in columns])
+    schema = pa.schema(
+        [
+            ("mark", pa.string()),
+            ("kind", pa.string()),
+            ("bucket", pa.int32()),
+            ("before", struct),
+            ("after", struct),
+        ]
+    )
+    return pa.concat_tables([schema.empty_table(), *pieces])
+
+
+def flattened(rows: pa.Table) -> pa.Table:
+    """Give every side of every column a column of its own: ``before.a``, ``after.a``."""
+    columns = {name: rows[name] for name in ("mark", "kind", "bucket")}
+    for side in ("before", "after"):
+        struct = rows[side].combine_chunks()
+        for place, field in enumerate(struct.type):
+            columns[f"{side}.{field.name}"] = pc.struct_field(struct, [place])
+    return pa.table(list(columns.values()), names=list(columns))

@@ -1,0 +1,67 @@
+"""What changed between two points of a table, for display."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+ChangeSource = Literal["changelog", "delta", "diff"]
+
+NOTES = {
+    "changelog": "from changelog files: every change that was reported, intermediate ones too",
+    "delta": "rows as appends wrote them: what a row was before, and deletes by deletion vector or "
+    "rewrite, cannot be told",
+    "diff": "computed from both states: intermediate changes are lost, and a key that went and "
+    "came back the same is no change",
+}
+
+
+class ChangedRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One row that came, went or changed."""
+
+    mark: Literal["+", "-", "~"]
+    kind: str
+    """``+I``, ``-D``, ``-U``, ``+U``, or ``-U/+U`` for both sides of an update."""
+    partition: str
+    bucket: int | None
+    """None where it differs from run to run."""
+    cells: tuple[str | None, ...]
+    """The values as text, those after a change; None is NULL."""
+    old: tuple[tuple[int, str | None], ...] = ()
+    """Column and value before, of the cells that changed alone."""
+
+
+class ChangeCount(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How many rows came, went and changed somewhere."""
+
+    place: str
+    """Partition or bucket."""
+    inserts: int
+    updates: int
+    deletes: int
+
+
+class ChangeList(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="changes", tag_field="kind"
+):
+    """The rows that changed between two points of a table."""
+
+    table: str
+    start: str
+    end: str
+    source: ChangeSource
+    note: str
+    """What the source tells, and what is lost."""
+    columns: tuple[str, ...]
+    key: tuple[int, ...]
+    """Which of the columns are the primary key."""
+    total: ChangeCount
+    partitions: tuple[ChangeCount, ...]
+    """Those with most changes first; the rest is summed up in the last."""
+    buckets: tuple[ChangeCount, ...]
+    rows: tuple[ChangedRow, ...]
+    """The first ones; the kernel has all."""
+    row_count: int
+    file_count: int
+    """Data files that were read."""

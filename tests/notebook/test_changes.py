@@ -1,0 +1,258 @@
+"""What changed, as Java recorded it; and how it is shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from pyarrow import csv
+
+import paimonlab
+from paimonlab import notebook
+from paimonlab.errors import UnsupportedError
+from paimonlab.notebook.commands.changes import PAGE
+from paimonlab.notebook.row_changes import compared
+from paimonlab.table.table import Table
+from tests.golden.expected import Case, Rows
+from tests.golden.test_changes import WITH_CHANGES, changes, reads, with_kinds
+from tests.golden.test_rows import READ, hashed_places, open_table, shown
+from tests.java_values import java_rows, normal_rows, unordered
+from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> paimonlab.Catalog:
+    return notebook.demo(tmp_path_factory.mktemp("demo")).catalog
+
+
+@pytest.fixture
+def orders(demo: paimonlab.Catalog) -> Table:
+    table = demo.table("demo.orders")
+    assert isinstance(table, Table)
+    return table
+
+
+def side(rows: pa.Table, name: str) -> pa.Table:
+    """Return the rows that a side of the changes has."""
+    struct = rows[name].combine_chunks()
+    struct = struct.filter(struct.is_valid())
+    return pa.Table.from_arrays(struct.flatten(), names=[field.name for field in struct.type])
+
+
+def unpaired(rows: pa.Table, table: Table) -> Rows:
+    """Take updates apart again."""
+    found = []
+    kinds = rows["kind"].to_pylist()
+    for name, ending in (("before", "-U"), ("after", "+U")):
+        kept = [kind for kind, one in zip(kinds, rows[name].to_pylist(), strict=True) if one]
+        values = shown(java_rows(side(rows, name), table.schema.fields))
+        for kind, row in zip(kept, values, strict=True):
+            found.append([ending if kind == "-U/+U" else kind, *row])
+    return found
+
+
+@pytest.mark.parametrize("case", WITH_CHANGES, ids=str)
+def test_reported_changes_are_those_that_java_reads(case: Case) -> None:
+    _, table = open_table(case)
+
+    for read in reads(case):
+        if "incremental-between" not in read["options"]:
+            continue
+        of_table = changes(table, read["options"])
+        if of_table.range.kind.value == "diff":
+            continue
+        start, end = read["options"]["incremental-between"].split(",")
+        view = table.show.changes(start, end, mode=of_table.range.kind.value)
+
+        assert unordered(unpaired(view.to_arrow(), table)) == unordered(with_kinds(of_table))
+
+
+def keyed_tables() -> list[Case]:
+    kept = []
+    for case in READ:
+        if case.unreadable or case.writer != "java-1.3.1":
+            continue
+        answers, table = open_table(case)
+        recorded = answers.snapshots
+        is_small = sum(map(len, recorded.values())) < 5_000
+        if table.primary_keys and len(recorded) > 1 and len(table.schemas.list()) == 1 and is_small:
+            kept.append(case)
+    return kept
+
+
+@pytest.mark.parametrize("case", keyed_tables(), ids=str)
+def test_computed_changes_lead_from_one_recorded_state_to_another(case: Case) -> None:
+    answers, table = open_table(case)
+    states = answers.snapshots
+    ids = sorted(set(states) & set(table.snapshots.ids()))
+    fields = table.schema.fields
+    hashed = hashed_places(table.scan())
+    for start, end in {(ids[0], ids[-1]), tuple(ids[-2:])} if len(ids) > 1 else ():
+        view = compared(table, {"snapshot": start}, {"snapshot": end}).rows
+
+        before = Counter(unordered(shown(normal_rows(states[start], fields), hashed)))
+        after = Counter(unordered(shown(normal_rows(states[end], fields), hashed)))
+        gone = Counter(unordered(shown(java_rows(side(view, "before"), fields), hashed)))
+        new = Counter(unordered(shown(java_rows(side(view, "after"), fields), hashed)))
+        assert not gone - before, (start, end)
+        assert before - gone + new == after, (start, end)
+        assert not gone & new, "an update changes something"
+
+
+def test_a_changed_key_is_one_row_with_the_changed_cells_only(orders: Table) -> None:
+    view = orders.show.changes(4, 7)
+
+    paid = next(row for row in view.value.rows if row.mark == "~")
+    assert paid.kind == "-U/+U"
+    names = [view.value.columns[place] for place, _ in paid.old]
+    assert set(names) <= {"amount", "status"}
+    assert "new → shipped" in repr(view)
+    assert [view.value.columns[place] for place in view.value.key] == ["dt", "order_id"]
+
+
+def test_counts_agree_with_the_rows(orders: Table) -> None:
+    view = orders.show.changes(4, 7)
+    value, marks = view.value, Counter(view.to_arrow()["mark"].to_pylist())
+
+    assert (value.total.inserts, value.total.updates, value.total.deletes) == (
+        marks["+"],
+        marks["~"],
+        marks["-"],
+    )
+    for places in (value.partitions, value.buckets):
+        assert sum(one.updates for one in places) == marks["~"]
+    kinds = Counter(orders.changes(4, 7, mode="changelog").to_arrow()["rowkind"].to_pylist())
+    assert kinds["-U"] == kinds["+U"] == marks["~"]
+
+
+def test_without_changelog_both_states_are_compared(tmp_path: Path) -> None:
+    table = keyed(tmp_path, {"write-only": "true"})
+    write(table, [1, 2, 3], ["a", "b", "c"])
+    write(table, [2], ["B"])
+    table.delete("k = 3")
+    write(table, [3], ["c"])
+
+    view = table.show.changes(1, 4)
+
+    assert view.value.source == "diff"
+    assert "intermediate changes are lost" in repr(view)
+    assert [(row.mark, row.cells, row.old) for row in view.value.rows] == [
+        ("~", ("2", "B"), ((1, "b"),))
+    ]
+
+
+def test_a_renamed_column_is_no_change(tmp_path: Path) -> None:
+    table = keyed(tmp_path, {"write-only": "true"})
+    write(table, [1, 2], ["a", "b"])
+    catalog = paimonlab.connect(tmp_path)
+    table = catalog.alter_table("db.t", paimonlab.RenameColumn("v", "w"))
+    table.write(pa.table({"k": pa.array([2], pa.int32()), "w": ["c"]}))
+
+    rows = table.show.changes(1, 2, mode="diff").value.rows
+
+    assert [(row.mark, row.cells, row.old) for row in rows] == [("~", ("2", "c"), ((1, "b"),))]
+
+
+def test_null_and_the_text_null_are_told_apart(tmp_path: Path) -> None:
+    table = keyed(tmp_path, {"write-only": "true"})
+    write(table, [1, 2], [None, "NULL"])
+    write(table, [1, 2], ["NULL", None])
+
+    text = repr(table.show.changes(1, 2))
+
+    assert "NULL → 'NULL'" in text
+    assert "'NULL' → NULL" in text
+
+
+def test_only_columns_of_the_key_filter_a_difference(orders: Table) -> None:
+    view = orders.show.changes(2, 7, mode="diff", where="order_id < 14")
+
+    assert pc.max(side(view.to_arrow(), "before")["order_id"]).as_py() < 14
+    with pytest.raises(UnsupportedError, match="only columns of the key: dt, order_id"):
+        orders.show.changes(2, 7, mode="diff", where="status = 'new'")
+
+
+def test_two_states_of_an_append_table_are_not_compared(demo: paimonlab.Catalog) -> None:
+    events = demo.table("demo.events")
+    assert isinstance(events, Table)
+
+    with pytest.raises(UnsupportedError, match="no primary key"):
+        events.show.changes(1, 2, mode="diff")
+    assert events.show.changes(1, 2).value.source == "delta"
+    assert events.show.changes(0, 2).value.row_count == 200
+
+
+def test_the_kernel_has_the_other_pages(demo: paimonlab.Catalog) -> None:
+    events = demo.table("demo.events")
+    assert isinstance(events, Table)
+    view = events.show.changes(0, 4)
+    assert len(view.value.rows) == PAGE
+    assert "the first 100 of 400 changes" in repr(view)
+    assert view.answer is not None
+
+    last = view.answer({"offset": 300})
+    found = view.answer({"offset": 0, "key": "2026-01-02 10:53"})
+
+    assert [row["cells"][0] for row in last["rows"]] == [str(n) for n in range(300, 400)]
+    assert last["count"] == 400
+    assert [row["cells"][0] for row in found["rows"]] == ["299"]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_all_changes_go_to_a_file(orders: Table, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"changes{suffix}"
+
+    view = orders.show.changes(0, 7, path=path)
+
+    written = csv.read_csv(path) if suffix == ".csv" else pl.read_parquet(path).to_arrow()
+    assert written.num_rows == view.value.row_count
+    assert written.column_names[3] == "before.dt"
+    with pytest.raises(UnsupportedError, match=r"\.parquet or a \.csv"):
+        orders.show.changes(0, 7, path=tmp_path / "changes.xls")
+
+
+def test_html_keeps_to_what_sanitisers_leave_and_escapes_values(tmp_path: Path) -> None:
+    table = keyed(tmp_path, {"write-only": "true"}, column=EVIL)
+    write(table, [1], [EVIL], column=EVIL)
+    write(table, [1], [EVIL * 1_000], column=EVIL)
+
+    drawn = table.show.changes(1, 2)
+
+    page = Page(drawn.to_html())
+    assert page.tags <= KEPT_TAGS
+    assert page.attributes <= KEPT_ATTRIBUTES
+    assert len(str(drawn.data())) < 5_000
+
+
+def test_the_magic_takes_ids_tags_and_zero(
+    shell: InteractiveShell, demo: paimonlab.Catalog
+) -> None:
+    notebook.demo(demo.path)
+
+    by_id = shell.run_line_magic("paimon_changes", "demo.orders 2 7")
+    by_tag = shell.run_line_magic("paimon_changes", "demo.orders first-day second-day")
+    first = shell.run_line_magic("paimon_changes", "demo.orders 0 1 --mode diff")
+
+    assert by_id.to_arrow().equals(by_tag.to_arrow())
+    assert {row.mark for row in first.value.rows} == {"+"}
+    assert first.value.row_count == 60
+
+
+def keyed(path: Path, options: dict[str, str], column: str = "v") -> Table:
+    catalog = paimonlab.connect(path)
+    catalog.create_database("db", exist_ok=True)
+    return catalog.create_table(
+        "db.t",
+        {"k": "INT NOT NULL", column: "STRING"},
+        primary_keys=["k"],
+        options={"bucket": "1", **options},
+    )
+
+
+def write(table: Table, keys: list[int], values: list[str | None], column: str = "v") -> None:
+    table.write(pa.table({"k": pa.array(keys, pa.int32()), column: pa.array(values, pa.string())}))
