@@ -1,0 +1,96 @@
+"""Views of a table whose every name and value is replaced by a hostile text.
+
+A real table, with names that occur nowhere else, is shown; then those names are replaced in the
+value of the view, which is what all its forms are drawn from.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+import paimonlab as pl
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.table.table import Table
+
+MARKS = (
+    *("zqdatabase", "zqtable", "zqkey", "zqcolumn", "zqother", "zqpartition", "zqtag"),
+    *("zqbranch", "zqconsumer", "zqcomment", "zqvalue", "zquser"),
+)
+"""Names of the table; each becomes another text."""
+
+Show = Callable[[Table], Any]
+VIEWS: dict[str, Show] = {
+    "timeline": lambda table: table.show.timeline(),
+    "manifests": lambda table: table.show.manifests(),
+    "heatmap": lambda table: table.show.heatmap(),
+    "lsm": lambda table: table.show.lsm(),
+    "health": lambda table: table.show.health(),
+}
+"""Every interactive view and how to get one of a table."""
+
+
+def shown_views(folder: Path) -> dict[str, Drawn[Any]]:
+    """Return all views of one table."""
+    table = marked_table(folder)
+    return {kind: show(table) for kind, show in VIEWS.items()}
+
+
+def marked_table(folder: Path) -> Table:
+    """Make a table with all that has a name."""
+    catalog = pl.connect(str(folder))
+    catalog.create_database("zqdatabase")
+    table = catalog.create_table(
+        "zqdatabase.zqtable",
+        {"zqpart": "STRING NOT NULL", "zqkey": "STRING NOT NULL", "zqcolumn": "STRING"},
+        primary_keys=["zqpart", "zqkey"],
+        partition_keys=["zqpart"],
+        options={"bucket": "1", "write-only": "true", "changelog-producer": "input"},
+        comment="zqcomment",
+    )
+    for number in range(3):
+        _write(table, [f"zqvalue{number}", "zqvalue"])
+    table.tags.create("zqtag")
+    table.branches.create("zqbranch", tag="zqtag")
+    for _ in table.follow("latest-full", until="latest", consumer_id="zqconsumer"):
+        pass
+    table = catalog.alter_table(
+        "zqdatabase.zqtable",
+        pl.AddColumn("zqother", "STRING"),
+        pl.UpdateColumnComment("zqcolumn", "zqcomment"),
+    )
+    _write(table, ["zqvalue9"])
+    table.compact(full=True)
+    return table
+
+
+def _write(table: Table, values: list[str]) -> None:
+    rows = [{"zqpart": "zqpartition", "zqkey": f"zqkey-{v}", "zqcolumn": v} for v in values]
+    writer = table.new_writer(user="zquser")
+    writer.write(pa.Table.from_pylist(rows))
+    snapshot = table.snapshot
+    identifier = 1 if snapshot is None else snapshot.id + 1
+    table.commit(writer.prepare_commit(identifier), identifier=identifier, user="zquser")
+
+
+def hostiles(view: Drawn[Any], strings: list[str]) -> Iterator[Drawn[Any]]:
+    """Draw a view again and again, until each of ``strings`` was one of its names."""
+    text = msgspec.json.encode(view.value).decode()
+    marks = [mark for mark in MARKS if mark in text]
+    assert marks, "the names of the table are in the view"
+    rounds = math.ceil(len(strings) / len(marks))
+    display = importlib.import_module(f"paimonlab.notebook.display.{view.kind}")
+    for first in range(rounds):
+        changed = text
+        for place, mark in enumerate(marks):
+            chosen = strings[(first + rounds * place) % len(strings)]
+            changed = changed.replace(mark, json.dumps(chosen)[1:-1])
+        value = msgspec.json.decode(changed.encode(), type=type(view.value))
+        yield display.draw(value)
