@@ -61,6 +61,10 @@ class Show:
         """Show which rows changed between two points, as ``%paimon_changes`` does."""
         return commands.changes(self._table, start, end, mode=mode, where=where, path=path)
 
+    def files(self, *, snapshot: int | None = None) -> View:
+        """Draw data files by size and place, as ``%paimon_files`` does."""
+        return commands.files(self._table, snapshot=snapshot)
+
     def fsck(self, *, deep: bool = False) -> View:
         """Show what a check of every file finds, as ``%paimon_fsck`` does."""
         return commands.fsck(self._table, deep=deep)

@@ -22,6 +22,7 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("%paimon_lsm DB.TABLE", "draw levels and how they came to be; -p dt=… -b BUCKET -n N"),
         ("%paimon_health [DB | DB.TABLE]", "what could be better, and what to do; --orphans"),
         ("%paimon_changes DB.TABLE FROM TO", "rows that changed; --mode, --where, --to FILE"),
+        ("%paimon_files DB.TABLE", "data files by size and place, and what to do about them"),
         ("%paimon_fsck DB.TABLE", "check every file of a table; --deep reads all rows, too"),
         ("%paimon_trace", "show all of the last SQL error"),
         ("%paimon_help [TOPIC]", "this page, or another topic"),

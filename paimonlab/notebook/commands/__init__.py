@@ -8,6 +8,7 @@ from __future__ import annotations
 from paimonlab.notebook.commands.changes import changes
 from paimonlab.notebook.commands.connections import list_connections
 from paimonlab.notebook.commands.demo import demo
+from paimonlab.notebook.commands.files import files
 from paimonlab.notebook.commands.fsck import fsck
 from paimonlab.notebook.commands.health import health
 from paimonlab.notebook.commands.heatmap import heatmap
@@ -24,6 +25,7 @@ __all__ = [
     "changes",
     "connect",
     "demo",
+    "files",
     "fsck",
     "health",
     "heatmap",

@@ -41,3 +41,13 @@ class FileMagics(Magics):
             return commands.heatmap(
                 asked.table, by=asked.by, top=asked.top, snapshot=asked.snapshot
             )
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("--snapshot", type=int, metavar="N", help="of snapshot N (the latest)")
+    def paimon_files(self, line: str) -> View:
+        """Draw the data files of a table by size and place."""
+        asked = arguments(self.paimon_files, line)
+        with errors_on_one_line():
+            return commands.files(asked.table, snapshot=asked.snapshot)

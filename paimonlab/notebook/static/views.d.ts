@@ -1,5 +1,11 @@
 // Written by tools/view_types.py from paimonlab/notebook/views.
 
+export interface Advice {
+  code: string;
+  text: string;
+  action: string;
+}
+
 export interface ChangeCount {
   place: string;
   inserts: number;
@@ -52,6 +58,22 @@ export interface EntrySums {
   files: number;
   rows: number;
   bytes: number | null;
+}
+
+export interface FileMap {
+  kind: "files";
+  table: string;
+  snapshotId: number | null;
+  weight: string;
+  fileCount: number;
+  rowCount: number;
+  bytes: number | null;
+  partitionCount: number;
+  bucketCount: number;
+  tileCount: number;
+  bins: (SizeBin)[];
+  advice: (Advice)[];
+  tiles: (Tile)[];
 }
 
 export interface Health {
@@ -228,6 +250,13 @@ export interface ManifestTree {
   index: IndexNode | null;
 }
 
+export interface SizeBin {
+  name: string;
+  files: number;
+  rows: number;
+  bytes: number | null;
+}
+
 export interface Skew {
   measure: string;
   maximum: number;
@@ -248,6 +277,20 @@ export interface TableHealth {
   findings: (HealthFinding)[];
   lookedForOrphans?: boolean;
   problem?: string;
+}
+
+export interface Tile {
+  parent: number;
+  kind: string;
+  name: string | null;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  files: number;
+  rows: number;
+  bytes: number | null;
+  level: number | null;
 }
 
 export interface Timeline {

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from paimonlab.notebook.views.changes import ChangeCount, ChangedRow, ChangeList
 from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
+from paimonlab.notebook.views.file_map import FileMap, Tile, file_map, repeatable_files
+from paimonlab.notebook.views.file_sizes import Advice, SizeBin
 from paimonlab.notebook.views.health import Health, health, repeatable_health
 from paimonlab.notebook.views.heatmap import (
     Heatmap,
@@ -46,6 +48,7 @@ from paimonlab.notebook.views.view import View, rows
 
 __all__ = [
     "INTERACTIVE",
+    "Advice",
     "ChangeCount",
     "ChangeList",
     "ChangedRow",
@@ -53,6 +56,7 @@ __all__ = [
     "ConnectionList",
     "EntryNode",
     "EntrySums",
+    "FileMap",
     "Health",
     "Heatmap",
     "HeatmapColumn",
@@ -68,19 +72,23 @@ __all__ = [
     "ManifestListNode",
     "ManifestNode",
     "ManifestTree",
+    "SizeBin",
     "Skew",
     "TableEntry",
     "TableList",
+    "Tile",
     "Timeline",
     "TimelineBranch",
     "TimelineGroup",
     "TimelinePoint",
     "VectorNode",
     "View",
+    "file_map",
     "health",
     "heatmap",
     "lsm",
     "repeatable",
+    "repeatable_files",
     "repeatable_health",
     "repeatable_heatmap",
     "repeatable_manifests",
@@ -89,5 +97,5 @@ __all__ = [
     "with_files",
 ]
 
-INTERACTIVE = (Timeline, ManifestTree, Heatmap, Lsm, Health, ChangeList)
+INTERACTIVE = (Timeline, ManifestTree, Heatmap, Lsm, Health, ChangeList, FileMap)
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

@@ -1,0 +1,38 @@
+"""Show how large the data files of a table are, and where they are."""
+
+from __future__ import annotations
+
+from paimonlab.notebook import views
+from paimonlab.notebook.commands.heatmap import partition_names
+from paimonlab.notebook.commands.opening import opened
+from paimonlab.notebook.determinism import is_deterministic
+from paimonlab.notebook.display.files import draw
+from paimonlab.table.system.live import files_of
+from paimonlab.table.table import Table
+
+
+def files(table: str | Table, *, snapshot: int | None = None) -> views.View:
+    """Draw the data files of a table as areas, count them by size, and say what to do.
+
+    Parameters
+    ----------
+    table
+        ``database.table`` in the connected catalog, or a table.
+    snapshot
+        Its id; None: the latest.
+    """
+    found = opened(table)
+    shown = found.snapshot if snapshot is None else found.snapshots.get(snapshot)
+    live = files_of(found.parts, shown, with_postponed=True).select(
+        ["partition", "bucket", "file_name", "level", "file_size_bytes", "row_count"]
+    )
+    hides = is_deterministic()
+    value = views.file_map(
+        found.name,
+        None if shown is None else shown.id,
+        live,
+        partition_names(found.parts, live["partition"]),
+        weight="rows" if hides else "bytes",
+        has_levels=bool(found.primary_keys),
+    )
+    return draw(views.repeatable_files(value) if hides else value)
