@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from paimonlab.maintenance.candidates import left_by_changelogs
 from paimonlab.maintenance.deletion import Progress, delete_empty_folders, delete_unneeded
+from paimonlab.maintenance.held_back import held_by, next_read
 from paimonlab.maintenance.retention import Bound, Retention, changelog_bound
 from paimonlab.maintenance.roots import Root, needed, others_of, tags_between, tags_of
 from paimonlab.maintenance.table_history import TableHistory
@@ -65,13 +66,12 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
     if retention is None:
         bound = Bound(ids[-1] + 1, "all go")
     else:
-        consumers = history.consumers.list()
         bound = changelog_bound(
             ids,
             latest,
             retention,
             time_of=lambda one: history.changelogs.get(one).time_millis,
-            next_read=min(consumers.items(), key=lambda one: one[1], default=None),
+            next_read=next_read(history.consumers),
         )
     gone = tuple(one for one in ids if one < bound.first_kept)
     kept = next((one for one in ids if one >= bound.first_kept), None)
@@ -95,9 +95,22 @@ def expire_changelogs(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> ChangelogExpiry:
-    """Let changelogs go as planned; return what was deleted."""
+    """Let changelogs go as planned.
+
+    Returns
+    -------
+    ChangelogExpiry
+        What was deleted: nothing if a consumer has come that reads what would go, unless all do.
+    """
     if not plan.changelogs:
         return plan
+    reader = None if plan.first_kept is None else held_by(history.consumers, plan.first_kept)
+    if reader is not None:
+        return ChangelogExpiry(
+            table=plan.table,
+            first_kept=plan.changelogs[0],
+            reason=f"consumer {reader!r} has come meanwhile",
+        )
     io, layout = history.file_io, history.layout
     if plan.first_kept is None:
         io.delete(layout.latest_changelog_hint)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.candidates import Leaving, left_by_snapshots
 from paimonlab.maintenance.deletion import Progress, delete_empty_folders, delete_unneeded
+from paimonlab.maintenance.held_back import held_by, next_read
 from paimonlab.maintenance.retention import Retention, snapshot_bound
 from paimonlab.maintenance.roots import (
     Root,
@@ -110,7 +111,7 @@ def plan_expiry(
         ids,
         retention,
         time_of=lambda snapshot_id: history.snapshots.get(snapshot_id).time_millis,
-        next_read=_next_read(history),
+        next_read=next_read(history.consumers),
     )
     plan = SnapshotExpiry(
         table=history.name,
@@ -142,10 +143,18 @@ def expire(
     Returns
     -------
     SnapshotExpiry
-        What was deleted: less than planned if a tag or branch was made meanwhile.
+        What was deleted: less than planned if a tag or branch was made meanwhile, nothing if a
+        consumer has come that reads what would go.
     """
     if not plan.snapshots or plan.first_kept is None:
         return plan
+    reader = held_by(history.consumers, plan.first_kept)
+    if reader is not None:
+        return SnapshotExpiry(
+            table=plan.table,
+            first_kept=plan.snapshots[0],
+            reason=f"consumer {reader!r} has come meanwhile",
+        )
     start = time.monotonic()
     io, layout = history.file_io, history.layout
     for snapshot_id in plan.changelogs:
@@ -207,11 +216,6 @@ def _with_files(
         files=found.files(),
         seen=frozenset(root.key for root in (*tags, *others)),
     )
-
-
-def _next_read(history: TableHistory) -> tuple[str, int] | None:
-    consumers = history.consumers.list()
-    return min(consumers.items(), key=lambda one: one[1], default=None)
 
 
 def _read(ids: Sequence[int], history: TableHistory) -> list[Snapshot]:

@@ -20,6 +20,9 @@ from paimonlab.errors import (
     SnapshotNotFoundError,
 )
 from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.maintenance.changelog_expiry import expire_changelogs, plan_changelog_expiry
+from paimonlab.maintenance.retention import Retention
+from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, expire, plan_expiry
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
@@ -106,6 +109,38 @@ def test_what_a_consumer_reads_next_stays(table: pl.Table) -> None:
     done = table.maintenance.expire_snapshots(1, max_deletes=100)
 
     assert (done.snapshots, done.reason) == ((1, 2), "consumer 'slow' reads it next")
+
+
+def test_a_consumer_that_comes_after_the_plan_is_heeded(table: pl.Table, tmp_path: Path) -> None:
+    history = opened(tmp_path).parts.history
+    retention = Retention(most=1, older_than_millis=0)
+    plan = plan_expiry(history, retention, ChangelogKeeping())
+    before = files(table)
+    table.consumers.reset("late", plan.snapshots[-1])
+
+    done = expire(plan, history)
+
+    assert (done.snapshots, done.first_kept, len(done.files)) == ((), plan.snapshots[0], 0)
+    assert "consumer 'late' has come meanwhile" in str(done)
+    assert files(table) - before == {"consumer/consumer-late"}
+    table.consumers.reset("late", plan.first_kept or 0)
+    assert expire(plan, history).snapshots == plan.snapshots
+
+
+def test_changelogs_that_a_late_consumer_reads_stay(tmp_path: Path) -> None:
+    table = new_table(tmp_path, changelog__num_retained__min="20")
+    for number in range(1, 5):
+        put(table, {number: "v"}, replaces=False)
+    table.maintenance.expire_snapshots(1, max_deletes=100)
+    history = opened(tmp_path).parts.history
+    plan = plan_changelog_expiry(history, Retention(most=2, older_than_millis=0))
+    table.consumers.reset("late", plan.changelogs[0])
+
+    done = expire_changelogs(plan, history)
+
+    assert (plan.changelogs, done.changelogs, len(done.files)) == ((1, 2), (), 0)
+    assert "consumer 'late' has come meanwhile" in str(done)
+    assert table.changelogs.ids() == [1, 2, 3]
 
 
 def test_tags_stay_readable_and_the_rest_of_their_snapshots_goes(
