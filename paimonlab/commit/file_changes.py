@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -132,6 +133,26 @@ def compacted(messages: Sequence[CommitMessage]) -> FileChanges:
         changelog += _entries(FileKind.ADD, message, message.compact_changelog)
     indexes = _indexes(messages, are_of_compaction=True)
     return FileChanges(entries_to_table(entries), entries_to_table(changelog), indexes)
+
+
+def compactions_of(messages: Sequence[CommitMessage]) -> list[CommitMessage]:
+    """Return what `compacted` looks at of messages, without what was written."""
+    return [
+        msgspec.structs.replace(
+            message,
+            new_files=(),
+            deleted_files=(),
+            changelog_files=(),
+            new_indexes=tuple(
+                one for one in message.new_indexes if _is_of_compaction(one, message)
+            ),
+            deleted_indexes=tuple(
+                one for one in message.deleted_indexes if _is_of_compaction(one, message)
+            ),
+        )
+        for message in messages
+        if message.compact_before or message.compact_after
+    ]
 
 
 def _entries(

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from paimonlab.commit.file_changes import compactions_of
 from paimonlab.compact.append_packing import AppendPackingOptions
 from paimonlab.errors import (
     CommitError,
@@ -44,7 +45,7 @@ def landed(
     parts
         Of the table.
     messages
-        What is committed; those of compactions have no new files.
+        What is committed.
     commit
         Does it.
 
@@ -52,6 +53,11 @@ def landed(
     -------
     Snapshot or None
         What ``commit`` returned, or the last snapshot that came of it.
+
+    Notes
+    -----
+    What was compacted is deleted: the files that it replaces are gone, so that the same messages,
+    committed again, cannot bring it back. Their rows are found then by user and identifier.
     """
     try:
         return commit()
@@ -59,7 +65,7 @@ def landed(
         rows = error.snapshot
         if not isinstance(error.__cause__, FilesConflictError) or not isinstance(rows, Snapshot):
             raise
-        compactions = [message for message in messages if message.compact_before]
+        compactions = compactions_of(messages)
         delete_files(compactions, parts.write_plan(), parts.file_io)
         found = compact_written(parts, compactions)
         return rows if found is None else found

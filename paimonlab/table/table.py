@@ -690,7 +690,7 @@ class Table:
         PostCommitError
             If the commit happened, but not all that should follow.
         """
-        from paimonlab.table.late_compaction import compact_appended, compacts_appended
+        from paimonlab.table.late_compaction import compact_appended, compacts_appended, landed
 
         committer = self._writable().committer.with_callbacks(callbacks)
         given_user = user or new_user(self._parts)
@@ -706,10 +706,13 @@ class Table:
             "is_new_user": user is None,
         }
         seen = self._parts.snapshots.latest() if compacts_appended(self._parts) else None
-        if overwrite is not None:
-            written: Snapshot | None = committer.overwrite(messages, scope=overwrite, **request)
-        else:
-            written = committer.append(messages, **request)
+
+        def commit() -> Snapshot | None:
+            if overwrite is not None:
+                return committer.overwrite(messages, scope=overwrite, **request)
+            return committer.append(messages, **request)
+
+        written = landed(self._parts, messages, commit)
         is_old = written is not None and seen is not None and written.id <= seen.id
         # The identifiers of a user rise: nothing may come after an old commit in its name.
         return written if is_old else compact_appended(self._parts, messages, written)

@@ -24,7 +24,7 @@ from paimonlab.compact.compaction import CompactPlan, compact, delete_outputs, p
 from paimonlab.compact.levels import level_runs
 from paimonlab.compact.strategy import PickMemory
 from paimonlab.compact.units import CompactIncrement
-from paimonlab.errors import SnapshotExpiredError
+from paimonlab.errors import CorruptDataError, SnapshotExpiredError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.index_manifest import IndexManifestEntry
@@ -63,8 +63,20 @@ class _Tree:
     changelog: list[DataFileMeta] = field(default_factory=list)
     new_indexes: tuple[IndexManifestEntry, ...] = ()
     deleted_indexes: tuple[IndexManifestEntry, ...] = ()
-    has_expired: bool = False
-    """Whether others replaced files and let them expire: it is left to them."""
+    made: frozenset[str] = frozenset()
+    """Names of files that its compactions made for earlier rounds."""
+    is_left_to_others: bool = False
+    """Whether others replaced its files, which are gone: it is not compacted any more."""
+
+    def is_overtaken(self, error: SnapshotExpiredError | CorruptDataError) -> bool:
+        """Whether an error says that others were faster, not that a file is damaged.
+
+        What a compaction made is deleted if others had replaced the files it was made of.
+        """
+        if isinstance(error, SnapshotExpiredError):
+            return True
+        is_missing = isinstance(error.__cause__, FileNotFoundError)
+        return is_missing and error.path.rpartition("/")[2] in self.made
 
     def add(self, files: Iterable[DataFileMeta]) -> None:
         """Add new files."""
@@ -102,6 +114,9 @@ class _Tree:
         if not self.before:
             return None
         bucket = self.bucket
+        there = {file.file_name for file in bucket.files}
+        made = {file.file_name for file in self.after} | {one.file_name for one in bucket.indexes}
+        self.made = frozenset(made | (self.made & there))
         is_indexed = bool(self.new_indexes or self.deleted_indexes)
         message = CommitMessage(
             partition=bucket.partition,
@@ -198,7 +213,7 @@ class BucketCompactions:
         self._trees.clear()
 
     def _compact(self, keys: Iterable[BucketKey], *, full: bool = False) -> None:
-        trees = [tree for key in keys if not (tree := self._trees[key]).has_expired]
+        trees = [tree for key in keys if not (tree := self._trees[key]).is_left_to_others]
         trees = [tree for tree in trees if not self._plan.is_outdated_by(tree.bucket.files)]
         now = datetime.now().astimezone()
 
@@ -210,9 +225,11 @@ class BucketCompactions:
                 return
             try:
                 done = compact(picked, tree.bucket, self._plan, self._file_io, now=now)
-            except SnapshotExpiredError as error:
+            except (SnapshotExpiredError, CorruptDataError) as error:
+                if not tree.is_overtaken(error):
+                    raise
                 logger.warning("written rows are left to be compacted later: %s", error)
-                tree.has_expired = True
+                tree.is_left_to_others = True
                 return
             useless = tree.update(done)
             delete_outputs(useless, tree.bucket, self._file_io)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import paimonlab as pl
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
+from tests.maintenance.expiring_tables import unaccounted
 from tests.table.test_compacting import (
     COLUMNS,
     ENGINES,
@@ -367,3 +369,33 @@ def index_files_of(table: Table) -> set[str]:
             found = table.parts.manifests.read_index(snapshot.index_manifest, referrer="a test")
             names |= {index.file_name for index in found}
     return names
+
+
+def _pairs(table: Table, values: Mapping[int, int]) -> pa.Table:
+    rows = {"k": [*values], "p": ["x"] * len(values), "v": [*values.values()]}
+    return pa.table(rows, schema=pa.schema([*_fields(table, rows)]))
+
+
+def test_a_compaction_that_came_too_late_leaves_its_rows(create: Create, seed: int) -> None:
+    """One writer goes on round by round while another one compacts; some are committed twice."""
+    table = create(**SMALL, **{"snapshot.num-retained.max": "6", "snapshot.num-retained.min": "5"})
+    writer = table.new_writer()
+    chance = random.Random(seed)
+    expected: dict[int, int] = {}
+    for number in range(12):
+        mine, theirs = {number % 5: number, 10 + number: number}, {100 + number % 3: number}
+        writer.write(_pairs(table, mine))
+        messages = writer.prepare_commit(number)
+        if chance.random() < 0.5:
+            table.write(_pairs(table, theirs))
+            table.compact(full=True)
+            expected |= theirs
+        table.commit(messages, identifier=number, user=writer.user)
+        expected |= mine
+        if chance.random() < 0.5:
+            table.commit(messages, identifier=number, user=writer.user)
+
+        assert {row["k"]: row["v"] for row in content(table).to_pylist()} == expected
+
+    assert table.fsck(deep=True).is_clean
+    assert not unaccounted(table)
