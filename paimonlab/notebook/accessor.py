@@ -28,6 +28,14 @@ class Show:
         """Draw the newest snapshots, as ``%paimon_timeline`` does."""
         return commands.timeline(self._table, last=last)
 
+    def log(self, *, last: int = 20) -> View:
+        """Show what the newest commits did, as ``%paimon_log`` does."""
+        return commands.log(self._table, last=last)
+
+    def schemas(self) -> View:
+        """Show how the schema came to be, as ``%paimon_schemas`` does."""
+        return commands.schemas(self._table)
+
     def manifests(self, *, snapshot: int | None = None, entries: int = 500) -> View:
         """Draw what a snapshot refers to, as ``%paimon_manifests`` does."""
         return commands.manifests(self._table, snapshot=snapshot, entries=entries)

@@ -23,6 +23,8 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("%paimon_health [DB | DB.TABLE]", "what could be better, and what to do; --orphans"),
         ("%paimon_changes DB.TABLE FROM TO", "rows that changed; --mode, --where, --to FILE"),
         ("%paimon_files DB.TABLE", "data files by size and place, and what to do about them"),
+        ("%paimon_log DB.TABLE", "list what the newest commits did; -n N for how many (20)"),
+        ("%paimon_schemas DB.TABLE", "show how the schema came to be, column by column"),
         ("%paimon_fsck DB.TABLE", "check every file of a table; --deep reads all rows, too"),
         ("%paimon_trace", "show all of the last SQL error"),
         ("%paimon_help [TOPIC]", "this page, or another topic"),

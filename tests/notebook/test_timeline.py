@@ -81,7 +81,7 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("case", READ[::3], ids=str)
+@pytest.mark.parametrize("case", READ[::5], ids=str)
 def test_files_and_bytes_are_those_of_the_live_files(case: Any) -> None:
     table = golden_table(case)
 

@@ -895,6 +895,66 @@ function span(millis) {
 
 return render;
 })(),
+"log": (() => {
+
+
+function render({ data, el, host }) {
+  const { table, entries, olderCount } = data.view;
+  const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
+  const { body, say, stop } = frame(el, { title: `${table}: history`, note });
+    let chosen;
+  const details = h("div");
+  const place = h("div");
+  const only = h("select", { onchange: () => show() }, h("option", { value: "" }, "all operations"),
+    ...[...new Set(entries.map((entry) => entry.operation))].map((name) => h("option", { value: name }, name)));
+
+  const show = () => {
+    const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
+    const names = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))];
+    const hasTimes = shown.some((entry) => entry.timeMillis !== null);
+    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...names.map((name) => entry.metrics[name]), entry.tags.join(", ")]);
+    const heads = [
+      { name: "version", right: true }, ...(hasTimes ? [{ name: "timestamp (UTC)", text: moment }] : []), { name: "user" }, { name: "operation" },
+      ...names.map((name) => ({ name, right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
+    ];
+    const drawn = grid({ heads, rows, selected: ([version]) => version === chosen?.version, onChoose: ([version]) => {
+      choose(entries.find((entry) => entry.version === version));
+      drawn.draw();
+      (place.querySelector("tr[aria-selected=true]"))?.focus();
+      host.select({ snapshot: version });
+    } });
+    place.replaceChildren(drawn.element);
+    return drawn;
+  };
+    const choose = (entry) => {
+    if (!entry) return;
+    chosen = entry;
+    const { version } = entry;
+    details.replaceChildren(card([
+      ["version", version], ["timestamp (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
+      ["operation", entry.operation], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind], ["schema", entry.schemaId],
+      ...Object.entries(entry.metrics).map(([name, value]) => ([name, name.endsWith("Bytes") ? bytes(value) : count(value)])),
+      ["tags", entry.tags.join(", ")], ["writer", entry.writerVersion],
+      ...Object.entries(entry.properties).map(([name, value]) => ([`property ${name}`, value])),
+    ]), copyButton(`copy VERSION AS OF ${version}`, () => `VERSION AS OF ${version}`, say));
+    say(`version ${version}, ${entry.operation}`);
+  };
+  body.append(h("div", { class: "row" }, h("label", {}, "show ", only)), place, details);
+  show();
+  const quiet = host.onSelect(({ snapshot }) => {
+    const entry = entries.find(({ version }) => version === snapshot);
+    if (!entry) return;
+    choose(entry);
+    show();
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+return render;
+})(),
 "lsm": (() => {
 
 
@@ -1519,6 +1579,103 @@ function footerText(tree, canAsk) {
   }
   if (tree.columns.length < tree.columnCount) parts.push(`statistics of ${tree.columns.length} of ${tree.columnCount} columns`);
   return parts.join("; ");
+}
+
+return render;
+})(),
+"schemas": (() => {
+
+
+const CSS = `
+.sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; }
+[role=listbox] { flex: 0 1 16em; max-height: 26em; overflow: auto; } [role=option] { padding: 3px 6px; cursor: pointer; border-left: 4px solid transparent; }
+[role=option][aria-selected=true] { border-left-color: ${COLOURS.blue}; background: color-mix(in srgb, ${COLOURS.sky} 25%, transparent); }
+.minus, .plus { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }
+.minus { background: color-mix(in srgb, ${COLOURS.red} 22%, transparent); } .plus { background: color-mix(in srgb, ${COLOURS.sky} 30%, transparent); }
+`;
+
+function render({ data, el, host }) {
+  const { table, versions } = data.view;
+  const newest = versions.slice().reverse();
+  const { body, say, stop } = frame(el, { title: `${table}: schemas`, note: `${count(versions.length)} of them`, css: CSS });
+  let isWhole = false;
+  let chosen = 0;
+  const details = h("div");
+  const options = newest.map((version) =>
+    h("div", { role: "option", "aria-selected": "false" }, h("b", {}, `schema ${version.id}`), ` ${moment(version.timeMillis)}`, h("div", { class: "faint" }, summary(version), h("br"), `snapshots: ${useOf(version)}`)));
+  const list = h("div", { role: "listbox", "aria-label": "schemas, newest first" }, ...options);
+  const draw = () => {
+    const version = newest[chosen];
+    const before = newest[chosen + 1];
+    options.forEach((one, at) => one.setAttribute("aria-selected", String(at === chosen)));
+    details.replaceChildren(
+      h("div", { class: "row" },
+        h("button", { "aria-pressed": String(isWhole), onclick: () => { isWhole = !isWhole; draw(); } }, "whole schema"),
+        copyButton("copy as Markdown", () => markdownOf(version), say)),
+      isWhole || !before ? wholeOf(version) : h("div", {}, h("p", {}, `from schema ${before.id} to schema ${version.id}`), ...version.differences.flatMap(linesOf)));
+    say(`schema ${version.id}: ${summary(version)}`);
+  };
+  roving(options, {
+    onFocus: (now) => { chosen = now; draw(); },
+    onChoose: () => {
+      const use = newest[chosen].usedBy;
+      if (use) host.select({ range: [use.firstSnapshot, use.lastSnapshot] });
+    },
+  });
+  body.append(h("div", { class: "sides" }, list, details));
+  draw();
+  const quiet = host.onSelect(({ snapshot }) => {
+    const at = newest.findIndex(({ usedBy }) => snapshot !== undefined && usedBy && usedBy.firstSnapshot <= snapshot && snapshot <= usedBy.lastSnapshot);
+    if (at < 0) return;
+    chosen = at;
+    draw();
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+function useOf({ usedBy }) {
+  if (!usedBy) return "none";
+  const { firstSnapshot, lastSnapshot, snapshotCount } = usedBy;
+  return snapshotCount === 1 ? `${firstSnapshot}` : `${firstSnapshot} to ${lastSnapshot} (${count(snapshotCount)})`;
+}
+
+function summary({ differences, columns }) {
+  if (!differences.length) return `${columns.length} columns`;
+    const found = {};
+  for (const one of differences) found[wordOf(one)] = (found[wordOf(one)] ?? 0) + 1;
+  return Object.entries(found).map(([word, number]) => `${number} ${word}`).join(", ");
+}
+
+function wordOf({ aspect, after }) {
+  if (aspect === "column") return after === null ? "dropped" : "added";
+  return aspect === "name" ? "renamed" : aspect;
+}
+
+function textsOf({ aspect, name, before, after }) {
+  const what = aspect === "column" ? "" : aspect === "name" ? "column " : `${aspect} `;
+  const head = aspect === "name" ? what + name.slice(0, name.lastIndexOf(".") + 1) : !name ? what : aspect === "option" ? `${what}${name} = ` : `${what}${name} `;
+  return ([["-", before], ["+", after]])
+    .flatMap(([sign, text]) => (text === null ? [] : ([[sign, `${sign} ${head}${text}`]])));
+}
+
+function linesOf(difference) {
+  return textsOf(difference).map(([sign, text]) => h("div", { class: sign === "-" ? "minus" : "plus" }, text));
+}
+
+function markdownOf(version) {
+  const lines = version.differences.length ? version.differences.flatMap(textsOf).map(([, text]) => text)
+    : version.columns.map((column) => `+ ${column.name} ${column.typeText}${column.isNullable ? "" : " NOT NULL"}`);
+  return [`**schema ${version.id}**, snapshots: ${useOf(version)}`, "", "```diff", ...lines.map((line) => line.replace(/[\r\n]/g, " ")), "```", ""].join("\n");
+}
+
+function wholeOf(version) {
+  const keys = (name) => [version.primaryKeys.includes(name) && "primary", version.partitionKeys.includes(name) && "partition"].filter(Boolean).join(", ");
+  const rows = version.columns.map((column) => [column.fieldId, column.name, column.typeText + (column.isNullable ? "" : " NOT NULL"), keys(column.name), column.default, column.comment]);
+  const heads = [{ name: "id", right: true }, { name: "column" }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
+  return h("div", {}, grid({ heads, rows }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
 }
 
 return render;

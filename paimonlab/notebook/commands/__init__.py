@@ -13,8 +13,10 @@ from paimonlab.notebook.commands.fsck import fsck
 from paimonlab.notebook.commands.health import health
 from paimonlab.notebook.commands.heatmap import heatmap
 from paimonlab.notebook.commands.help import show_help
+from paimonlab.notebook.commands.log import log
 from paimonlab.notebook.commands.lsm import lsm
 from paimonlab.notebook.commands.manifests import manifests
+from paimonlab.notebook.commands.schemas import schemas
 from paimonlab.notebook.commands.sql import DEFAULT_LIMIT, parse, run, sql
 from paimonlab.notebook.commands.tables import tables
 from paimonlab.notebook.commands.timeline import timeline
@@ -30,10 +32,12 @@ __all__ = [
     "health",
     "heatmap",
     "list_connections",
+    "log",
     "lsm",
     "manifests",
     "parse",
     "run",
+    "schemas",
     "show_help",
     "sql",
     "tables",

@@ -48,6 +48,8 @@ class Drawn(Generic[StructT]):
     """More tables, under the first."""
     static: str = ""
     """HTML that stands for the picture and the tables where those would say less."""
+    markdown: str = ""
+    """Stands for the tables in Markdown where those would say less."""
     link: str = ""
     """Views with the same link follow each other's selections: the table's name."""
     answer: Answer | None = None
@@ -80,7 +82,8 @@ class Drawn(Generic[StructT]):
 
     def to_markdown(self) -> str:
         """Return a Markdown table, or several."""
-        return "\n".join(plain.markdown(grid.without_drawings()) for grid in self._grids)
+        tables = (plain.markdown(grid.without_drawings()) for grid in self._grids)
+        return self.markdown or "\n".join(tables)
 
     def to_html(self) -> str:
         """Return HTML without scripts and styles that a sanitiser would remove."""

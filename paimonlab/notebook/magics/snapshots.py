@@ -30,6 +30,27 @@ class SnapshotMagics(Magics):
     @line_magic
     @magic_arguments()
     @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("-n", "--last", type=int, default=20, metavar="N", help="newest N commits (20)")
+    def paimon_log(self, line: str) -> View:
+        """Show what the newest commits of a table did."""
+        asked = arguments(self.paimon_log, line)
+        if asked.last < 1:
+            raise UsageError(f"-n must be at least 1, got {asked.last}")
+        with errors_on_one_line():
+            return commands.log(asked.table, last=asked.last)
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    def paimon_schemas(self, line: str) -> View:
+        """Show how the schema of a table came to be."""
+        asked = arguments(self.paimon_schemas, line)
+        with errors_on_one_line():
+            return commands.schemas(asked.table)
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
     @argument("--deep", action="store_true", help="read all rows, too")
     def paimon_fsck(self, line: str) -> View:
         """Check every file of a table."""

@@ -145,6 +145,27 @@ export interface IndexNode {
   files: (IndexFileNode)[];
 }
 
+export interface Log {
+  kind: "log";
+  table: string;
+  entries: (LogEntry)[];
+  olderCount: number;
+}
+
+export interface LogEntry {
+  version: number;
+  timeMillis: number | null;
+  user: string;
+  identifier: number | null;
+  operation: string;
+  commitKind: string;
+  metrics: Record<string, number>;
+  schemaId: number;
+  tags: (string)[];
+  properties: Record<string, string>;
+  writerVersion: string | null;
+}
+
 export interface Lsm {
   kind: "lsm";
   table: string;
@@ -248,6 +269,48 @@ export interface ManifestTree {
   shownCount: number;
   lists: (ManifestListNode)[];
   index: IndexNode | null;
+}
+
+export interface SchemaColumn {
+  fieldId: number;
+  name: string;
+  depth: number;
+  typeText: string;
+  isNullable: boolean;
+  default: string | null;
+  comment: string | null;
+}
+
+export interface SchemaDifference {
+  aspect: "column" | "comment" | "default" | "name" | "nullability" | "option" | "order" | "partition keys" | "primary key" | "table comment" | "type";
+  name: string;
+  fieldId: number | null;
+  before: string | null;
+  after: string | null;
+}
+
+export interface SchemaHistory {
+  kind: "schemas";
+  table: string;
+  versions: (SchemaVersion)[];
+}
+
+export interface SchemaUse {
+  firstSnapshot: number;
+  lastSnapshot: number;
+  snapshotCount: number;
+}
+
+export interface SchemaVersion {
+  id: number;
+  timeMillis: number | null;
+  differences: (SchemaDifference)[];
+  columns: (SchemaColumn)[];
+  primaryKeys: (string)[];
+  partitionKeys: (string)[];
+  comment: string | null;
+  options: Record<string, string>;
+  usedBy: SchemaUse | null;
 }
 
 export interface SizeBin {

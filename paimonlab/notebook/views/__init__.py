@@ -11,6 +11,7 @@ from paimonlab.notebook.views.changes import ChangeCount, ChangedRow, ChangeList
 from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
 from paimonlab.notebook.views.file_map import FileMap, Tile, file_map, repeatable_files
 from paimonlab.notebook.views.file_sizes import Advice, SizeBin
+from paimonlab.notebook.views.file_totals import FileTotals
 from paimonlab.notebook.views.health import Health, health, repeatable_health
 from paimonlab.notebook.views.heatmap import (
     Heatmap,
@@ -20,6 +21,7 @@ from paimonlab.notebook.views.heatmap import (
     repeatable_heatmap,
 )
 from paimonlab.notebook.views.help import HelpEntry, HelpPage
+from paimonlab.notebook.views.log import Log, LogEntry, log, repeatable_log
 from paimonlab.notebook.views.lsm import Lsm, LsmBucket, lsm
 from paimonlab.notebook.views.lsm_files import LsmFile
 from paimonlab.notebook.views.lsm_steps import LsmStep
@@ -33,6 +35,15 @@ from paimonlab.notebook.views.manifests import (
     ManifestTree,
     VectorNode,
     repeatable_manifests,
+)
+from paimonlab.notebook.views.schemas import (
+    SchemaColumn,
+    SchemaDifference,
+    SchemaHistory,
+    SchemaUse,
+    SchemaVersion,
+    repeatable_schemas,
+    schema_history,
 )
 from paimonlab.notebook.views.skew import Skew
 from paimonlab.notebook.views.tables import TableEntry, TableList
@@ -57,6 +68,7 @@ __all__ = [
     "EntryNode",
     "EntrySums",
     "FileMap",
+    "FileTotals",
     "Health",
     "Heatmap",
     "HeatmapColumn",
@@ -65,6 +77,8 @@ __all__ = [
     "HelpPage",
     "IndexFileNode",
     "IndexNode",
+    "Log",
+    "LogEntry",
     "Lsm",
     "LsmBucket",
     "LsmFile",
@@ -72,6 +86,11 @@ __all__ = [
     "ManifestListNode",
     "ManifestNode",
     "ManifestTree",
+    "SchemaColumn",
+    "SchemaDifference",
+    "SchemaHistory",
+    "SchemaUse",
+    "SchemaVersion",
     "SizeBin",
     "Skew",
     "TableEntry",
@@ -86,16 +105,30 @@ __all__ = [
     "file_map",
     "health",
     "heatmap",
+    "log",
     "lsm",
     "repeatable",
     "repeatable_files",
     "repeatable_health",
     "repeatable_heatmap",
+    "repeatable_log",
     "repeatable_manifests",
+    "repeatable_schemas",
     "rows",
+    "schema_history",
     "timeline",
     "with_files",
 ]
 
-INTERACTIVE = (Timeline, ManifestTree, Heatmap, Lsm, Health, ChangeList, FileMap)
+INTERACTIVE = (
+    Timeline,
+    ManifestTree,
+    Heatmap,
+    Lsm,
+    Health,
+    ChangeList,
+    FileMap,
+    Log,
+    SchemaHistory,
+)
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

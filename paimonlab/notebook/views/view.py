@@ -31,4 +31,11 @@ class View(Protocol):
 
 def rows(structs: Sequence[msgspec.Struct]) -> pa.Table:
     """Return Structs of one class as an Arrow table, a column for each field."""
-    return pa.Table.from_pylist([msgspec.structs.asdict(struct) for struct in structs])
+    return pa.Table.from_pylist([_plain(struct) for struct in structs])
+
+
+def _plain(value: Any) -> Any:
+    """Turn Structs into dicts by the names that they have in Python."""
+    if isinstance(value, msgspec.Struct):
+        return {name: _plain(one) for name, one in msgspec.structs.asdict(value).items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value

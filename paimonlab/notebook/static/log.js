@@ -1,0 +1,64 @@
+// @ts-check
+import { bytes, card, copyButton, count, frame, grid, h, moment } from "./shared.js";
+
+/** @typedef {import("./views").Log} Log */
+/** @typedef {import("./views").LogEntry} LogEntry */
+/** @typedef {import("./host").Context<Log>} LogContext */
+
+/** @param {LogContext} context */
+export function render({ data, el, host }) {
+  const { table, entries, olderCount } = data.view;
+  const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
+  const { body, say, stop } = frame(el, { title: `${table}: history`, note });
+  /** @type {LogEntry | undefined} */
+  let chosen;
+  const details = h("div");
+  const place = h("div");
+  const only = h("select", { onchange: () => show() }, h("option", { value: "" }, "all operations"),
+    ...[...new Set(entries.map((entry) => entry.operation))].map((name) => h("option", { value: name }, name)));
+
+  const show = () => {
+    const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
+    const names = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))];
+    const hasTimes = shown.some((entry) => entry.timeMillis !== null);
+    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...names.map((name) => entry.metrics[name]), entry.tags.join(", ")]);
+    const heads = [
+      { name: "version", right: true }, ...(hasTimes ? [{ name: "timestamp (UTC)", text: moment }] : []), { name: "user" }, { name: "operation" },
+      ...names.map((name) => ({ name, right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
+    ];
+    const drawn = grid({ heads, rows, selected: ([version]) => version === chosen?.version, onChoose: ([version]) => {
+      choose(entries.find((entry) => entry.version === version));
+      drawn.draw();
+      /** @type {HTMLElement | null} */ (place.querySelector("tr[aria-selected=true]"))?.focus();
+      host.select({ snapshot: version });
+    } });
+    place.replaceChildren(drawn.element);
+    return drawn;
+  };
+  /** @param {LogEntry | undefined} entry */
+  const choose = (entry) => {
+    if (!entry) return;
+    chosen = entry;
+    const { version } = entry;
+    details.replaceChildren(card([
+      ["version", version], ["timestamp (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
+      ["operation", entry.operation], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind], ["schema", entry.schemaId],
+      ...Object.entries(entry.metrics).map(([name, value]) => /** @type {[string, string]} */ ([name, name.endsWith("Bytes") ? bytes(value) : count(value)])),
+      ["tags", entry.tags.join(", ")], ["writer", entry.writerVersion],
+      ...Object.entries(entry.properties).map(([name, value]) => /** @type {[string, string]} */ ([`property ${name}`, value])),
+    ]), copyButton(`copy VERSION AS OF ${version}`, () => `VERSION AS OF ${version}`, say));
+    say(`version ${version}, ${entry.operation}`);
+  };
+  body.append(h("div", { class: "row" }, h("label", {}, "show ", only)), place, details);
+  show();
+  const quiet = host.onSelect(({ snapshot }) => {
+    const entry = entries.find(({ version }) => version === snapshot);
+    if (!entry) return;
+    choose(entry);
+    show();
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}

@@ -1,0 +1,80 @@
+"""The timeline in a browser, by keys and by mouse, and the views beside it."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from paimonlab.notebook import views
+from paimonlab.notebook.display.timeline import draw
+from tests.browser.conftest import PageOf
+from tests.notebook.test_timeline import READ, golden_table
+from tests.notebook.test_views import snapshot
+
+
+def focus_on_the_newest(page: Page) -> None:
+    page.locator("[role=option][tabindex='0']").focus()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_keys_walk_choose_and_take_a_range(page_of: PageOf, scheme: str) -> None:
+    line = views.timeline("a.b", [snapshot(number) for number in range(1, 9)], {"v": 3})
+    page = page_of(draw(line), color_scheme=scheme)
+    focus_on_the_newest(page)
+
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="copy VERSION AS OF 7", exact=True)).to_be_visible()
+    page.keyboard.press("Shift+ArrowLeft")
+    page.keyboard.press("Shift+ArrowLeft")
+
+    expect(page.get_by_role("status")).to_have_text("snapshots 5 to 7")
+    expect(page.get_by_role("option", selected=True)).to_have_count(3)
+    expect(page.get_by_role("button", name="copy %paimon_diff a.b 5 7")).to_be_visible()
+    expect(page.get_by_role("button", name="copy %paimon_changes a.b 5 7")).to_be_visible()
+
+
+def test_a_drag_takes_a_range_and_a_click_lets_it_go(page_of: PageOf) -> None:
+    page = page_of(draw(views.timeline("a.b", [snapshot(number) for number in range(1, 9)], {})))
+    marks = page.get_by_role("option")
+    boxes = [marks.nth(place).locator("circle").last.bounding_box() for place in (1, 4)]
+    assert boxes[0] is not None
+    assert boxes[1] is not None
+    y = boxes[0]["y"] + 2
+
+    page.mouse.move(boxes[0]["x"] - 4, y)
+    page.mouse.down()
+    page.mouse.move(boxes[1]["x"] + 30, y, steps=5)
+    page.mouse.up()
+    expect(page.get_by_role("status")).to_have_text("snapshots 2 to 5")
+    marks.nth(2).click()
+
+    expect(page.get_by_role("option", selected=True)).to_have_count(1)
+    expect(page.get_by_role("status")).to_contain_text("snapshot 3")
+
+
+def test_ten_thousand_snapshots_are_drawn(page_of: PageOf) -> None:
+    snapshots = [snapshot(number, watermark=number) for number in range(1, 10_001)]
+    page = page_of(draw(views.timeline("a.b", snapshots, {"old": 5})))
+    focus_on_the_newest(page)
+
+    page.get_by_label("axis").select_option("time")
+    page.get_by_label("axis").select_option("id")
+    focus_on_the_newest(page)
+    page.keyboard.press("Home")
+
+    expect(page.get_by_text("the newest 500 of 10,000 one by one")).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("snapshots 1 to 48: 48 append")
+
+
+@pytest.mark.parametrize("name", ["schemas", "log"])
+def test_the_views_beside_it_walk_by_keys(page_of: PageOf, name: str) -> None:
+    (case,) = [case for case in READ if case.table == "evo_nested_parquet"]
+    page = page_of(getattr(golden_table(case).show, name)())
+    page.locator("[tabindex='0']").first.focus()
+
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+
+    said = "schema 1: 1 type, 2 added, 1 renamed" if name == "schemas" else "version 2, APPEND"
+    expect(page.get_by_role("status")).to_have_text(said)

@@ -1,0 +1,110 @@
+"""The history of a table beside what Java shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimonlab.notebook import commands, views
+from paimonlab.notebook.display.log import draw
+from paimonlab.scan.live_files import delta_manifests_of, read_entries
+from paimonlab.spec.manifest import FileKind
+from paimonlab.table.table import Table
+from tests.golden.expected import expected, values
+from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.test_timeline import READ, golden_table
+from tests.notebook.test_views import snapshot
+
+
+def log_of(table: Table, **options: Any) -> views.Log:
+    value = commands.log(table, **options).value
+    assert isinstance(value, views.Log)
+    return value
+
+
+@pytest.mark.parametrize("case", READ[::4], ids=str)
+def test_commits_are_those_that_java_shows(case: Any) -> None:
+    system = expected(case).system_tables()
+    if "snapshots" not in system:
+        pytest.skip("Java was not asked")
+    fields = system["snapshots"]["fields"]
+    rows = [dict(zip(fields, row, strict=True)) for row in values(system["snapshots"]["rows"])]
+
+    entries = log_of(golden_table(case), last=1000).entries
+
+    assert [
+        (one.version, one.user, one.operation, one.schema_id, one.metrics.get("totalRows", 0))
+        for one in entries
+    ] == [
+        (
+            *(row["snapshot_id"], row["commit_user"], row["commit_kind"], row["schema_id"]),
+            row["total_record_count"],
+        )
+        for row in reversed(rows)
+    ]
+    for entry, row in zip(entries, reversed(rows), strict=True):
+        metrics = entry.metrics
+        difference = metrics.get("addedRows", 0) - metrics.get("deletedRows", 0)
+        assert difference == row["delta_record_count"]
+
+
+@pytest.mark.parametrize("case", READ[1::8], ids=str)
+def test_metrics_are_those_of_the_manifests(case: Any) -> None:
+    table = golden_table(case)
+
+    for entry in log_of(table).entries:
+        found = table.snapshots.get(entry.version)
+        manifests = table.parts.manifests
+        rows = [
+            row
+            for entries in read_entries(found, delta_manifests_of(found, manifests), manifests)
+            for row in entries.select(["kind", "row_count", "file_size_bytes"]).to_pylist()
+        ]
+        for word, kind in (("added", FileKind.ADD), ("deleted", FileKind.DELETE)):
+            of_kind = [row for row in rows if row["kind"] == kind]
+            assert entry.metrics.get(f"{word}Files", 0) == len(of_kind)
+            assert entry.metrics.get(f"{word}Rows", 0) == sum(r["row_count"] for r in of_kind)
+            assert entry.metrics.get(f"{word}Bytes", 0) == sum(
+                r["file_size_bytes"] for r in of_kind
+            )
+
+
+def test_the_newest_come_first_and_the_rest_is_counted() -> None:
+    history = views.log("t", [snapshot(1), snapshot(2)], {}, {"b": 2, "a": 2}, older_count=3)
+
+    text = repr(draw(history))
+
+    assert [entry.version for entry in history.entries] == [2, 1]
+    assert history.entries[0].tags == ("a", "b")
+    assert "the newest 2 of 5 commits; -n N for more" in text
+    assert "totalRows 200" in text
+
+
+def test_secrets_and_hostile_properties_are_not_shown() -> None:
+    written = {"jdbc.password": "hunter2", EVIL: EVIL}
+    history = views.log(EVIL, [snapshot(1, properties=written, operation=EVIL)], {}, {EVIL: 1})
+
+    drawn = draw(history)
+    page = Page(drawn.to_html())
+
+    assert page.tags <= KEPT_TAGS
+    assert page.attributes <= KEPT_ATTRIBUTES
+    assert "hunter2" not in str(drawn._repr_mimebundle_())
+
+
+def test_repeatable_hides_times_files_and_users() -> None:
+    totals = views.FileTotals(
+        manifest_count=1, file_count=3, added_file_count=2, deleted_file_count=0
+    )
+    history = views.log("t", [snapshot(1), snapshot(2)], {1: totals}, {})
+
+    hidden = views.repeatable_log(history)
+
+    assert [entry.user for entry in hidden.entries] == ["user#1", "user#1"]
+    assert {entry.time_millis for entry in hidden.entries} == {None}
+    assert hidden.entries[1].metrics == {"totalRows": 100}
+
+
+def test_a_table_without_snapshots_says_so() -> None:
+    assert "t has no snapshot yet" in repr(draw(views.log("t", [], {}, {})))
