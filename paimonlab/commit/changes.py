@@ -33,7 +33,7 @@ from paimonlab.commit.row_ranges import check_row_ranges, completing_files
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
 from paimonlab.scan.entries import concat, with_kind
-from paimonlab.scan.live_files import live_entries
+from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind
 from paimonlab.spec.partition import POSTPONE_BUCKET
@@ -304,7 +304,8 @@ class Overwrite:
             return
         landed = list(self.base.landed_since(reads.snapshot_id, latest))
         if reads.its_partitions:
-            check_partitions_unchanged(landed, self._covered, reads, table)
+            replaceable = [replace(one, entries=self._replaceable(one.entries)) for one in landed]
+            check_partitions_unchanged(replaceable, self._covered, reads, table)
             latest_id = latest.id if latest else 0
             added = self.changes.entries
             check_schema_unchanged(added, self.shape.schema_id, reads, table, latest_id)
@@ -312,11 +313,13 @@ class Overwrite:
             check_none_appended(landed, reads, table)
 
     def _keep(self, entries: pa.Table) -> pa.Table:
-        covered = self._covered(entries["partition"])
-        if self.shape.buckets != POSTPONE_BUCKET:
-            # Rows that wait for a bucket are not replaced by rows that have one.
-            covered &= entries["bucket"].to_numpy() >= 0
-        return entries.filter(pa.array(covered))
+        return self._replaceable(entries.filter(pa.array(self._covered(entries["partition"]))))
+
+    def _replaceable(self, entries: pa.Table) -> pa.Table:
+        if self.shape.buckets == POSTPONE_BUCKET:
+            return entries
+        # Rows that wait for a bucket are not replaced by rows that have one.
+        return in_real_buckets(entries)
 
     def _covered(self, partitions: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
         encoded = pc.dictionary_encode(partitions.combine_chunks())

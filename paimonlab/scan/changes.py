@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.errors import CorruptMetadataError
+from paimonlab.errors import CorruptMetadataError, SchemaError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.change_splits import ChangeRequest, ChangeSplit, by_age, splits_of
@@ -134,12 +134,19 @@ def diff_changes(
     list of ChangeSplit
         One a bucket with a difference: the files that only one of the states has, or of which
         other rows are deleted.
+
+    Raises
+    ------
+    SchemaError
+        If a partition has another number of buckets in either: a bucket says nothing of the rows
+        of the other then.
     """
     conditions = Conditions.of(request.predicate, request.schema)
     if conditions.is_impossible:
         return []
     old = _live(before, conditions, request, schemas, manifests)
     new = _live(after, conditions, request, schemas, manifests)
+    _check_buckets(concat([old, new]), before, after)
     vectors = [_vectors(one, request, manifests) for one in (before, after)]
     identity = identities(concat([old, new]))
     of_old, of_new = identity[: old.num_rows], identity[old.num_rows :]
@@ -156,6 +163,16 @@ def diff_changes(
         ChangeSplit(after=afters.get(place), before=befores.get(place), is_diff=True)
         for place in {**befores, **afters}
     ]
+
+
+def _check_buckets(entries: pa.Table, before: Snapshot, after: Snapshot) -> None:
+    pairs = entries.select(["partition", "total_buckets"]).group_by(["partition", "total_buckets"])
+    found = pairs.aggregate([])
+    if len(found) > len(found["partition"].unique()):
+        raise SchemaError(
+            f"the number of buckets of a partition changed between snapshot {before.id} and "
+            f"{after.id}, so that their files cannot be compared; read both and compare the rows"
+        )
 
 
 def _entries(

@@ -1,7 +1,11 @@
 """Giving partitions another number of buckets.
 
+Partitions are overwritten with their own rows, which nobody is told of: they are no news. Rows of
+which compactions have yet to tell are compacted first.
+
 Source: https://paimon.apache.org/docs/1.3/maintenance/rescale-bucket/ and apache/paimon@1.3.1
-``org.apache.paimon.spark.procedure.RescaleProcedure``.
+``org.apache.paimon.flink.action.RescaleAction``, which loses rows that are not compacted yet where
+readers do not see them.
 """
 
 from __future__ import annotations
@@ -15,32 +19,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimonlab.commit.read_set import ReadSet
-from paimonlab.commit.scope import OverwriteScope
 from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.compact.strategy import LevelOptions
+from paimonlab.compact.unreported import tells_by_compaction, unreported_files
 from paimonlab.errors import FilesConflictError, SchemaError, UnsupportedError
 from paimonlab.maintenance.deletion import Progress
-from paimonlab.read.read_plan import ReadPlan
-from paimonlab.read.splits import read_split
 from paimonlab.scan.options import ScanOptions
-from paimonlab.scan.split import DataSplit
 from paimonlab.spec.bucket_mode import BucketMode
-from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.schema_change import SetOption, apply_changes
-from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.table_schema import TableSchema
-from paimonlab.table.commit_user import new_user
+from paimonlab.table.bucket_memory import BucketKey, of_buckets
 from paimonlab.table.compact_result import FileTotals
 from paimonlab.table.compact_verb import kept
-from paimonlab.table.compacting import with_latest_schema
-from paimonlab.table.failed_commits import files_deleted_on_failure
+from paimonlab.table.compacting import CompactRequest, Keep, compact_buckets, with_latest_schema
 from paimonlab.table.live_buckets import live_buckets
 from paimonlab.table.parts import TableParts
-from paimonlab.table.scan import Scan
+from paimonlab.table.rescaled_rows import move_rows, rescaled_parts
 from paimonlab.table.system.texts import partition_text
-from paimonlab.table.writing import new_table_writer
-from paimonlab.write.folders import delete_files
 
 logger = logging.getLogger(__name__)
 
@@ -98,25 +95,29 @@ def rescale(
         raise ValueError(f"buckets must be at least 1, got {buckets}")
     parts = with_latest_schema(parts)
     _check(parts)
-    changes_option = parts.write_plan().buckets != buckets
+    work = _Work(parts, buckets, kept(parts, partitions, None, None))
     started = time.monotonic()
     for rounds in range(1, _ROUNDS + 1):
-        found = _misfits(parts, buckets, partitions)
+        snapshot = parts.snapshots.latest()
+        found = work.misfits(snapshot)
         plan = Rescale(
             table=parts.name,
             buckets=buckets,
-            changes_option=changes_option,
+            changes_option=work.changes_option,
             partitions=tuple(_described(parts, ours) for ours in found),
             is_dry_run=dry_run,
         )
         if dry_run:
             return plan
-        target = _with_buckets(parts, buckets)
-        snapshot = parts.snapshots.latest()
-        if not found or snapshot is None:
-            return plan
         try:
-            landed, after = _moved(parts, target, snapshot, found, progress)
+            if work.report(found):
+                snapshot = parts.snapshots.latest()
+                found = work.misfits(snapshot)
+                work.check_reported(found, snapshot)
+            target = work.target()
+            if not found or snapshot is None:
+                return plan
+            landed, after = move_rows(parts, target, snapshot, found, progress)
         except FilesConflictError as error:
             if rounds == _ROUNDS:
                 raise
@@ -126,8 +127,8 @@ def rescale(
             plan,
             snapshot=landed,
             partitions=tuple(
-                replace(one, after=FileTotals.of(files))
-                for one, files in zip(plan.partitions, after, strict=True)
+                replace(_described(parts, ours), after=FileTotals.of(files))
+                for ours, files in zip(found, after, strict=True)
             ),
         )
         logger.info("%s in %d ms", done, 1000 * (time.monotonic() - started))
@@ -136,37 +137,114 @@ def rescale(
 
 
 def _check(parts: TableParts) -> None:
-    """Refuse tables whose rows have no bucket of their own, or would be out of sight."""
+    """Refuse tables whose rows have no bucket by their values alone."""
     mode = parts.write_plan().bucket_mode
-    if mode is not BucketMode.HASH_FIXED:
-        raise UnsupportedError(
-            f"rescaling a table with bucket = '{parts.options.get('bucket', '-1')}'",
-            f"{parts.name} has no fixed number of buckets",
+    if mode in (BucketMode.HASH_FIXED, BucketMode.POSTPONE_MODE):
+        return
+    reason = f"rows of {parts.name} are in no bucket"
+    if mode is not BucketMode.BUCKET_UNAWARE:
+        reason = (
+            f"{parts.name} has as many buckets as an index of its keys says; "
+            "'dynamic-bucket.target-row-num' steers how many, for rows that are overwritten"
         )
-    if parts.schema.primary_keys and parts.options.slice(ScanOptions).skips_level_0:
-        raise UnsupportedError(
-            "rescaling a table whose readers see compacted rows only",
-            f"{parts.name} has deletion vectors or the merge engine first-row",
-        )
-    producer = parts.options.get("changelog-producer", "none").lower()
-    if producer in ("lookup", "full-compaction"):
-        raise UnsupportedError(
-            f"rescaling a table with changelog-producer = '{producer}'",
-            f"the next compaction of {parts.name} would report all its rows as new",
-        )
+    raise UnsupportedError(
+        f"rescaling a table with bucket = '{parts.options.get('bucket', '-1')}'", reason
+    )
 
 
-def _misfits(
-    parts: TableParts, buckets: int, partitions: Sequence[Mapping[str, Any]] | None
-) -> list[list[BucketFiles]]:
-    """Find the partitions that have another number of buckets, each with its buckets."""
-    snapshot = parts.snapshots.latest()
-    if snapshot is None:
-        return []
-    keep = kept(parts, partitions, None, None)
-    found = live_buckets(parts, snapshot, keep)
-    by_partition = [list(ours) for _, ours in groupby(found, key=lambda one: one.partition)]
-    return [ours for ours in by_partition if ours[0].total_buckets != buckets]
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to be done to a table."""
+
+    parts: TableParts
+    """At the latest schema."""
+    buckets: int
+    keep: Keep
+    """Which entries are of partitions that are looked at."""
+
+    @property
+    def is_postponed(self) -> bool:
+        """Whether rows wait for buckets, and each partition has a number of its own."""
+        return self.parts.write_plan().bucket_mode is BucketMode.POSTPONE_MODE
+
+    @property
+    def changes_option(self) -> bool:
+        """Whether the table has another number of buckets by its options."""
+        return not self.is_postponed and self.parts.write_plan().buckets != self.buckets
+
+    @property
+    def levels(self) -> LevelOptions:
+        """When the table's rows are compacted."""
+        return self.parts.options.slice(LevelOptions)
+
+    @property
+    def skips_level_0(self) -> bool:
+        """Whether readers do not see what is not compacted yet."""
+        return self.parts.options.slice(ScanOptions).skips_level_0
+
+    def misfits(self, snapshot: Snapshot | None) -> list[list[BucketFiles]]:
+        """Find the partitions that have another number of buckets, each with its buckets."""
+        if snapshot is None:
+            return []
+        found = live_buckets(self.parts, snapshot, self.keep)
+        by_partition = [list(ours) for _, ours in groupby(found, key=lambda one: one.partition)]
+        return [ours for ours in by_partition if ours[0].total_buckets != self.buckets]
+
+    def unreported(self, found: Iterable[Iterable[BucketFiles]]) -> set[BucketKey]:
+        """Find the buckets with rows that compactions have yet to tell of."""
+        if not self.parts.schema.primary_keys:
+            return set()
+        levels, skips = self.levels, self.skips_level_0
+        return {
+            (one.partition, one.bucket)
+            for ours in found
+            for one in ours
+            if unreported_files(one.files, levels, skips_level_0=skips)
+        }
+
+    def report(self, found: Iterable[Iterable[BucketFiles]]) -> bool:
+        """Compact what readers and followers would never learn of; False: there is nothing."""
+        buckets = self.unreported(found)
+        if not buckets:
+            return False
+        picks_leave_rows = self.levels.changelog_producer == "full-compaction" or (
+            self.levels.max_picks_of_level_0 != 1
+        )
+        compact_buckets(self.parts, CompactRequest(full=picks_leave_rows, keep=of_buckets(buckets)))
+        return True
+
+    def check_reported(
+        self, found: Iterable[Iterable[BucketFiles]], snapshot: Snapshot | None
+    ) -> None:
+        """Check that nobody wrote since: readers or followers would never learn of it."""
+        if snapshot is not None and self.unreported(found):
+            problem = "others wrote rows that have to be compacted before a rescale. Try again."
+            raise FilesConflictError(self.parts.name, snapshot.id, (), problem)
+
+    def target(self) -> TableParts:
+        """Set the option ``bucket`` of the table, if it has another value; say how to write."""
+        compacts = bool(self.parts.schema.primary_keys) and tells_by_compaction(
+            self.levels, skips_level_0=self.skips_level_0
+        )
+        schema = self.parts.schema if self.is_postponed else self._altered()
+        return rescaled_parts(self.parts, schema, self.buckets, compacts=compacts)
+
+    def _altered(self) -> TableSchema:
+        parts, wanted = self.parts, str(self.buckets)
+        for _ in range(_ROUNDS):
+            current = parts.schemas.latest()
+            assert current is not None, "a table has a schema"
+            if current.options.get("bucket") == wanted:
+                return current
+            altered = apply_changes(
+                current,
+                [SetOption("bucket", wanted)],
+                has_snapshots=True,
+                time_millis=time.time_ns() // 1_000_000,
+            )
+            if parts.schemas.publish(altered):
+                return altered
+        raise SchemaError(f"{parts.name}: other writers changed the schema each time; try again")
 
 
 def _described(parts: TableParts, buckets: Sequence[BucketFiles]) -> RescaledPartition:
@@ -177,93 +255,3 @@ def _described(parts: TableParts, buckets: Sequence[BucketFiles]) -> RescaledPar
     return RescaledPartition(
         partition=text, buckets_before=buckets[0].total_buckets, before=FileTotals.of(files)
     )
-
-
-def _with_buckets(parts: TableParts, buckets: int) -> TableParts:
-    """Set the option ``bucket`` of the table, if it has another value."""
-    change = SetOption("bucket", str(buckets))
-    for _ in range(_ROUNDS):
-        current = parts.schemas.latest()
-        assert current is not None, "a table has a schema"
-        if current.options.get("bucket") == str(buckets):
-            return _opened(parts, current)
-        altered = apply_changes(
-            current, [change], has_snapshots=True, time_millis=time.time_ns() // 1_000_000
-        )
-        if parts.schemas.publish(altered):
-            return _opened(parts, altered)
-    raise SchemaError(f"{parts.name}: other writers changed the schema each time; try again")
-
-
-def _opened(parts: TableParts, schema: TableSchema) -> TableParts:
-    """Return the parts of a table that rows are written to: they are no news to anybody."""
-    options = {"bucket": schema.options["bucket"], "changelog-producer": "none"}
-    return replace(parts, schema=schema, options=parts.options.with_options(options))
-
-
-def _moved(
-    parts: TableParts,
-    target: TableParts,
-    snapshot: Snapshot,
-    found: Sequence[Sequence[BucketFiles]],
-    progress: Progress | None,
-) -> tuple[Snapshot, list[list[DataFileMeta]]]:
-    """Write the rows of partitions into their new buckets, and commit that."""
-    scan = Scan(
-        parts=parts,
-        snapshot=snapshot,
-        schema=target.schema,
-        columns=target.schema.field_names,
-        predicate=None,
-        limit=None,
-    )
-    splits: dict[bytes, list[DataSplit]] = {}
-    for split in scan.plan().splits:
-        splits.setdefault(split.partition, []).append(split)
-    read = scan.read_plan()
-    messages: list[CommitMessage] = []
-    after: list[list[DataFileMeta]] = []
-    try:
-        for number, buckets in enumerate(found, start=1):
-            ours = _written(target, splits.get(buckets[0].partition, ()), read)
-            messages += ours
-            after.append(_files_of(ours))
-            if progress is not None:
-                progress(number, len(found), "partitions")
-    except BaseException:
-        delete_files(messages, target.write_plan(), parts.file_io)
-        raise
-    with files_deleted_on_failure(target, messages):
-        landed = target.committer.overwrite(
-            messages,
-            scope=OverwriteScope.exactly(buckets[0].partition for buckets in found),
-            user=new_user(parts),
-            identifier=BATCH_COMMIT_IDENTIFIER,
-            is_new_user=True,
-            reads=ReadSet(snapshot_id=snapshot.id, its_partitions=True),
-        )
-    return landed, after
-
-
-def _written(
-    target: TableParts, splits: Iterable[DataSplit], read: ReadPlan
-) -> list[CommitMessage]:
-    """Write the rows of one partition; those of a bucket come in their order."""
-    with new_table_writer(target, replaces=True) as writer:
-        for split in sorted(splits, key=_oldest_first):
-            for rows in read_split(split, read, target.file_io):
-                writer.write(rows)
-        return writer.prepare_commit()
-
-
-def _oldest_first(split: DataSplit) -> tuple[int, int]:
-    return split.bucket, min(file.min_sequence_number for file in split.files)
-
-
-def _files_of(messages: Iterable[CommitMessage]) -> list[DataFileMeta]:
-    found: list[DataFileMeta] = []
-    for message in messages:
-        gone = {(file.file_name, file.level) for file in message.compact_before}
-        new = (*message.new_files, *message.compact_after)
-        found += [file for file in new if (file.file_name, file.level) not in gone]
-    return found

@@ -1,4 +1,6 @@
-"""What a writer wrote, told as a compaction: for rows that were in the table before.
+"""What a writer wrote and compacted, told as if it were the one or the other alone.
+
+As compactions: for rows that were in the table before. As new files: for rows that come compacted.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.flink.postpone.PostponeBucketCommittableRewriter``.
 """
@@ -6,11 +8,12 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.flink.postpone.PostponeBucketCom
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec.structs import replace
 
 from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.write.compactions import BucketKey
 
 
@@ -31,11 +34,8 @@ def as_compactions(
     useless
         New files that were compacted away; no commit names them.
     """
-    by_bucket: defaultdict[BucketKey, list[CommitMessage]] = defaultdict(list)
-    for message in messages:
-        by_bucket[message.partition, message.bucket].append(message)
     compactions, useless = [], []
-    for ours in by_bucket.values():
+    for ours in _by_bucket(messages):
         new = {file.file_name: file for one in ours for file in one.new_files}
         before = [file for one in ours for file in one.compact_before]
         after = [file for one in ours for file in one.compact_after]
@@ -60,14 +60,66 @@ def as_compactions(
                 checked_snapshot_id=min(checked, default=None),
             )
         )
-        lost = tuple(file for name, file in new.items() if name in away - named)
-        if lost:
-            useless.append(
-                CommitMessage(
-                    partition=ours[0].partition,
-                    bucket=ours[0].bucket,
-                    total_buckets=ours[0].total_buckets,
-                    new_files=lost,
-                )
-            )
+        useless += _lost(ours[0], new.values(), away - named)
     return compactions, useless
+
+
+def as_new_files(
+    messages: Sequence[CommitMessage],
+) -> tuple[list[CommitMessage], list[CommitMessage]]:
+    """Count what came out of compactions as new: the files of one commit, on any level.
+
+    Parameters
+    ----------
+    messages
+        Of a writer that compacted nothing but what it wrote: new files, then what became of them.
+
+    Returns
+    -------
+    messages
+        One a bucket, with nothing but new files.
+    useless
+        New files that were compacted away; no commit names them.
+    """
+    additions, useless = [], []
+    for ours in _by_bucket(messages):
+        new = {file.file_name: file for one in ours for file in one.new_files}
+        away = {file.file_name for one in ours for file in one.compact_before}
+        assert away <= new.keys(), "nothing is compacted but what is new"
+        after = [file for one in ours for file in one.compact_after]
+        stays = [file for name, file in new.items() if name not in away]
+        additions.append(
+            replace(
+                ours[0],
+                new_files=(*stays, *after),
+                compact_before=(),
+                compact_after=(),
+                new_indexes=tuple(index for one in ours for index in one.new_indexes),
+            )
+        )
+        useless += _lost(ours[0], new.values(), away - {file.file_name for file in after})
+    return additions, useless
+
+
+def _by_bucket(messages: Sequence[CommitMessage]) -> Iterable[list[CommitMessage]]:
+    by_bucket: defaultdict[BucketKey, list[CommitMessage]] = defaultdict(list)
+    for message in messages:
+        by_bucket[message.partition, message.bucket].append(message)
+    return by_bucket.values()
+
+
+def _lost(
+    message: CommitMessage, files: Iterable[DataFileMeta], names: Collection[str]
+) -> list[CommitMessage]:
+    """Name files that were compacted away."""
+    lost = tuple(file for file in files if file.file_name in names)
+    if not lost:
+        return []
+    return [
+        CommitMessage(
+            partition=message.partition,
+            bucket=message.bucket,
+            total_buckets=message.total_buckets,
+            new_files=lost,
+        )
+    ]

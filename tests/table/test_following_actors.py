@@ -48,9 +48,9 @@ class Actors:
 
     def step(self) -> None:
         """Let one of them act, then let those who follow look."""
-        acts: list[Any] = [self.write] * 4 + [self.compact, self.full_compact]
+        acts: list[Any] = [self.write] * 4 + [self.compact, self.full_compact, self.rescale]
         if self.also == "overwrites":
-            acts += [self.overwrite, self.rescale]
+            acts += [self.overwrite, self.overwrite_all]
         elif self.also == "expires":
             acts += [self.expire] * 2
         self.rng.choice(acts)()
@@ -69,6 +69,13 @@ class Actors:
 
     def rescale(self) -> None:
         """Give the whole table another number of buckets."""
+        self.table.maintenance.rescale(buckets=self.rng.randint(1, 4))
+        again = self.catalog.table("db.t")
+        assert isinstance(again, pl.Table)
+        self.table = again
+
+    def overwrite_all(self) -> None:
+        """Overwrite the whole table with its own rows, in another number of buckets."""
         rows = self.table.scan().to_arrow()
         change = pl.SetOption("bucket", str(self.rng.randint(1, 4)))
         changed = self.catalog.alter_table("db.t", change)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 import paimonlab
-from paimonlab.errors import FilesConflictError, UnsupportedError
+from paimonlab.errors import FilesConflictError, SchemaError, UnsupportedError
 from paimonlab.read.splits import read_split
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
@@ -138,9 +138,13 @@ def test_one_partition_alone(catalog: paimonlab.Catalog) -> None:
     table.write(rows(100, 4).filter(pc.equal(rows(100, 4)["p"], "x")))
     with pytest.raises(FilesConflictError, match="3 buckets meet files of 2 buckets"):
         table.write(rows(200, 4))
+    halfway = table.snapshot
+    assert halfway is not None
     table.maintenance.rescale(buckets=3)
     table.write(rows(200, 4))
     assert len(seen(table)) == len(before) + 2 + 4
+    with pytest.raises(SchemaError, match="number of buckets of a partition changed"):
+        table.changes(halfway.id, halfway.id + 2, mode="diff").to_arrow()
 
 
 def test_a_dry_run_changes_nothing(catalog: paimonlab.Catalog) -> None:
@@ -177,13 +181,137 @@ def test_it_runs_again_if_others_write(catalog: paimonlab.Catalog) -> None:
     assert there == named
 
 
+TOLD: dict[str, dict[str, str]] = {
+    "lookup": {"changelog-producer": "lookup"},
+    "lookup, gentle": {
+        "changelog-producer": "lookup",
+        "lookup-compact": "gentle",
+        "merge-engine": "aggregation",
+        "fields.n.aggregate-function": "sum",
+    },
+    "full-compaction": {"changelog-producer": "full-compaction"},
+    "vectors": {"deletion-vectors.enabled": "true"},
+    "vectors, lookup": {"deletion-vectors.enabled": "true", "changelog-producer": "lookup"},
+    "first-row": {"merge-engine": "first-row"},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "bucket"), [*((kind, "2") for kind in TOLD), ("lookup", "-2"), ("vectors", "-2")]
+)
+def test_rows_that_wait_for_compaction_are_told_once(
+    kind: str, bucket: str, catalog: paimonlab.Catalog
+) -> None:
+    options = TOLD[kind]
+    usual = {"bucket": bucket, "write-only": "true", "write-buffer-size": "1 kb"}
+    usual |= {"target-file-size": "4 kb", "postpone.default-bucket-num": "2"}
+    waiting = make(catalog, ["p", "k"], ["p"], KEYED | options | usual)
+    if bucket == "-2":
+        waiting.compact()
+    else:
+        twin = make_twin(catalog, options | usual)
+        twin.compact(full=True)
+    levels = {"lookup": "0", "full-compaction": "5"}
+
+    result = open_again(catalog).maintenance.rescale(buckets=3)
+
+    table = open_again(catalog)
+    after = seen(table)
+    assert len(after) == 40
+    if bucket != "-2":
+        assert after == seen(twin)
+    assert result.snapshot is not None
+    files = catalog.table("db.t$files").scan().to_arrow()
+    assert set(files["level"].to_pylist()) == {5}, levels
+    assert told(table) == (after if "changelog-producer" in options else [])
+    latest = table.snapshot
+    table.compact(full=True)
+    assert open_again(catalog).snapshot == latest, "nothing is left to be told or compacted"
+    table.write(rows(0, 50))
+    table.compact(full=True)
+    assert len(seen(table)) == 50
+    if "changelog-producer" in options:
+        assert told(table) == seen(table)
+    assert table.fsck(deep=True).is_clean
+
+
+def make_twin(catalog: paimonlab.Catalog, options: dict[str, str]) -> Table:
+    catalog.create_database("other")
+    columns = {"p": "STRING NOT NULL", "k": "INT NOT NULL", "n": "BIGINT"}
+    twin = catalog.create_table(
+        "other.t", columns, primary_keys=["p", "k"], partition_keys=["p"], options=options
+    )
+    for number in range(3):
+        twin.write(rows(10 * number, 20))
+    return twin
+
+
+def told(table: Table) -> list[tuple[object, ...]]:
+    """Return what all changes that were ever told make together."""
+    state: dict[object, tuple[object, ...]] = {}
+    for last in table.snapshots.ids():
+        changes = table.changes(last - 1, last, mode="changelog").to_arrow().to_pylist()
+        for kind, *values in (tuple(change.values()) for change in changes):
+            if kind in ("-U", "-D"):
+                assert state.pop(values[1]) == tuple(values)
+            else:
+                assert values[1] not in state
+                state[values[1]] = tuple(values)
+    return sorted(state.values())
+
+
+def test_rows_that_wait_for_a_bucket_go_on_waiting(catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, ["p", "k"], ["p"], {"bucket": "-2"})
+    table.compact()
+    table.write(rows(100, 10))
+    before = seen(table)
+    disturbed = []
+
+    def disturb(*_: object) -> None:
+        if not disturbed:
+            disturbed.append(open_again(catalog).write(rows(200, 10)))
+
+    result = table.maintenance.rescale(buckets=3, progress=disturb)
+
+    table = open_again(catalog)
+    assert seen(table) == before
+    assert (result.changes_option, table.options["bucket"]) == (False, "-2")
+    assert disturbed
+    assert set(map(frozenset, buckets_of(table).values())) == {frozenset({3})}
+    table.compact()
+    assert len(seen(table)) == len(before) + 20
+    assert set(map(frozenset, buckets_of(table).values())) == {frozenset({3})}
+    assert table.fsck(deep=True).is_clean
+
+
+def test_kinds_that_are_columns_are_columns_alone(catalog: paimonlab.Catalog) -> None:
+    columns = {"k": "INT NOT NULL", "n": "BIGINT", "kind": "STRING"}
+    options = {
+        "bucket": "2",
+        "merge-engine": "aggregation",
+        "rowkind.field": "kind",
+        "fields.n.aggregate-function": "sum",
+        "fields.kind.aggregate-function": "min",
+    }
+    options["fields.kind.ignore-retract"] = "true"
+    table = catalog.create_table("db.t", columns, primary_keys=["k"], options=options)
+    for kind in ("+I", "+U"):
+        table.write(
+            pa.table({"k": pa.array([1, 2], pa.int32()), "n": [4, 5], "kind": [kind, kind]})
+        )
+    before = seen(table)
+
+    table.maintenance.rescale(buckets=1)
+
+    assert len(before) == 2
+    assert seen(open_again(catalog)) == before
+
+
 @pytest.mark.parametrize(
     ("keys", "options", "message"),
     [
-        ([], {}, "no fixed number of buckets"),
-        (["k"], {"bucket": "-1"}, "no fixed number of buckets"),
-        (["k"], {"bucket": "1", "merge-engine": "first-row"}, "compacted rows only"),
-        (["k"], {"bucket": "1", "changelog-producer": "lookup"}, "all its rows as new"),
+        ([], {}, "in no bucket"),
+        (["k"], {"bucket": "-1"}, "an index of its keys"),
     ],
 )
 def test_what_it_does_not_fit_is_refused(
