@@ -52,7 +52,7 @@ class OrcWriter:
         self._memory_bytes = self._flushed_bytes = self._seen_bytes = 0
         self._file = file_io.open_output(path)
         self._sink = _Sink(self._file)
-        self._writer = orc.ORCWriter(
+        self._writer = _LibraryWriter(
             pa.PythonFile(self._sink, mode="w"),
             batch_size=_BATCH_ROWS,
             stripe_size=options.stripe_bytes,
@@ -106,14 +106,23 @@ class OrcWriter:
 
     def abort(self) -> None:
         """Stop writing; the caller deletes what is there."""
-        self._sink.hold()
-        self._writer.close()
+        self._writer.is_open = False
         self._file.close()
 
 
 def _from_zero(array: pa.Array) -> pa.Array:
     """Copy what is nested and a slice: pyarrow writes other rows of it (seen in 26.0)."""
     return array.take(pa.array(np.arange(len(array)))) if pa.types.is_nested(array.type) else array
+
+
+class _LibraryWriter(orc.ORCWriter):  # type: ignore[misc]
+    """Is not closed by being forgotten.
+
+    Closing writes, and if the store cannot write then, the library ends the process (seen in 26.0).
+    """
+
+    def __del__(self) -> None:
+        self.is_open = False
 
 
 class _Sink(io.RawIOBase):
