@@ -82,6 +82,17 @@ class FaultFileIO:
     calls: list[tuple[str, str]] = field(default_factory=list)
     """Method and path of every call."""
     counted: int = 0
+    unsynced: set[str] = field(default_factory=set)
+    """Files that were written piece by piece and not made durable."""
+
+    def lose_unsynced(self) -> None:
+        """Let the machine lose power: of what nobody synced only the names are left."""
+        for path in self.unsynced:
+            if os.path.exists(path):  # noqa: PTH110
+                # Not in place: copies of a warehouse share their bytes.
+                os.unlink(path)  # noqa: PTH108
+                os.close(os.open(path, os.O_CREAT, 0o644))
+        self.unsynced.clear()
 
     def call(self, method: str, path: str, action: Any) -> Any:
         """Make a call, or fail."""
@@ -112,6 +123,7 @@ class FaultFileIO:
 
     def open_output(self, path: str) -> Any:
         file = self.call("open_output", path, lambda: self.store.open_output(path))
+        self.unsynced.add(path)
         return _Output(file, self, path)
 
     def write(self, path: str, data: bytes) -> None:
@@ -119,6 +131,7 @@ class FaultFileIO:
 
     def sync_files(self, paths: Sequence[str]) -> None:
         self.call("sync_files", " ".join(paths), lambda: self.store.sync_files(paths))
+        self.unsynced.difference_update(paths)
 
     def publish(self, path: str, data: bytes) -> bool:
         return self.call("publish", path, lambda: self.store.publish(path, data))

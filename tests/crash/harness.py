@@ -29,8 +29,10 @@ from tests.fault_io import Death, Fault, FaultFileIO
 from tests.small_tables import UNSYNCED
 
 State = Mapping[str, Any]
-Kind = Literal["death", "error"]
-KINDS: tuple[Kind, ...] = ("death", "error")
+Kind = Literal["death", "error", "power"]
+KINDS: tuple[Kind, ...] = ("death", "error", "power")
+"""``power``: a death behind what was published, or at the end, of which those files that nobody
+synced keep no more than their names."""
 _CHANGES_NOTHING = frozenset({"read", "open_input", "exists", "size_bytes", "list", "list_names"})
 """Calls of the store that leave it as it was."""
 TABLE = "db.t"
@@ -53,6 +55,11 @@ class Operation:
     """Whether a state on the way, neither the one before nor the one after, is allowed."""
     leaves_data_files: bool = False
     """Whether data files of a commit that failed are the caller's, who may commit them again."""
+    has_steps: bool = False
+    """Whether there are several commits or changes of metadata: that the last of them did not
+    happen does not say that none did."""
+    sparse: int = 1
+    """How many times fewer faults are tried than of others."""
     tables: tuple[str, ...] = (TABLE,)
     """All tables there may be."""
 
@@ -92,7 +99,9 @@ def state(warehouse: Path, operation: Operation) -> State:
             continue
         assert isinstance(table, Table)
         found[name] = tuple(table.schema.field_names)
-        found[f"{name} now"] = _rows(table.scan())
+        scan = table.scan()
+        found[f"{name} now"] = _rows(scan)
+        found[f"{name} buckets"] = {split.total_buckets for split in scan.plan().splits}
         for tag in table.tags.list():
             found[f"{name} tag {tag}"] = _rows(table.scan(tag=tag))
         for branch in table.branches.list():
@@ -154,6 +163,11 @@ def faults(whole: Prepared, kind: Kind) -> list[Fault]:
     is. What changes nothing and fails has had no effect, whether it was made or not.
     """
     everywhere = range(1, len(whole.calls) + 1)
+    if kind == "power":
+        if "open_output" not in whole.calls:
+            return []  # all it writes is synced by being written
+        told = [number for number in everywhere if whole.calls[number - 1] == "publish"]
+        return [Fault("death", number, after=True) for number in (*told, len(whole.calls) + 1)]
     changes = [number for number in everywhere if whole.calls[number - 1] not in _CHANGES_NOTHING]
     after = [Fault(kind, number, after=True) for number in changes]
     before = everywhere[:1] if kind == "death" else everywhere
@@ -170,30 +184,36 @@ def tried(whole: Prepared, kind: Kind, scratch: Path, *, every: int) -> int:
         How many were tried.
     """
     found = faults(whole, kind)
-    first = len(whole.operation.name) % min(every, len(found))
+    every = 1 if kind == "power" else every * whole.operation.sparse
+    first = len(whole.operation.name) % max(1, min(every, len(found)))
     chosen = found[first::every]
     for number, fault in enumerate(chosen):
         warehouse = scratch / str(number)
         copied(whole.made, warehouse)
-        _try_fault(whole, fault, warehouse)
+        _try_fault(whole, fault, warehouse, loses_power=kind == "power")
         shutil.rmtree(warehouse)
     left = state(whole.made, whole.operation)
     assert left == whole.before, "files that copies share were written in place"
     return len(chosen)
 
 
-def _try_fault(whole: Prepared, fault: Fault, warehouse: Path) -> None:
+def _try_fault(whole: Prepared, fault: Fault, warehouse: Path, *, loses_power: bool) -> None:
     operation, before, after = whole.operation, whole.before, whole.after
     store = FaultFileIO(UNSYNCED, fault)
     error = _met(operation, catalog(warehouse, store))
-    where = f"{operation.name}: {fault} in {store.calls[fault.at - 1]}: {error!r}"
+    is_over = fault.at > len(store.calls)
+    call = "no call" if is_over else store.calls[fault.at - 1]
+    where = f"{operation.name}: {fault} in {call}: {error!r}"
+    if loses_power:
+        store.lose_unsynced()
     found = state(warehouse, operation)
+    assert found == after or not is_over, f"{where}: it says that it happened"
     assert found in (before, after) or operation.between(found), f"{where}: {found}"
     _check_sound(warehouse, operation, where)
     if fault.kind == "error":
         if error is None or isinstance(error, PostCommitError):
             assert found == after, f"{where}: it says that it happened"
-        elif _did_not_happen(error):
+        elif _did_not_happen(error) and not operation.has_steps:
             assert found == before, f"{where}: it says that it did not happen"
             left = _without_data(files(warehouse) - whole.files, operation)
             assert not left, f"{where}: left behind {left}"

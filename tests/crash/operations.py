@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,25 @@ def _table_with_lookups(catalog: pl.Catalog) -> None:
 def _compacting_table(catalog: pl.Catalog) -> None:
     _table_with_runs(catalog)
     catalog.alter_table(TABLE, pl.SetOption("write-only", "false"))
+
+
+def _table_to_rescale(catalog: pl.Catalog) -> None:
+    """Make a table with rows that nobody was told of yet."""
+    options = {"file__format": "orc", "changelog_producer": "lookup"}
+    table = _make(catalog, ["p", "k"], bucket="1", **options)
+    table.write(_rows([1, 2, 3], "x"))
+    table.compact()
+    table.write(_rows([2, 4], "y"))
+
+
+def _append_table_to_rescale(catalog: pl.Catalog) -> None:
+    _fill(_make(catalog, bucket="1", bucket_key="k", file__format="avro"))
+
+
+def _table_with_days(catalog: pl.Catalog) -> None:
+    table = _make(catalog, ["p", "k"], bucket="1", partition__timestamp_formatter="yyyy-MM-dd")
+    for number, day in enumerate(("2020-01-01", "2020-01-02", "9999-12-31")):
+        table.write(_rows([number], "v", day))
 
 
 def _table_with_junk(catalog: pl.Catalog) -> None:
@@ -247,6 +267,28 @@ def _expire(catalog: pl.Catalog) -> None:
     _table(catalog).maintenance.expire_snapshots(retain_max=1)
 
 
+def _rescale(catalog: pl.Catalog) -> None:
+    _table(catalog).maintenance.rescale(buckets=2)
+
+
+def _expire_partitions(catalog: pl.Catalog) -> None:
+    _table(catalog).maintenance.expire_partitions(timedelta(days=1), expire_strategy="values-time")
+
+
+def _purge(catalog: pl.Catalog) -> None:
+    _table(catalog).maintenance.purge_files()
+
+
+def _is_being_purged(state: State) -> bool:
+    """Whether what is there is as it was, or nothing is."""
+    found = dict(state)
+    now = found.pop("db.t now")
+    given: dict[str, Any] = {f"db.t tag t{number}": _upto(number) for number in (1, 3, 5)}
+    given |= {"db.t": ("p", "k", "v"), "db.t branch dev": [*_upto(3), ("a", 9, "dev")]}
+    given |= {"db.t buckets": {1} if now else set()}
+    return now in ([], _upto(5)) and all(given[what] == value for what, value in found.items())
+
+
 def _remove_orphans(catalog: pl.Catalog) -> None:
     _table(catalog).maintenance.remove_orphan_files(dry_run=False)
 
@@ -261,6 +303,7 @@ def _is_on_the_way_back(state: State) -> bool:
     others: dict[str, Any] = {
         "db.t branch dev": [*_upto(3), ("a", 9, "dev")],
         "db.t": ("p", "k", "v"),
+        "db.t buckets": {1},
     }
     now = state["db.t now"]
     forward = others["db.t branch dev"]
@@ -275,6 +318,7 @@ def _operation(name: str, setup: Any, act: Any, **how: Any) -> Operation:
 
 _BOTH = {"tables": ("db.t", "db.u")}
 _KEPT = {"leaves_data_files": True}
+_STEPS = {"has_steps": True, "sparse": 3}
 OPERATIONS: Sequence[Operation] = (
     _operation("append", _append_table, _append, **_KEPT),
     _operation("upsert with spill and changelog", _spilling_table, _upsert, **_KEPT),
@@ -297,6 +341,10 @@ OPERATIONS: Sequence[Operation] = (
     _operation("compact runs", _table_with_runs, _compact),
     _operation("compact all runs", _table_with_runs, _compact_fully),
     _operation("expire snapshots", _table_with_history, _expire),
+    _operation("rescale", _table_to_rescale, _rescale, **_STEPS),
+    _operation("rescale an append table", _append_table_to_rescale, _rescale, **_STEPS),
+    _operation("expire partitions", _table_with_days, _expire_partitions),
+    _operation("purge", _table_with_history, _purge, between=_is_being_purged, **_STEPS),
     _operation("remove orphans", _table_with_junk, _remove_orphans),
     _operation("compact manifests", _vector_table, _compact_manifests),
     _operation("analyze", _append_table, _analyze),
