@@ -20,8 +20,8 @@ from paimonlab.scan.split import DataSplit
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.options import Options
-from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.table_schema import TableSchema
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.parts import TableParts

@@ -58,6 +58,7 @@ public final class PaimonOracle {
         COMMANDS.put("append_delete", Deletions::delete);
         COMMANDS.put("deletion_vector", Deletions::vector);
         COMMANDS.put("compact_postponed", Postponed::compact);
+        COMMANDS.put("rescale", Rescaling::rescale);
         COMMANDS.put("replay_compactions", Compactions::replay);
         COMMANDS.put("drop_partition", Writing::dropPartition);
         COMMANDS.put("tag", History::tag);
