@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pyarrow as pa
 
@@ -22,6 +22,7 @@ from paimonlab.errors import (
     DatabaseNotFoundError,
     SchemaError,
     TableNotFoundError,
+    UnsupportedError,
 )
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
@@ -293,6 +294,31 @@ class Catalog:
                 return
             raise self._not_found(identifier)
         self.file_io.delete_directory(self._table_path(identifier))
+
+    def repair(self, name: str | None = None) -> NoReturn:
+        """Refuse to make a metastore agree with the files: there is none.
+
+        Parameters
+        ----------
+        name
+            A database or a table; None: all.
+
+        Raises
+        ------
+        UnsupportedError
+            Always, as Java Paimon's catalog of files does: what is in the files is what the
+            catalog shows.
+
+        Notes
+        -----
+        Source: apache/paimon@1.3.1 ``org.apache.paimon.catalog.Catalog``, ``repairCatalog``,
+        ``repairDatabase``, ``repairTable``.
+        """
+        raise UnsupportedError(
+            f"repairing {name or self.path} in its metastore",
+            "a catalog of files has none: tables are what is in their folders. table.fsck() finds "
+            "damage, table.maintenance.remove_unexisting_files() gives up data files that are lost",
+        )
 
     def _open(self, identifier: Identifier, schema: TableSchema) -> Table:
         options = Options(schema.options)

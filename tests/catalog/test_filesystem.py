@@ -254,3 +254,12 @@ def test_a_table_that_others_made_unwritable_can_be_altered(tmp_path: Path) -> N
 
     with pytest.raises(UnsupportedError, match="Avro"):
         open_table(catalog, "db.t").write(pa.table({"v": pa.array([0], pa.timestamp("ns"))}))
+
+
+@pytest.mark.parametrize("name", [None, "db", "db.t"])
+def test_there_is_no_metastore_to_repair(tmp_path: Path, name: str | None) -> None:
+    catalog = pl.connect(tmp_path)
+
+    with pytest.raises(UnsupportedError, match=r"metastore is not supported.*fsck") as caught:
+        catalog.repair(name)
+    assert (name or catalog.path) in str(caught.value)
