@@ -362,7 +362,12 @@ class Maintenance:
 
         The option ``bucket`` of the table is set first, so that what others write from then on
         goes to the new buckets. A partition that has another number of buckets can be read, but
-        not be written to before it is rescaled, too.
+        not be written to before it is rescaled, too. With ``bucket`` = -2 the option stays: each
+        partition has a number of its own, and rows that wait for a bucket go on waiting.
+
+        No row changes, and followers are told of none. Rows that readers or followers learn of by
+        compaction only (deletion vectors, ``first-row``, ``changelog-producer`` = ``lookup`` or
+        ``full-compaction``) are compacted first, in a commit of its own.
 
         Parameters
         ----------
@@ -383,7 +388,8 @@ class Maintenance:
         Raises
         ------
         UnsupportedError
-            If the table has no fixed number of buckets, or its readers see compacted rows only.
+            If the rows of the table are in no bucket, or in buckets that an index of their keys
+            counts.
         FilesConflictError
             If others changed the same partitions again and again.
         """
