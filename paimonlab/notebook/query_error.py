@@ -9,6 +9,7 @@ from paimonlab.errors import PaimonError
 from paimonlab.notebook.display.characters import text_width, visible
 from paimonlab.notebook.sql_text import line_and_column
 from paimonlab.notebook.statements import Statement
+from paimonlab.spec.secrets import masked, without_secrets
 
 WIDTH = 100
 """Columns of an error block."""
@@ -61,7 +62,8 @@ class QueryError(PaimonError):
 
     def lines(self, *, prefix: str = "") -> list[str]:
         """Write the error as at most eight lines, the first of which begins with ``prefix``."""
-        message = prefix + self.message + (f" [{self.condition}]" if self.condition else "")
+        told = without_secrets(self.message)
+        message = prefix + told + (f" [{self.condition}]" if self.condition else "")
         lines = textwrap.wrap(visible(message), WIDTH)
         if len(lines) > _MESSAGE_LINES:
             lines = [*lines[: _MESSAGE_LINES - 1], lines[_MESSAGE_LINES - 1][: WIDTH - 2] + " …"]
@@ -70,7 +72,9 @@ class QueryError(PaimonError):
         if self.statement is not None and self.span is not None:
             lines += _pointer(self.statement.cell, self.span)
         if self.hint:
-            lines.append(textwrap.shorten(visible(self.hint), WIDTH, placeholder=" …"))
+            lines.append(
+                textwrap.shorten(visible(without_secrets(self.hint)), WIDTH, placeholder=" …")
+            )
         return lines
 
     def _render_traceback_(self) -> list[str]:
@@ -82,7 +86,7 @@ class QueryError(PaimonError):
 def _pointer(cell: str, span: Span) -> list[str]:
     """Draw the line a span begins on, and carets under it."""
     number, column = line_and_column(cell, span.start)
-    line = cell.split("\n")[number - 1]
+    line = masked(cell).split("\n")[number - 1]
     length = min(max(span.end - span.start, 1), max(len(line) - column, 1))
     gutter = f"{number:>4} | "
     room = WIDTH - len(gutter)

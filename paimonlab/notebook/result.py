@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display import html, plain
 from paimonlab.notebook.display.cells import cells
+from paimonlab.notebook.display.drawn import MIME, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.notebook.display.result import draw
+from paimonlab.notebook.views import ResultRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +40,8 @@ class Stats:
     fetched_bytes: int
     """Bytes of the rows in Arrow."""
     duration_seconds: float
+    is_cut: bool = False
+    """Whether rows that were fetched are left out, because they take too many bytes."""
 
 
 class Result:
@@ -57,7 +63,7 @@ class Result:
     stats
         What it cost.
     spark
-        The lazy DataFrame, without a limit.
+        The lazy DataFrame, without a limit; None: it ran without Spark.
     """
 
     def __init__(
@@ -68,14 +74,27 @@ class Result:
         sql: str,
         title: str,
         stats: Stats,
-        spark: DataFrame,
+        spark: DataFrame | None,
     ) -> None:
         self._table = table
         self._types = tuple(types)
         self._title = title
         self.sql = sql
         self.stats = stats
-        self.spark = spark
+        self._spark = spark
+
+    @property
+    def spark(self) -> DataFrame:
+        """The lazy DataFrame, without a limit.
+
+        Raises
+        ------
+        UnsupportedError
+            If the statement ran without Spark.
+        """
+        if self._spark is None:
+            raise UnsupportedError("the DataFrame of a result", "it was read without Spark")
+        return self._spark
 
     def to_arrow(self) -> pa.Table:
         """Return the fetched rows."""
@@ -113,20 +132,32 @@ class Result:
         """Hand the rows to any reader of Arrow, without a copy."""
         return self._table.__arrow_c_stream__(requested_schema)
 
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> object:  # noqa: FBT001, FBT002 - the protocol's
+        """Hand the rows to readers of the dataframe interchange protocol."""
+        return self._table.__dataframe__(nan_as_null=nan_as_null, allow_copy=allow_copy)
+
     def __len__(self) -> int:
         return self._table.num_rows
 
     def __repr__(self) -> str:
         return self.to_text()
 
-    def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, str]:
-        return {"text/html": self.to_html(), "text/plain": self.to_text()}
+    def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = {"text/html": self.to_html(), "text/plain": self.to_text()}
+        return {MIME: self.view.data(), **bundle} if self._types else bundle
+
+    @cached_property
+    def view(self) -> Drawn[ResultRows]:
+        """The rows that are shown as an interactive table: ``save``, ``widget``."""
+        grid = self._grid
+        has_more = self.stats.has_more_rows
+        return draw(self._table, grid.rows, grid, has_more_rows=has_more)
 
     @cached_property
     def _shown(self) -> pa.Table:
         return self._table.slice(0, max(CELLS_SHOWN // max(self._table.num_columns, 1), 1))
 
-    @property
+    @cached_property
     def _grid(self) -> Grid:
         columns = [
             Column(field.name, type_text, _align(field.type))
@@ -139,7 +170,9 @@ class Result:
     def _footer(self) -> str:
         count, shown = self.stats.row_count, self._shown.num_rows
         parts = [f"{count:,} row" if count == 1 else f"{count:,} rows"]
-        if self.stats.has_more_rows:
+        if self.stats.is_cut:
+            parts = [*parts, "more exist, beyond --max-bytes"]
+        elif self.stats.has_more_rows:
             parts = [f"showing {shown:,} of >{count:,} rows", "--limit 0 for all"]
         elif shown < count:
             parts = [f"showing {shown:,} of {count:,} rows", "to_arrow() has all"]

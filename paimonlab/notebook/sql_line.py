@@ -12,8 +12,21 @@ from paimonlab.errors import close_matches
 from paimonlab.notebook.commands.sql import DEFAULT_LIMIT
 
 _TARGET = re.compile(r"\s*([^\W\d]\w*)\s*(=?)\s*<<(?=\s|$)")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(|b|kb|mb|gb)", re.IGNORECASE)
+_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3}
 _WORD = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)""")
-OPTIONS = {"-o": "name", "--limit": "limit", "--no-progress": "", "--help": ""}
+OPTIONS = {
+    "-o": "name",
+    "--limit": "rows",
+    "--max-bytes": "bytes",
+    "--as-of": "snapshot",
+    "--view": "name",
+    "--lazy": "",
+    "--yes": "",
+    "--explain-params": "",
+    "--no-progress": "",
+    "--help": "",
+}
 """Each option and what its value is; empty: it takes none."""
 
 
@@ -27,8 +40,14 @@ class SqlLine:
     """Nothing is shown."""
     limit: int = DEFAULT_LIMIT
     """Rows fetched of a query; 0: all."""
-    progress: bool = True
-    wants_help: bool = False
+    max_bytes: int | None = None
+    """Rows are kept while they take no more than this; None: however many they take."""
+    as_of: int | str | None = None
+    """Snapshot, tag or moment at which tables are read; None: now."""
+    view: str | None = None
+    """Temporary view that gets the query of the last statement."""
+    flags: frozenset[str] = frozenset()
+    """Options without a value that were given, as ``--lazy``."""
     sql: str = ""
     """What follows the options, untouched."""
 
@@ -100,14 +119,33 @@ def _option(parsed: SqlLine, word: str, line: str) -> tuple[SqlLine, str]:
 
 
 def _with_flag(parsed: SqlLine, name: str) -> SqlLine:
-    return replace(parsed, wants_help=True) if name == "--help" else replace(parsed, progress=False)
+    return replace(parsed, flags=parsed.flags | {name})
 
 
 def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
-    if name == "-o":
-        if not value.isidentifier():
-            raise UsageError(f"-o needs the name of a variable, got {value!r}")
-        return replace(parsed, target=value)
+    match name:
+        case "-o":
+            return replace(parsed, target=_identifier(name, value, "variable"))
+        case "--view":
+            return replace(parsed, view=_identifier(name, value, "view"))
+        case "--as-of":
+            return replace(parsed, as_of=int(value) if value.isdecimal() else value)
+        case "--max-bytes":
+            return replace(parsed, max_bytes=_bytes(value))
     if not value.isdecimal():
         raise UsageError(f"--limit needs a number of rows, 0 for all, got {value!r}")
     return replace(parsed, limit=int(value))
+
+
+def _identifier(option: str, value: str, what: str) -> str:
+    if not value.isidentifier():
+        raise UsageError(f"{option} needs the name of a {what}, got {value!r}")
+    return value
+
+
+def _bytes(value: str) -> int:
+    """Read a size: a number, or one with kB, MB or GB, powers of 1,000."""
+    match = _SIZE.fullmatch(value)
+    if match is None:
+        raise UsageError(f"--max-bytes needs a size such as 500kB or 20MB, got {value!r}")
+    return int(float(match[1]) * _UNITS[match[2].lower()])

@@ -116,4 +116,5 @@ def _stars(value: str) -> str:
     if value[0] not in "'\"":
         return "*" * len(value)
     is_closed = len(value) > 1 and value[-1] == value[0]
-    return value[0] + "*" * (len(value) - 1 - is_closed) + (value[0] if is_closed else "")
+    inner = value[1:-1] if is_closed else value[1:]
+    return value[0] + re.sub(r"[^\n]", "*", inner) + (value[0] if is_closed else "")

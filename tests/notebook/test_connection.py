@@ -49,9 +49,14 @@ def test_what_spark_would_do_is_refused_by_name(
 ) -> None:
     run(shell, f'%paimon_connect "{folder}" --engine native')
 
-    (line,) = failure(shell, capsys, "%paimon INSERT INTO db.t VALUES (3)")
+    lines = failure(shell, capsys, "%paimon INSERT INTO db.t VALUES (3)")
 
-    assert line.endswith("without Spark is not supported: connect with --engine spark")
+    assert lines == [
+        "QueryError: INSERT without Spark is not supported: connect with --engine spark",
+        "   1 | INSERT INTO db.t VALUES (3)",
+        "     | ^^^^^^",
+        "Without Spark: SELECT columns FROM db.t [VERSION AS OF …] [WHERE …] [LIMIT n]",
+    ]
 
 
 def test_connections_have_names(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -128,7 +129,7 @@ def test_a_bug_keeps_its_own_traceback(
     def broken(*_args: Any, **_options: Any) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("paimonlab.notebook.commands.sql.split", broken)
+    monkeypatch.setattr(sys.modules["paimonlab.notebook.commands.sql"], "split", broken)
 
     lines = failure(connected, capsys, "%paimon SELECT 1")
 
@@ -185,3 +186,49 @@ def test_a_connection_says_what_it_is_connected_to(
     assert ", Java " in line
     monkeypatch.setenv("PAIMONLAB_DETERMINISTIC", "1")
     assert str(connections.current()) == "connected: catalog spark_catalog on Spark"
+
+
+def test_a_lazy_query_is_not_run_and_is_a_dataframe(connected: InteractiveShell) -> None:
+    run(connected, "%%paimon --lazy frame = <<\nSELECT id FROM range(3)")
+
+    assert connected.user_ns["frame"].count() == 3
+    frame = run(connected, "%paimon --lazy SELECT raise_error('run') AS a")
+    assert frame.columns == ["a"]
+
+
+def test_a_query_becomes_a_view_without_its_limit(connected: InteractiveShell) -> None:
+    run(connected, "%%paimon --view many --limit 2\nSELECT id FROM range(5)")
+
+    assert run(connected, "%paimon SELECT count(*) AS n FROM many").to_arrow()["n"][0].as_py() == 5
+
+
+def test_rows_are_kept_while_they_fit(connected: InteractiveShell) -> None:
+    result = run(connected, "%paimon --limit 0 --max-bytes 1kB SELECT id FROM range(5000)")
+
+    assert 0 < result.stats.row_count < 5000
+    assert result.stats.fetched_bytes <= 1000
+    assert result.stats.has_more_rows
+    assert "rows; more exist" in repr(result)
+
+
+def test_very_many_rows_are_asked_for_twice(
+    connected: InteractiveShell,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.modules["paimonlab.notebook.commands.sql"], "MANY_ROWS", 10)
+    query = "%paimon --limit 0 SELECT id FROM range(25)"
+    answers: dict[str, int] = {}
+    for answer in ("n", "y"):
+        monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
+        answers[answer] = run(connected, query).stats.row_count
+
+    def nobody(_: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", nobody)
+
+    assert answers == {"n": 10, "y": 25}
+    lines = failure(connected, capsys, query)
+    assert lines[-2] == "--yes fetches them, --limit N fetches the first N."
+    assert run(connected, query.replace("SELECT", "--yes SELECT")).stats.row_count == 25

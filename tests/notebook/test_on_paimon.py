@@ -169,3 +169,67 @@ def test_errors_of_the_catalog_are_short_and_say_what_to_do(
     assert lines[0].startswith("QueryError: ")
     assert hint in "\n".join(lines)
     assert not any("Traceback" in line or "Scala" in line for line in lines)
+
+
+@pytest.mark.parametrize("point", ["1", "first", "'2100-01-01'"])
+def test_all_tables_of_a_cell_are_read_as_of_a_point(
+    warehouse: InteractiveShell, point: str
+) -> None:
+    query = "SELECT (SELECT v FROM db.t WHERE id = 2) AS v, count(*) AS n FROM db.t"
+
+    then = run(warehouse, f"%%paimon --as-of {point}\n{query}")
+    now = run(warehouse, f"%paimon {query}")
+
+    old = {"v": ["c"], "n": [3]} if "2100" in point else {"v": ["b"], "n": [2]}
+    assert then.to_arrow().to_pydict() == old
+    assert [row["n"] for row in then.spark.collect()] == old["n"]
+    assert now.to_arrow().to_pydict() == {"v": ["c"], "n": [3]}
+
+
+def test_a_version_in_the_query_goes_before_the_one_of_the_cell(
+    warehouse: InteractiveShell,
+) -> None:
+    query = "SELECT v FROM db.t VERSION AS OF 2 WHERE id = 2"
+
+    assert run(warehouse, f"%paimon --as-of 1 {query}").to_arrow().to_pydict() == {"v": ["c"]}
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("INSERT INTO db.t VALUES (9, 'x')", "--as-of is for queries, and INSERT INTO is none."),
+        ("SELECT * FROM db.t$files", "A system table is read as it is now."),
+        ("SELECT * FROM `db`.`t$files`", "A system table is read as it is now."),
+        ("SELECT * FROM IDENTIFIER('db.t$files')", "A system table is read as it is now."),
+    ],
+)
+def test_what_cannot_travel_is_refused(
+    warehouse: InteractiveShell, capsys: pytest.CaptureFixture[str], sql: str, message: str
+) -> None:
+    lines = failure(warehouse, capsys, f"%%paimon --as-of 1\n{sql}")
+
+    assert lines[0] == f"QueryError: {message}"
+
+
+def test_a_point_that_is_not_there_is_an_error(
+    warehouse: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for point in ("99", "nosuch", "1970-01-01"):
+        lines = failure(warehouse, capsys, f"%%paimon --as-of {point}\nSELECT * FROM db.t")
+        assert lines[0].startswith("QueryError: ")
+        assert "db.t" in "".join(lines)
+    assert run(warehouse, "%paimon SELECT * FROM db.t").stats.row_count == 3
+
+
+def test_one_of_several_connections_is_used(
+    warehouse: InteractiveShell, folder: Path, tmp_path: Path
+) -> None:
+    run(warehouse, f"%paimon_connect {tmp_path} --alias other")
+    assert run(warehouse, "%paimon SELECT current_catalog()").to_arrow()[0][0].as_py() == "other"
+
+    joined = run(warehouse, "%paimon SELECT count(*) AS n FROM paimon.db.t")
+    run(warehouse, "%paimon_connect --use paimon")
+
+    assert joined.to_arrow()["n"].to_pylist() == [3]
+    assert run(warehouse, "%paimon SELECT count(*) AS n FROM db.t").to_arrow()["n"][0].as_py() == 3
+    assert folder.is_dir()

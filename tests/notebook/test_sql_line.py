@@ -5,6 +5,8 @@ from IPython.core.error import UsageError
 
 from paimonlab.notebook.sql_line import SqlLine, parse, parse_first
 
+QUIET = frozenset({"--no-progress"})
+
 
 @pytest.mark.parametrize(
     ("line", "parsed"),
@@ -18,10 +20,17 @@ from paimonlab.notebook.sql_line import SqlLine, parse, parse_first
         ("res <<", SqlLine(target="res", is_silent=True)),
         ("res<< ", SqlLine(target="res", is_silent=True)),
         ("res = <<", SqlLine(target="res")),
-        ("--limit 0 res << --no-progress", SqlLine("res", is_silent=True, limit=0, progress=False)),
+        (
+            "--limit 0 res << --no-progress",
+            SqlLine("res", is_silent=True, limit=0, flags=QUIET),
+        ),
         ("res << SELECT 1 << 2", SqlLine("res", is_silent=True, sql="SELECT 1 << 2")),
-        ("--help", SqlLine(wants_help=True)),
+        ("--help", SqlLine(flags=frozenset({"--help"}))),
         ("--limit '7' SELECT 1", SqlLine(limit=7, sql="SELECT 1")),
+        ("--as-of 12 SELECT 1", SqlLine(as_of=12, sql="SELECT 1")),
+        ("--as-of '2026-01-01 00:00'", SqlLine(as_of="2026-01-01 00:00")),
+        ("--as-of=daily --view v", SqlLine(as_of="daily", view="v")),
+        ("--max-bytes 1.5MB --lazy", SqlLine(max_bytes=1_500_000, flags=frozenset({"--lazy"}))),
     ],
 )
 def test_options_come_first_and_the_rest_is_untouched(line: str, parsed: SqlLine) -> None:
@@ -32,10 +41,12 @@ def test_options_come_first_and_the_rest_is_untouched(line: str, parsed: SqlLine
     ("line", "message"),
     [
         ("--limt 5 SELECT 1", r"unknown option --limt. Did you mean '--limit'\?"),
-        ("--limit", "--limit needs a value: --limit LIMIT"),
+        ("--limit", "--limit needs a value: --limit ROWS"),
         ("--limit ten", "--limit needs a number of rows, 0 for all, got 'ten'"),
         ("--limit -1", "--limit needs a number of rows, 0 for all, got '-1'"),
         ("-o 1x SELECT 1", "-o needs the name of a variable, got '1x'"),
+        ("--view a.b", "--view needs the name of a view, got 'a.b'"),
+        ("--max-bytes much", "--max-bytes needs a size such as 500kB or 20MB, got 'much'"),
         ("--no-progress=1", "--no-progress takes no value"),
     ],
 )

@@ -17,20 +17,33 @@ from paimonlab.notebook.commands.log import log
 from paimonlab.notebook.commands.lsm import lsm
 from paimonlab.notebook.commands.manifests import manifests
 from paimonlab.notebook.commands.schemas import schemas
-from paimonlab.notebook.commands.sql import DEFAULT_LIMIT, parse, run, sql
+from paimonlab.notebook.commands.sql import (
+    DEFAULT_LIMIT,
+    MANY_ROWS,
+    Manner,
+    lazy,
+    parse,
+    run,
+    sql,
+)
+from paimonlab.notebook.commands.statements import explain_parameters, statement_history
 from paimonlab.notebook.commands.tables import tables
 from paimonlab.notebook.commands.timeline import timeline
 from paimonlab.notebook.connection import connect
 
 __all__ = [
     "DEFAULT_LIMIT",
+    "MANY_ROWS",
+    "Manner",
     "changes",
     "connect",
     "demo",
+    "explain_parameters",
     "files",
     "fsck",
     "health",
     "heatmap",
+    "lazy",
     "list_connections",
     "log",
     "lsm",
@@ -40,6 +53,7 @@ __all__ = [
     "schemas",
     "show_help",
     "sql",
+    "statement_history",
     "tables",
     "timeline",
 ]

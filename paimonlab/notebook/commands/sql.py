@@ -1,12 +1,16 @@
-"""Run Spark SQL on the connected catalog."""
+"""Run SQL on the connected catalog."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimonlab.notebook import connection as connections
+from paimonlab.notebook import native
+from paimonlab.notebook.history import history
 from paimonlab.notebook.parameters import bind
 from paimonlab.notebook.progress import is_wanted
 from paimonlab.notebook.query_error import QueryError
@@ -14,9 +18,30 @@ from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement, quote_system_tables, split
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
+    from paimonlab.notebook.fetch import Fetched
+
+T = TypeVar("T")
 DEFAULT_LIMIT = 100
+MANY_ROWS = 1_000_000
+"""More rows than this are fetched only after they were asked for twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How statements are run."""
+
+    limit: int = DEFAULT_LIMIT
+    """Rows fetched of a query; 0: all."""
+    max_bytes: int | None = None
+    """Rows are kept while they take no more than this in Arrow."""
+    as_of: int | str | None = None
+    """Snapshot id, tag, or moment (``2026-01-31 12:00``) at which tables are read; None: now."""
+    progress: bool = True
+    """Whether a notebook shows how far a slow statement is."""
+    confirm: Callable[[], bool] | None = None
+    """Asked before more than `MANY_ROWS` are fetched; None: nobody is asked."""
 
 
 def sql(
@@ -24,10 +49,12 @@ def sql(
     *,
     args: Mapping[str, Any] | None = None,
     limit: int = DEFAULT_LIMIT,
+    max_bytes: int | None = None,
+    as_of: int | str | None = None,
     spark: SparkSession | None = None,
     progress: bool = True,
 ) -> Result:
-    """Run Spark SQL on the connected catalog.
+    """Run SQL on the connected catalog.
 
     Parameters
     ----------
@@ -37,6 +64,10 @@ def sql(
         Values of the ``:name`` parameters.
     limit
         Rows fetched of a query; 0: all. Writes and ``CALL`` are never limited.
+    max_bytes
+        Keep rows of a query while they take no more than this; None: all that were fetched.
+    as_of
+        Read all tables at this snapshot, tag or moment; for queries only.
     spark
         Session to use instead of the connected one.
     progress
@@ -54,10 +85,8 @@ def sql(
     """
     statements = parse(text)
     values = args or {}
-    results = [
-        run(statement, values, limit=limit, spark=spark, progress=progress)
-        for statement in statements
-    ]
+    manner = Manner(limit=limit, max_bytes=max_bytes, as_of=as_of, progress=progress)
+    results = [run(statement, values, manner, spark=spark) for statement in statements]
     return results[-1]
 
 
@@ -78,58 +107,129 @@ def parse(text: str) -> list[Statement]:
 def run(
     statement: Statement,
     args: Mapping[str, Any],
+    manner: Manner,
     *,
-    limit: int = DEFAULT_LIMIT,
     spark: SparkSession | None = None,
-    progress: bool = True,
 ) -> Result:
     """Run one statement as `sql` does."""
+    if manner.limit < 0:
+        raise ValueError(f"limit must be 0 or more, got {manner.limit}")
+    with history().recorded(statement.text, _alias(spark)) as entry:
+        if spark is None and connections.current().spark is None:
+            here = connections.current()
+            result = native.run(here, statement, limit=manner.limit, as_of=manner.as_of)
+        else:
+            session = spark or connections.current().session("SQL")
+            result = _run_on_spark(session, statement, args, manner)
+        entry.finish(result.stats.row_count)
+        return result
+
+
+def lazy(
+    statement: Statement, args: Mapping[str, Any], *, as_of: int | str | None = None
+) -> DataFrame:
+    """Return the DataFrame of a query without running it.
+
+    Raises
+    ------
+    QueryError
+        If the statement is no query.
+    """
+    session = connections.current().session("--lazy")
+    return _OnSpark(session, statement, bind(statement, args), as_of).frame()
+
+
+def _alias(spark: SparkSession | None) -> str:
+    return connections.current().alias if spark is None else "spark"
+
+
+def _run_on_spark(
+    session: SparkSession, statement: Statement, args: Mapping[str, Any], manner: Manner
+) -> Result:
     from paimonlab.notebook.running import run_on_spark  # noqa: PLC0415 - PySpark is optional
 
-    if limit < 0:
-        raise ValueError(f"limit must be 0 or more, got {limit}")
-    session = spark or connections.current().session("SQL")
-    values = bind(statement, args)
-    row_limit = limit if limit and statement.is_query else None
-    return run_on_spark(
-        session,
-        lambda: _execute(session, statement, values, row_limit),
-        description=statement.text[:200],
-        shows_progress=progress and is_wanted(),
-    )
+    work = _OnSpark(session, statement, bind(statement, args), manner.as_of)
+    wanted = manner.limit if manner.limit and statement.is_query else None
+    is_asked = manner.confirm is not None and statement.is_query
+    asks_first = is_asked and (wanted is None or wanted > MANY_ROWS)
+    shows_progress = manner.progress and is_wanted()
+    description = statement.text[:200]
 
+    def fetched(limit: int | None) -> tuple[DataFrame, Fetched, float]:
+        return run_on_spark(
+            session,
+            lambda: work.fetch(limit),
+            description=description,
+            shows_progress=shows_progress,
+        )
 
-def _execute(
-    spark: SparkSession, statement: Statement, args: dict[str, Any], limit: int | None
-) -> Result:
-    """Send one statement to Spark and fetch its rows; runs in the worker thread."""
-    from paimonlab.notebook.explain import explain  # noqa: PLC0415 - PySpark is optional
-    from paimonlab.notebook.fetch import fetch  # noqa: PLC0415
-
-    sent = quote_system_tables(statement)
-    begin = time.monotonic()
-    try:
-        frame = spark.sql(sent.text, args=args) if args else spark.sql(sent.text)
-        fetched = fetch(frame, limit=limit)
-    except Exception as error:
-        explained = explain(error, statement, sent, lambda: _known_tables(spark))
-        if explained is None:
-            raise
-        raise explained from error
+    frame, found, seconds = fetched(MANY_ROWS if asks_first else wanted)
+    if asks_first and found.has_more_rows and manner.confirm is not None and manner.confirm():
+        frame, found, seconds = fetched(wanted)
+    table, has_more, is_cut = found.table, found.has_more_rows, False
+    if manner.max_bytes is not None and statement.is_query and table.nbytes > manner.max_bytes:
+        kept = int(table.num_rows * manner.max_bytes / table.nbytes)
+        table, has_more, is_cut = table.slice(0, kept), True, True
     stats = Stats(
-        row_count=fetched.table.num_rows,
-        has_more_rows=fetched.has_more_rows,
-        fetched_bytes=fetched.table.nbytes,
-        duration_seconds=time.monotonic() - begin,
+        row_count=table.num_rows,
+        has_more_rows=has_more,
+        fetched_bytes=table.nbytes,
+        duration_seconds=seconds,
+        is_cut=is_cut,
     )
     return Result(
-        fetched.table,
-        types=fetched.types,
+        table,
+        types=found.types,
         sql=statement.text,
         title=statement.title,
         stats=stats,
         spark=frame,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _OnSpark:
+    """One statement to be sent to Spark."""
+
+    spark: SparkSession
+    statement: Statement
+    args: dict[str, Any]
+    as_of: int | str | None
+
+    def fetch(self, limit: int | None) -> tuple[DataFrame, Fetched, float]:
+        """Send the statement and fetch its rows; runs in the worker thread."""
+        from paimonlab.notebook.fetch import fetch  # noqa: PLC0415 - PySpark is optional
+
+        begin = time.monotonic()
+        frame = self.frame()
+        found = self._explained(lambda: fetch(frame, limit=limit))
+        return frame, found, time.monotonic() - begin
+
+    def frame(self) -> DataFrame:
+        """Send the statement; a query is not run by that."""
+        from paimonlab.notebook.travel import travelling  # noqa: PLC0415 - PySpark is optional
+
+        sent = quote_system_tables(self.statement)
+
+        def send() -> DataFrame:
+            with travelling(self.spark, self.statement, self.args, self.as_of):
+                if self.args:
+                    return self.spark.sql(sent.text, args=self.args)
+                return self.spark.sql(sent.text)
+
+        return self._explained(send)
+
+    def _explained(self, work: Callable[[], T]) -> T:
+        from paimonlab.notebook.explain import explain  # noqa: PLC0415 - PySpark is optional
+
+        try:
+            return work()
+        except Exception as error:
+            sent = quote_system_tables(self.statement)
+            explained = explain(error, self.statement, sent, partial(_known_tables, self.spark))
+            if explained is None:
+                raise
+            raise explained from error
 
 
 def _known_tables(spark: SparkSession) -> Sequence[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import UsageError
+from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
@@ -15,11 +15,16 @@ from IPython.display import display
 
 from paimonlab.notebook import commands, settings, sql_line
 from paimonlab.notebook import connection as connections
+from paimonlab.notebook.history import history
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.result import Result
+from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.views import View
 from paimonlab.spec.secrets import without_secrets
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 LAST_RESULT = "_paimon"
 
@@ -37,6 +42,24 @@ def _connected(asked: Any) -> connections.Connection:
         engine=settings.engine_of(given.get("engine", "spark")),
         alias=given.get("alias"),
     )
+
+
+def _viewed(name: str, statement: Statement) -> str:
+    if not statement.is_query:
+        raise QueryError(f"--view is for queries, and {statement.title} is none.")
+    return name
+
+
+def _confirm() -> bool:
+    """Ask whether to fetch very many rows."""
+    question = f"more than {commands.MANY_ROWS:,} rows: fetch them all? [y/N] "
+    try:
+        return input(question).strip().lower() in {"y", "yes"}
+    except (EOFError, OSError, StdinNotImplementedError) as error:
+        raise QueryError(
+            f"There are more than {commands.MANY_ROWS:,} rows, and nobody can be asked.",
+            hint="--yes fetches them, --limit N fetches the first N.",
+        ) from error
 
 
 @contextmanager
@@ -98,11 +121,37 @@ class SqlMagics(Magics):
         """Show all of the last SQL error: what Spark said, and where it came from."""
         if self._last_error is None:
             raise UsageError("no SQL has failed yet")
-        print("".join(traceback.format_exception(self._last_error)))  # noqa: T201 - asked for
+        whole = "".join(traceback.format_exception(self._last_error))
+        print(without_secrets(whole))  # noqa: T201 - asked for
+
+    @line_magic
+    @magic_arguments()
+    @argument("-n", "--last", type=int, default=20, metavar="N", help="newest N statements (20)")
+    @argument("--failed", action="store_true", help="only those that failed")
+    @argument("pattern", nargs="*", metavar="TEXT", help="only those with this text in the SQL")
+    def paimon_history(self, line: str) -> View:
+        """Show the statements that were run: when, where, how many rows, how long."""
+        asked = arguments(self.paimon_history, line)
+        if asked.last < 1:
+            raise UsageError(f"-n must be at least 1, got {asked.last}")
+        return commands.statement_history(
+            last=asked.last, is_failed=asked.failed, pattern=unquoted(" ".join(asked.pattern))
+        )
+
+    @line_magic
+    def paimon_rerun(self, line: str) -> Result | View | DataFrame | None:
+        """Run a statement of %paimon_history again: %paimon_rerun NUMBER."""
+        if not line.strip().isdecimal():
+            raise UsageError("%paimon_rerun needs the number of a statement in %paimon_history")
+        try:
+            sql = history().text(int(line))
+        except LookupError as error:
+            raise UsageError(str(error)) from error
+        return self._answer(sql_line.SqlLine(), sql)
 
     @no_var_expand
     @line_cell_magic
-    def paimon(self, line: str, cell: str | None = None) -> Result | View | None:
+    def paimon(self, line: str, cell: str | None = None) -> Result | View | DataFrame | None:
         """Run Spark SQL on the connected catalog.
 
         ``%paimon [options] SELECT …`` takes the rest of the line, ``%%paimon [options]`` the
@@ -111,21 +160,45 @@ class SqlMagics(Magics):
 
         Options: ``name <<`` keeps the result in a variable and shows nothing, ``name = <<`` or
         ``-o name`` keeps and shows it; ``--limit N`` fetches N rows of a query (100), 0 is all;
+        ``--max-bytes 20MB`` keeps no more; ``--yes`` fetches more than a million rows unasked;
+        ``--as-of 12``, a tag or ``'2026-01-31 12:00'`` reads all tables as they were;
+        ``--lazy`` returns Spark's DataFrame and runs nothing; ``--view NAME`` makes the query a
+        temporary view; ``--explain-params`` shows the values of ``:name`` and runs nothing;
         ``--no-progress``. ``--`` ends the options.
         """
         asked = sql_line.parse(line) if cell is None else sql_line.parse_first(line)
-        if asked.wants_help:
+        return self._answer(asked, asked.sql if cell is None else cell)
+
+    def _answer(self, asked: sql_line.SqlLine, sql: str) -> Result | View | DataFrame | None:
+        if "--help" in asked.flags:
             return commands.show_help("sql")
         with errors_on_one_line(), self._remembering_errors():
-            return self._run(asked, asked.sql if cell is None else cell)
+            if "--explain-params" in asked.flags:
+                return commands.explain_parameters(sql, self._variables, source="notebook")
+            return self._run(asked, sql)
 
-    def _run(self, asked: sql_line.SqlLine, sql: str) -> Result | None:
+    @property
+    def _variables(self) -> dict[str, Any]:
         assert self.shell is not None, "magics run in a shell"
-        variables = self.shell.user_ns
+        return self.shell.user_ns
+
+    def _run(self, asked: sql_line.SqlLine, sql: str) -> Result | DataFrame | None:
+        variables = self._variables
+        manner = commands.Manner(
+            limit=asked.limit,
+            max_bytes=asked.max_bytes,
+            as_of=asked.as_of,
+            progress="--no-progress" not in asked.flags,
+            confirm=None if "--yes" in asked.flags else _confirm,
+        )
         for statement in commands.parse(sql):
-            result = commands.run(statement, variables, limit=asked.limit, progress=asked.progress)
-            variables[LAST_RESULT] = result
             is_last = statement.number == statement.count
+            if is_last and "--lazy" in asked.flags:
+                return self._lazy(asked, statement)
+            result = commands.run(statement, variables, manner)
+            variables[LAST_RESULT] = result
+            if is_last and asked.view is not None:
+                result.spark.createOrReplaceTempView(_viewed(asked.view, statement))
             if is_last and asked.target is not None:
                 variables[asked.target] = result
             if is_last and not asked.is_silent:
@@ -133,6 +206,14 @@ class SqlMagics(Magics):
             if not asked.is_silent:
                 display(result)
         return None
+
+    def _lazy(self, asked: sql_line.SqlLine, statement: Statement) -> DataFrame | None:
+        frame = commands.lazy(statement, self._variables, as_of=asked.as_of)
+        if asked.view is not None:
+            frame.createOrReplaceTempView(_viewed(asked.view, statement))
+        if asked.target is not None:
+            self._variables[asked.target] = frame
+        return None if asked.is_silent else frame
 
     @contextmanager
     def _remembering_errors(self) -> Iterator[None]:

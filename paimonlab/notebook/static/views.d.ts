@@ -271,6 +271,31 @@ export interface ManifestTree {
   index: IndexNode | null;
 }
 
+export interface ResultColumn {
+  name: string;
+  type: string;
+  isNumber: boolean;
+  nullCount: number;
+  nanCount: number;
+  distinctCount: number | null;
+  low: string | null;
+  high: string | null;
+  bins: (number)[];
+  top: ([string, number])[];
+  ranks: (number)[] | null;
+  trees: unknown | null;
+}
+
+export interface ResultRows {
+  kind: "result";
+  columns: (ResultColumn)[];
+  rows: ((string | null)[])[];
+  rowCount: number;
+  hasMoreRows: boolean;
+  summarisedCount: number;
+  footer: string;
+}
+
 export interface SchemaColumn {
   fieldId: number;
   name: string;

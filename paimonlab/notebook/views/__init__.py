@@ -36,6 +36,7 @@ from paimonlab.notebook.views.manifests import (
     VectorNode,
     repeatable_manifests,
 )
+from paimonlab.notebook.views.result import ResultColumn, ResultRows
 from paimonlab.notebook.views.schemas import (
     SchemaColumn,
     SchemaDifference,
@@ -46,6 +47,12 @@ from paimonlab.notebook.views.schemas import (
     schema_history,
 )
 from paimonlab.notebook.views.skew import Skew
+from paimonlab.notebook.views.statements import (
+    ParameterEntry,
+    Parameters,
+    StatementEntry,
+    Statements,
+)
 from paimonlab.notebook.views.tables import TableEntry, TableList
 from paimonlab.notebook.views.timeline import (
     Timeline,
@@ -86,6 +93,10 @@ __all__ = [
     "ManifestListNode",
     "ManifestNode",
     "ManifestTree",
+    "ParameterEntry",
+    "Parameters",
+    "ResultColumn",
+    "ResultRows",
     "SchemaColumn",
     "SchemaDifference",
     "SchemaHistory",
@@ -93,6 +104,8 @@ __all__ = [
     "SchemaVersion",
     "SizeBin",
     "Skew",
+    "StatementEntry",
+    "Statements",
     "TableEntry",
     "TableList",
     "Tile",
@@ -130,5 +143,6 @@ INTERACTIVE = (
     FileMap,
     Log,
     SchemaHistory,
+    ResultRows,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

@@ -1,0 +1,256 @@
+"""SQL without Spark: the query of one table that `Table.scan` answers as it stands.
+
+``SELECT * | columns | count(*) FROM table [VERSION AS OF …] [WHERE …] [LIMIT n]``. Whatever else
+there is in a statement is refused by name: a query is never answered in part.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.notebook.query_error import QueryError, Span
+from paimonlab.notebook.result import Result, Stats
+from paimonlab.notebook.sql_text import Token, TokenKind
+from paimonlab.notebook.statements import Statement
+from paimonlab.notebook.travel import check_travels, is_moment
+from paimonlab.spec.arrow_types import from_arrow
+from paimonlab.spec.type_text import format_type
+from paimonlab.spec.types import with_nullable
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.connection import Connection
+
+_ENDS = frozenset({"WHERE", "LIMIT", "VERSION"})
+_NAMES = (TokenKind.WORD, TokenKind.QUOTED)
+_WITHOUT_SPARK = "connect with --engine spark"
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """A query that a scan answers."""
+
+    columns: tuple[str, ...] | None
+    """None: all."""
+    is_count: bool
+    table: tuple[str, ...]
+    version: int | str | None
+    where: str | None
+    limit: int | None
+
+
+def run(
+    connection: Connection, statement: Statement, *, limit: int, as_of: int | str | None
+) -> Result:
+    """Answer a query.
+
+    Parameters
+    ----------
+    connection
+        Where its table is.
+    statement
+        The query.
+    limit
+        Rows fetched; 0: all.
+    as_of
+        Snapshot, tag or moment to read, unless the query says it.
+
+    Raises
+    ------
+    QueryError
+        If the statement is anything else, or there is no such table or column.
+    """
+    begin = time.monotonic()
+    query = _Parser(statement).query()
+    if as_of is not None:
+        check_travels(statement, {})
+    rows = _rows(connection, query, limit, as_of)
+    row_limit = limit if not query.is_count else 0
+    has_more = bool(row_limit) and rows.num_rows > row_limit
+    table = rows.slice(0, row_limit) if has_more else rows
+    stats = Stats(
+        row_count=table.num_rows,
+        has_more_rows=has_more,
+        fetched_bytes=table.nbytes,
+        duration_seconds=time.monotonic() - begin,
+    )
+    return Result(
+        table,
+        types=[_type(field) for field in table.schema],
+        sql=statement.text,
+        title=statement.title,
+        stats=stats,
+        spark=None,
+    )
+
+
+def _rows(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> pa.Table:
+    name = query.table[1:] if len(query.table) == 3 else query.table
+    if len(query.table) == 3 and query.table[0] != connection.catalog_name:
+        raise UnsupportedError(f"the catalog {query.table[0]} without Spark", _WITHOUT_SPARK)
+    point: dict[str, Any] = {}
+    if query.version is not None:
+        point = {"version": query.version}
+    elif isinstance(as_of, str):
+        point = {"timestamp": as_of} if is_moment(as_of) else {"tag": as_of}
+    elif as_of is not None:
+        point = {"snapshot": as_of}
+    asked = None if query.is_count or not limit else limit + 1
+    if query.limit is not None:
+        asked = query.limit if asked is None else min(query.limit, asked)
+    table = connection.catalog.table(".".join(name))
+    scan = table.scan(query.columns, query.where, limit=None if query.is_count else asked, **point)
+    if query.is_count:
+        counted = pa.table({"count(1)": pa.array([scan.count()], pa.int64())})
+        return counted.slice(0, query.limit)
+    return scan.to_arrow()
+
+
+def _type(field: pa.Field) -> str:
+    return format_type(with_nullable(from_arrow(field.type), nullable=True)).lower()
+
+
+class _Parser:
+    """Reads the tokens of a statement from left to right."""
+
+    def __init__(self, statement: Statement) -> None:
+        self._statement = statement
+        self._tokens = statement.tokens
+        self._place = 0
+
+    def query(self) -> _Query:
+        """Read all of it."""
+        self._expect("SELECT")
+        columns, is_count = self._columns()
+        self._expect("FROM")
+        table = self._name()
+        version = self._version()
+        where = self._where()
+        limit = self._limit()
+        if self._peek() is not None:
+            raise self._refused()
+        return _Query(columns, is_count, table, version, where, limit)
+
+    def _columns(self) -> tuple[tuple[str, ...] | None, bool]:
+        if self._take("*"):
+            return None, False
+        words = [token.text.upper() for token in self._tokens[self._place :][:5]]
+        if words[:3] == ["COUNT", "(", "*"] and words[3:] == [")", "FROM"]:
+            self._place += 4
+            return None, True
+        names = [self._column()]
+        while self._take(","):
+            names.append(self._column())
+        if len(set(names)) < len(names):
+            raise self._refused("a column asked for twice", self._place - 1)
+        return tuple(names), False
+
+    def _column(self) -> str:
+        token = self._peek()
+        after = self._peek(1)
+        ends = after is not None and (after.text == "," or after.text.upper() == "FROM")
+        if token is None or token.kind not in _NAMES or not ends or token.text[0].isdigit():
+            raise self._refused()
+        self._place += 1
+        return _plain(token)
+
+    def _name(self) -> tuple[str, ...]:
+        parts = [self._part()]
+        while self._take("."):
+            parts.append(self._part())
+        if not 2 <= len(parts) <= 3:
+            raise self._refused("a table without its database", self._place - 1)
+        return tuple(parts)
+
+    def _part(self) -> str:
+        text = self._word()
+        while (token := self._peek()) is not None and token.text == "$":
+            self._place += 1
+            text += "$" + self._word()
+        return text
+
+    def _word(self) -> str:
+        token = self._peek()
+        if token is None or token.kind not in _NAMES:
+            raise self._refused()
+        self._place += 1
+        return _plain(token)
+
+    def _version(self) -> int | str | None:
+        if not self._take("VERSION"):
+            return None
+        self._expect("AS")
+        self._expect("OF")
+        token = self._peek()
+        if token is None:
+            raise self._refused()
+        self._place += 1
+        if token.kind is TokenKind.WORD and token.text.isdecimal():
+            return int(token.text)
+        if token.kind is TokenKind.STRING and "\\" not in token.text and token.text[0] in "'\"":
+            return token.text[1:-1]
+        raise self._refused(place=self._place - 1)
+
+    def _where(self) -> str | None:
+        """Take the text of the condition, up to LIMIT; what it means is `Table.scan`'s business."""
+        if not self._take("WHERE"):
+            return None
+        begin = self._place
+        while (token := self._peek()) is not None and token.text.upper() != "LIMIT":
+            is_word = token.kind is TokenKind.WORD
+            if is_word and token.text.upper() in {"GROUP", "ORDER", "HAVING", "SELECT", "UNION"}:
+                raise self._refused()
+            if token.text == ":":
+                raise self._refused("a parameter")
+            self._place += 1
+        if begin == self._place:
+            raise self._refused()
+        first, last = self._tokens[begin], self._tokens[self._place - 1]
+        return self._statement.cell[first.start : last.end]
+
+    def _limit(self) -> int | None:
+        if not self._take("LIMIT"):
+            return None
+        token = self._peek()
+        if token is None or not token.text.isdecimal():
+            raise self._refused()
+        self._place += 1
+        return int(token.text)
+
+    def _peek(self, ahead: int = 0) -> Token | None:
+        place = self._place + ahead
+        return self._tokens[place] if place < len(self._tokens) else None
+
+    def _take(self, word: str) -> bool:
+        token = self._peek()
+        found = token is not None and token.kind is not TokenKind.QUOTED
+        if found and token is not None and token.text.upper() == word:
+            self._place += 1
+            return True
+        return False
+
+    def _expect(self, word: str) -> None:
+        if not self._take(word):
+            raise self._refused()
+
+    def _refused(self, what: str = "", place: int | None = None) -> QueryError:
+        tokens: Sequence[Token] = self._tokens
+        at = tokens[min(self._place if place is None else place, len(tokens) - 1)]
+        feature = what or (at.text if at.kind is TokenKind.WORD else repr(at.text))
+        return QueryError(
+            f"{feature} without Spark is not supported: {_WITHOUT_SPARK}",
+            statement=self._statement,
+            span=Span(at.start, at.end),
+            hint="Without Spark: SELECT columns FROM db.t [VERSION AS OF …] [WHERE …] [LIMIT n]",
+        )
+
+
+def _plain(token: Token) -> str:
+    if token.kind is TokenKind.QUOTED:
+        return token.text[1:-1].replace("``", "`")
+    return token.text

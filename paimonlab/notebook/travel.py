@@ -1,0 +1,108 @@
+"""``--as-of``: all Paimon tables of a query at one point in time.
+
+Spark is told by the session's ``spark.paimon.scan.…`` options while it looks tables up; what it
+has found then stays at that point, also in a DataFrame that is run later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from paimonlab.notebook.query_error import QueryError, Span
+from paimonlab.notebook.sql_text import Token, TokenKind
+from paimonlab.notebook.statements import Statement
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_MOMENT = re.compile(r"\d{4}-\d{1,2}-\d{1,2}\b.*")
+
+
+def is_moment(point: str) -> bool:
+    """Tell whether a text is a date or a timestamp, not the name of a tag."""
+    return _MOMENT.fullmatch(point) is not None
+
+
+def check_travels(statement: Statement, args: Mapping[str, Any]) -> None:
+    """Check that all of a statement can be read at another time.
+
+    Raises
+    ------
+    QueryError
+        If it is no query, or reads a system table, which is always as of now.
+    """
+    if not statement.is_query:
+        raise QueryError(
+            f"--as-of is for queries, and {statement.title} is none.", statement=statement
+        )
+    token = _system_table(statement, args)
+    if token is not None:
+        raise QueryError(
+            "A system table is read as it is now.",
+            statement=statement,
+            span=Span(token.start, token.end),
+            hint="Run it in a cell without --as-of.",
+        )
+
+
+def _system_table(statement: Statement, args: Mapping[str, Any]) -> Token | None:
+    for token in statement.tokens:
+        is_name = token.kind is not TokenKind.STRING
+        if is_name and ("$" in token.text or token.text.strip("`").lower() == "sys"):
+            return token
+        if token.text.upper() == "IDENTIFIER":
+            texts = [one.text for one in statement.tokens if one.kind is TokenKind.STRING]
+            texts += [value for value in args.values() if isinstance(value, str)]
+            if any("$" in text or text.lower().startswith("sys.") for text in texts):
+                return token
+    return None
+
+
+@contextmanager
+def travelling(
+    spark: SparkSession, statement: Statement, args: Mapping[str, Any], as_of: int | str | None
+) -> Iterator[None]:
+    """Let Spark look tables up at a point in time; None: now.
+
+    Raises
+    ------
+    QueryError
+        As `check_travels` does.
+    """
+    if as_of is None:
+        yield
+        return
+    check_travels(statement, args)
+    from paimonlab.spark.session_options import PREFIX  # noqa: PLC0415 - PySpark is optional
+    from paimonlab.spark.time_travel import TRAVEL_OPTIONS  # noqa: PLC0415
+
+    key, value = _option(spark, as_of)
+    before = {option: spark.conf.get(PREFIX + option, None) for option in TRAVEL_OPTIONS}
+    try:
+        for option in TRAVEL_OPTIONS:
+            spark.conf.unset(PREFIX + option)
+        spark.conf.set(PREFIX + key, value)
+        yield
+    finally:
+        spark.conf.unset(PREFIX + key)
+        for option, old in before.items():
+            if old is not None:
+                spark.conf.set(PREFIX + option, old)
+
+
+def _option(spark: SparkSession, as_of: int | str) -> tuple[str, str]:
+    if isinstance(as_of, int):
+        return "scan.snapshot-id", str(as_of)
+    if not is_moment(as_of):
+        return "scan.tag-name", as_of
+    # In the session's time zone, as TIMESTAMP AS OF reads it.
+    row = spark.sql(
+        "SELECT unix_millis(CAST(:moment AS TIMESTAMP))", args={"moment": as_of}
+    ).first()
+    assert row is not None, "a query without FROM has a row"
+    if row[0] is None:
+        raise QueryError(f"--as-of {as_of!r} is no moment: write '2026-01-31 12:00:00'")
+    return "scan.timestamp-millis", str(row[0])
