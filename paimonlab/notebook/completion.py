@@ -1,12 +1,13 @@
-"""Names that fit where the cursor is: tables, system tables, ``:name`` parameters, topics of help.
+"""Completion in cells of SQL and lines of magics, through IPython's own completer.
 
-Only what can be listed without Spark: a completer must answer at once, also while a job runs.
+Only what is known without Spark, and never waited for: a completer must answer at once, also
+while a job runs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from IPython.core.completer import (
@@ -17,11 +18,11 @@ from IPython.core.completer import (
 )
 from IPython.core.interactiveshell import InteractiveShell
 
-from paimonlab.errors import PaimonError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook.help_pages import TOPICS
+from paimonlab.notebook.known_names import known_names
+from paimonlab.notebook.sql_completion import Candidate, Names, sql_candidates
 from paimonlab.notebook.sql_line import OPTIONS
-from paimonlab.table.system import SYSTEM_TABLES
 
 _IDENTIFIER = "paimonlab"
 _MAGIC = re.compile(r"\s*(?:\w+\s*=\s*)?(%%?paimon\w*)")
@@ -34,66 +35,82 @@ _OF_TABLES = frozenset(
 )
 """Magics whose line names a table."""
 _FRAGMENT = re.compile(r"[\w.$:-]*$")
+_WITHOUT_TABLE = frozenset(
+    {"%paimon_demo", "%paimon_doctor", "%paimon_history", "%paimon_rerun", "%paimon_trace"}
+)
+_OF_SQL = frozenset({"%paimon", "%%paimon"})
+
+OptionsOf = Callable[[str], Sequence[str]]
+"""Lists the options of a magic."""
 
 
 def candidates(
-    before: str, variables: Iterable[str], tables: Callable[[], Sequence[str]]
-) -> tuple[str, list[str]]:
+    before: str,
+    after: str,
+    names: Callable[[], Names],
+    variables: Mapping[str, Any],
+    options_of: OptionsOf,
+) -> tuple[str, list[Candidate]]:
     """Return the word at the cursor and what it could become.
 
     Parameters
     ----------
-    before
-        The cell up to the cursor.
+    before, after
+        The cell up to the cursor, and behind it.
+    names
+        The catalog; only called where it matters.
     variables
-        Names that a parameter can have.
-    tables
-        Lists ``database.table`` names; only called where a table can stand.
+        What a parameter can be.
+    options_of
+        Options of the other magics.
     """
-    magic = _magic(before)
+    found = _magic(before)
     match = _FRAGMENT.search(before)
     word = match[0] if match else ""
-    if magic is None:
+    if found is None:
         return word, []
+    magic, rest = found
+    if word.startswith("-") and "\n" not in rest:
+        options = OPTIONS if magic in _OF_SQL else options_of(magic.lstrip("%"))
+        return word, _starting(word, options, "option")
+    if magic == "%paimon":
+        line = after.partition("\n")[0]
+        return sql_candidates(rest + line, len(rest), names(), variables)
+    if magic == "%%paimon":
+        _, newline, sql = rest.partition("\n")
+        return sql_candidates(sql + after, len(sql), names(), variables) if newline else (word, [])
+    return word, _of_line(magic, rest, word, names)
+
+
+def _of_line(magic: str, rest: str, word: str, names: Callable[[], Names]) -> list[Candidate]:
+    """Offer what a magic that is no SQL takes."""
     if magic == "%paimon_help":
-        return word, _starting(word, TOPICS)
-    if word.startswith("-"):
-        return word, _starting(word, OPTIONS) if magic.endswith("paimon") else []
-    if word.startswith(":"):
-        return word, _starting(word, (f":{name}" for name in variables if name[0] != "_"))
-    if magic in _OF_TABLES:
-        return word, _tables(word, tables())
-    return word, []
+        return _starting(word, TOPICS, "topic")
+    if magic == "%paimon_connect":
+        is_named = re.search(r"--(?:use|close)[ =]\S*$", rest)
+        aliases = [one.alias for one in connections.connections()]
+        return _starting(word, aliases, "connection") if is_named else []
+    if magic in _WITHOUT_TABLE:
+        return []
+    tables = names().tables()
+    if magic in {"%paimon_tables", "%paimon_health"}:
+        databases = sorted({name.partition(".")[0] for name in tables})
+        return _starting(word, databases, "database")
+    return _starting(word, tables, "table")
 
 
-def _magic(before: str) -> str | None:
-    """Name the magic that the cursor is in: that of the cell, else that of its line."""
+def _magic(before: str) -> tuple[str, str] | None:
+    """Name the magic that the cursor is in and what follows it: of the cell, else of its line."""
     cell = _MAGIC.match(before)
     if cell and cell[1].startswith("%%"):
-        return cell[1] if "\n" in before or before != cell[0] else None
+        return (cell[1], before[cell.end() :]) if before != cell[0] else None
     line = before.rpartition("\n")[2]
     match = _MAGIC.match(line)
-    return match[1] if match and line != match[0] else None
+    return (match[1], line[match.end() :]) if match and line != match[0] else None
 
 
-def _tables(word: str, tables: Sequence[str]) -> list[str]:
-    base, dollar, _ = word.partition("$")
-    if dollar:
-        return _starting(word, (f"{base}${name}" for name in SYSTEM_TABLES))
-    return _starting(word, tables)
-
-
-def _starting(word: str, names: Iterable[str]) -> list[str]:
-    return sorted(name for name in names if name.startswith(word))
-
-
-def _known_tables() -> Sequence[str]:
-    if not connections.is_connected():
-        return ()  # to connect as configured could take long
-    try:
-        return connections.current().known_tables()
-    except (PaimonError, OSError):
-        return ()  # a completer has nowhere to show an error
+def _starting(word: str, names: Iterable[str], about: str) -> list[Candidate]:
+    return [Candidate(name, about) for name in sorted(names) if name.startswith(word)]
 
 
 def register(shell: InteractiveShell) -> None:
@@ -102,20 +119,26 @@ def register(shell: InteractiveShell) -> None:
     if _IDENTIFIER in known:
         return
 
+    def options_of(magic: str) -> Sequence[str]:
+        text = getattr(shell.find_line_magic(magic), "__doc__", None) or ""
+        return sorted(set(re.findall(r"--[a-z][a-z-]*", text)))
+
     @context_matcher(identifier=_IDENTIFIER)
     def paimon_names(context: CompletionContext) -> SimpleMatcherResult:
-        before = _before_cursor(context)
-        word, found = candidates(before, list(shell.user_ns), _known_tables)
-        completions = [SimpleCompletion(text=name, type="paimon") for name in found]
+        before, after = _around_cursor(context)
+        word, found = candidates(before, after, known_names, shell.user_ns, options_of)
+        completions = [SimpleCompletion(text=one.text, type=one.about) for one in found]
         return _result(word, completions)
 
     shell.Completer.custom_matchers.append(paimon_names)
 
 
-def _before_cursor(context: CompletionContext) -> str:
-    lines = context.full_text.split("\n")[: context.cursor_line + 1]
-    lines[-1] = lines[-1][: context.cursor_position]
-    return "\n".join(lines)
+def _around_cursor(context: CompletionContext) -> tuple[str, str]:
+    lines = context.full_text.split("\n")
+    line = lines[context.cursor_line]
+    before = [*lines[: context.cursor_line], line[: context.cursor_position]]
+    after = [line[context.cursor_position :], *lines[context.cursor_line + 1 :]]
+    return "\n".join(before), "\n".join(after)
 
 
 def _result(word: str, completions: list[SimpleCompletion]) -> SimpleMatcherResult:

@@ -1,47 +1,198 @@
+"""What is offered at the cursor, which is drawn as ``|``."""
+
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
+
+import pyarrow as pa
 import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
-from paimonlab.notebook import load_ipython_extension
+import paimonlab
+from paimonlab.notebook import commands, load_ipython_extension
 from paimonlab.notebook.completion import candidates
+from paimonlab.notebook.known_names import Answers
+from paimonlab.notebook.sql_completion import Names
 
-TABLES = ["air.flights", "air.carriers", "sea.ships"]
+FLIGHTS = pa.schema(
+    [
+        ("month", pa.int32()),
+        ("carrier", pa.string()),
+        ("dep delay", pa.float64()),
+        ("plane", pa.struct([("tail", pa.string()), ("size", pa.struct([("seats", pa.int32())]))])),
+    ]
+)
+TABLES: Mapping[str, pa.Schema] = {
+    "air.flights": FLIGHTS,
+    "air.carriers": pa.schema([("carrier", pa.string()), ("name", pa.string())]),
+    "sea.ships": pa.schema([("tonnage", pa.int64())]),
+    "air.flights$files": pa.schema([("file_path", pa.string())]),
+}
+NAMES = Names(
+    tables=lambda: [name for name in TABLES if "$" not in name],
+    columns=lambda name: TABLES.get(name.removeprefix("paimon.")),
+    points=lambda name: {"daily": "tag of snapshot 2", "2": "COMPACT"} if name else {},
+    system_tables={"snapshots": "…", "schemas": "…", "files": "…"},
+    functions=lambda: ["count", "concat", "sum"],
+)
+VARIABLES = {"day": "2026-01-01", "days": [1], "_dir": 1, "api_token": "hush", "f": len}
+
+
+def offered(cell: str) -> tuple[str, dict[str, str]]:
+    before, _, after = cell.partition("|")
+    word, found = candidates(before, after, lambda: NAMES, VARIABLES, lambda _: ["--last"])
+    return word, {one.text: one.about for one in found}
 
 
 @pytest.mark.parametrize(
-    ("before", "word", "found"),
+    ("cell", "word", "found"),
     [
-        ("%paimon_timeline air.f", "air.f", ["air.flights"]),
-        ("%paimon_timeline ", "", ["air.carriers", "air.flights", "sea.ships"]),
-        ("%%paimon\nSELECT *\nFROM air.", "air.", ["air.carriers", "air.flights"]),
-        ("%%paimon\nSELECT * FROM air.flights$sn", "air.flights$sn", ["air.flights$snapshots"]),
-        ("x = 1\nx = %paimon SELECT * FROM sea", "sea", ["sea.ships"]),
-        ("%%paimon\nSELECT * FROM t WHERE a = :d", ":d", [":day"]),
-        ("%%paimon --l", "--l", ["--limit"]),
-        ("%paimon_help sy", "sy", ["system tables"]),
-        ("%%paimon", "paimon", []),
-        ("print(air.", "air.", []),
-        ("x = 5 % paimon", "paimon", []),
+        ("%paimon_timeline air.f|", "air.f", ["air.flights"]),
+        ("%paimon_timeline |", "", ["air.carriers", "air.flights", "sea.ships"]),
+        ("%paimon_timeline --l|", "--l", ["--last"]),
+        ("%paimon_tables a|", "a", ["air"]),
+        ("%paimon_help sy|", "sy", ["system tables"]),
+        ("%paimon_history a|", "a", []),
+        ("%%paimon --li|", "--li", ["--limit"]),
+        ("x = %paimon --as|", "--as", ["--as-of"]),
+        ("%%paimon|", "paimon", []),
+        ("print(air.|", "air.", []),
+        ("x = 5 % paimon|", "paimon", []),
+        ("%%paimon\nSELECT *\nFROM air.|", "air.", ["air.flights", "air.carriers"]),
+        ("%%paimon\nSELECT * FROM paimon.air.c|", "paimon.air.c", ["paimon.air.carriers"]),
+        ("x = 1\nx = %paimon SELECT * FROM sea|", "sea", ["sea.ships"]),
+        ("%%paimon\nSELECT * FROM air.flights a, s|", "s", ["sea.ships"]),
+        ("%%paimon\nINSERT INTO s|", "s", ["sea.ships"]),
+        (
+            "%%paimon\nSELECT * FROM air.flights$s|",
+            "air.flights$s",
+            ["air.flights$snapshots", "air.flights$schemas"],
+        ),
+        ("%%paimon\nSELECT | FROM air.carriers", "", ["carrier", "name"]),
+        ("%%paimon\nSELECT f.ca| FROM air.flights f", "f.ca", ["f.carrier"]),
+        (
+            "%%paimon\nSELECT f.| FROM air.flights AS f",
+            "f.",
+            [
+                "f.month",
+                "f.carrier",
+                "f.`dep delay`",
+                "f.plane",
+            ],
+        ),
+        ("%%paimon\nSELECT flights.m| FROM air.flights", "flights.m", ["flights.month"]),
+        ("%%paimon\nSELECT plane.| FROM air.flights", "plane.", ["plane.tail", "plane.size"]),
+        (
+            "%%paimon\nSELECT f.plane.size.| FROM air.flights f",
+            "f.plane.size.",
+            [
+                "f.plane.size.seats",
+            ],
+        ),
+        (
+            "%%paimon\nSELECT * FROM air.flights f JOIN air.carriers c ON f.carrier = c.|",
+            "c.",
+            [
+                "c.carrier",
+                "c.name",
+            ],
+        ),
+        (
+            "%%paimon\nSELECT 1 FROM sea.ships; SELECT t| FROM air.carriers",
+            "t",
+            [
+                "timestamp as of",
+                "tbl",
+                "then",
+                "true",
+                "timestamp",
+            ],
+        ),
+        ("%%paimon\nSELECT file| FROM air.flights$files", "file", ["file_path"]),
+        ("%%paimon\nSELECT su| FROM sea.ships", "su", ["sum("]),
+        ("%%paimon\nSELECT 'ca| FROM air.flights", "ca", []),
+        ("%%paimon\nSELECT 1 -- ca|", "", []),
+        ("%%paimon\nSELECT * FROM air.flights VERSION AS OF |", "", ["'daily'", "2"]),
+        ("%%paimon\nSELECT * FROM air.flights VERSION AS OF 'd|", "d", ["daily"]),
+        ("%%paimon\nSELECT :d| FROM t", ":d", [":day", ":days"]),
+        ("%%paimon\nSELECT x::d| FROM t", "d", []),
+        ("%%paimon\ngrou|", "grou", ["group by"]),
     ],
 )
-def test_names_fit_where_the_cursor_is(before: str, word: str, found: list[str]) -> None:
-    assert candidates(before, ["day", "_dir", "x"], lambda: TABLES) == (word, found)
+def test_what_fits_is_offered(cell: str, word: str, found: list[str]) -> None:
+    got_word, got = offered(cell)
+
+    assert got_word == word
+    if word in {"t", "d"}:  # keywords, too: only columns are of interest
+        assert not set(got) & {"tonnage", "day"}
+    else:
+        assert list(got) == found
 
 
-def test_the_shell_offers_tables_and_replaces_the_whole_word(connected: InteractiveShell) -> None:
-    load_ipython_extension(connected)  # again, as %reload_ext does
-    cell = "%%paimon\nSELECT * FROM air.flights$s"
-    assert connected.Completer is not None
+def test_what_a_name_is_stands_beside_it() -> None:
+    assert offered("%%paimon\nSELECT :d|")[1] == {":day": "= '2026-01-01'", ":days": "= list"}
+    assert offered("%%paimon\nSELECT :a|")[1] == {":api_token": "= ******"}
+    assert offered("%%paimon\nSELECT mon| FROM air.flights")[1] == {"month": "int32"}
+
+
+@pytest.fixture
+def native(shell: InteractiveShell, tmp_path: Path) -> InteractiveShell:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("air")
+    table = catalog.create_table("air.flights", {"id": "BIGINT", "carrier": "STRING"})
+    table.write(pa.table({"id": [1], "carrier": ["AA"]}))
+    table.tags.create("daily", snapshot=1)
+    commands.connect(tmp_path, engine="native")
+    load_ipython_extension(shell)  # again, as %reload_ext does
+    return shell
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("%%paimon\nSELECT * FROM air.flights$s", ["schemas", "snapshots", "statistics"]),
+        ("%%paimon\nSELECT carr| FROM air.flights", ["carrier"]),
+        ("%%paimon\nSELECT * FROM air.flights VERSION AS OF ", ["'daily'", "1"]),
+        ("%paimon_timeline --la", ["--last"]),
+        ("%paimon_connect --use p", ["paimon"]),
+    ],
+)
+def test_the_shell_replaces_the_whole_word(
+    native: InteractiveShell, cell: str, found: list[str]
+) -> None:
+    before, _, after = cell.partition("|")
+    assert native.Completer is not None
 
     with provisionalcompleter():
-        found = list(connected.Completer.completions(cell, len(cell)))
+        completions = list(native.Completer.completions(before + after, len(before)))
 
-    completed = [cell[: one.start] + one.text + cell[one.end :] for one in found]
-    assert sorted(completed) == [
-        "%%paimon\nSELECT * FROM air.flights$schemas",
-        "%%paimon\nSELECT * FROM air.flights$snapshots",
-        "%%paimon\nSELECT * FROM air.flights$statistics",
-    ]
-    assert len(connected.Completer.custom_matchers) == 1
+    texts = {before[: one.start] + one.text for one in completions}
+    assert len(texts) == len(found)
+    assert all(any(text.endswith(name) for text in texts) for name in found)
+    assert all("$$" not in text and "cacarrier" not in text for text in texts)
+    assert len(native.Completer.custom_matchers) == 1
+
+
+def test_nobody_waits_for_a_slow_answer() -> None:
+    answers, gate, begin = Answers(), Event(), time.monotonic()
+
+    def slow() -> bool:
+        return gate.wait(60)
+
+    first = answers.get("tables", slow, False, deadline=begin + 0.05)
+    gate.set()
+    later = answers.get("tables", slow, False, deadline=begin + 60)
+
+    assert (first, later) == (False, True)
+
+
+def test_what_cannot_be_looked_up_is_not_offered() -> None:
+    def broken() -> list[str]:
+        raise OSError("gone")
+
+    nothing: list[str] = []
+    assert Answers().get("tables", broken, nothing, deadline=time.monotonic() + 60) == []
