@@ -15,7 +15,7 @@ from paimonlab.notebook.display import html, plain
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import MIME, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid
-from paimonlab.notebook.display.result import draw
+from paimonlab.notebook.display.result import draw, result_rows
 from paimonlab.notebook.views import ResultRows
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ class Result:
         """The rows that are shown as an interactive table: ``save``, ``widget``."""
         grid = self._grid
         has_more = self.stats.has_more_rows
-        return draw(self._table, grid.rows, grid, has_more_rows=has_more)
+        value = result_rows(self._table, grid.rows, grid, has_more_rows=has_more)
+        return draw(value, grid=grid, table=self._table)
 
     @cached_property
     def _shown(self) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -48,7 +49,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 def connected(shell: InteractiveShell, spark: SparkSession) -> InteractiveShell:
     """Return a shell that is connected to Spark's own catalog."""
     spark.catalog.setCurrentCatalog("spark_catalog")
-    connections.make_current(
-        connections.Connection(spark, FakeCatalog(), "spark_catalog", "./warehouse")  # type: ignore[arg-type]
-    )
+    name = "spark_catalog"
+    catalog: Any = FakeCatalog()
+    connections.make_current(connections.Connection(spark, catalog, name, "./warehouse", name))
     return shell

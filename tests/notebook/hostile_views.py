@@ -19,6 +19,7 @@ import pyarrow as pa
 import paimonlab as pl
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.table.table import Table
+from tests.notebook.test_result import make
 
 MARKS = (
     *("zqdatabase", "zqtable", "zqkey", "zqcolumn", "zqother", "zqpartition", "zqtag"),
@@ -33,6 +34,7 @@ VIEWS: dict[str, Show] = {
     "heatmap": lambda table: table.show.heatmap(),
     "lsm": lambda table: table.show.lsm(),
     "health": lambda table: table.show.health(),
+    "result": lambda table: make(table.scan().to_arrow()).view,
 }
 """Every interactive view and how to get one of a table."""
 

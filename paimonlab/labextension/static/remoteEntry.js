@@ -1591,9 +1591,10 @@ table.result { border-collapse: separate; border-spacing: 0; }
 .result td { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; max-width: 24em; cursor: cell; border-bottom: 1px solid #8883; }
 .result th { border-bottom: 1px solid #8888; position: relative; max-width: 24em; }
 .result thead { position: sticky; top: 0; z-index: 2; } .result thead th { position: relative; background: var(--jp-layout-color0, Canvas); }
-.result .number { position: sticky; left: 0; background: var(--jp-layout-color0, Canvas); text-align: right; cursor: default; z-index: 1; font-weight: normal; opacity: 1; }
+.result .number { position: sticky; left: 0; background: var(--jp-layout-color0, Canvas); text-align: right; cursor: default; z-index: 1; font-weight: normal; white-space: nowrap; overflow-wrap: normal; }
+.result thead th.number { position: sticky; left: 0; z-index: 3; } input::placeholder { color: inherit; opacity: .75; }
 .result button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
-.result .filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; }
+.result .filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
 .result .facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .grip { position: absolute; right: 0; top: 0; bottom: 0; width: 7px; cursor: col-resize; touch-action: none; border-right: 2px solid #8885; }
 .opened { border: 1px solid #8888; border-radius: 3px; padding: 4px 8px; margin-top: 6px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }

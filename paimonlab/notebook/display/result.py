@@ -9,9 +9,10 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.notebook.column_facts import ColumnFacts, column_facts, ranks
-from paimonlab.notebook.display.cells import Cell, cells
+from paimonlab.notebook.display.cells import NULL, Cell, cells
+from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.grid import Grid
+from paimonlab.notebook.display.grid import Align, Column, Grid
 from paimonlab.notebook.display.trees import is_nested, tree
 from paimonlab.notebook.views import ResultColumn, ResultRows
 
@@ -23,9 +24,39 @@ _TREE_BYTES = 4_000
 
 
 def draw(
-    table: pa.Table, shown: Sequence[Sequence[Cell]], grid: Grid, *, has_more_rows: bool
+    value: ResultRows, *, grid: Grid | None = None, table: pa.Table | None = None
 ) -> Drawn[ResultRows]:
     """Draw a result.
+
+    Parameters
+    ----------
+    value
+        What the interactive form has.
+    grid
+        The static form; None: the same rows.
+    table
+        All rows with their own types; None: those of ``value`` as texts.
+    """
+    if table is None:
+        columns = [[row[place] for row in value.rows] for place in range(len(value.columns))]
+        arrays = [pa.array(column, pa.string()) for column in columns]
+        table = pa.Table.from_arrays(arrays, names=[column.name for column in value.columns])
+    return Drawn(value, grid or _grid(value), table)
+
+
+def _grid(value: ResultRows) -> Grid:
+    columns = tuple(
+        Column(column.name, column.type, Align.RIGHT if column.is_number else Align.LEFT)
+        for column in value.columns
+    )
+    rows = [[NULL if text is None else Cell(visible(text)) for text in row] for row in value.rows]
+    return Grid(columns, rows, footer=value.footer)
+
+
+def result_rows(
+    table: pa.Table, shown: Sequence[Sequence[Cell]], grid: Grid, *, has_more_rows: bool
+) -> ResultRows:
+    """Make what the interactive form has of a result.
 
     Parameters
     ----------
@@ -47,7 +78,7 @@ def draw(
     footer = grid.footer
     if len(rows) < len(shown):
         footer = f"the first {len(rows):,} of these rows, as more would be too large; {footer}"
-    value = ResultRows(
+    return ResultRows(
         columns=columns,
         rows=rows,
         row_count=table.num_rows,
@@ -55,7 +86,6 @@ def draw(
         summarised_count=min(table.num_rows, SUMMARISED_ROWS),
         footer=footer,
     )
-    return Drawn(value, grid, table)
 
 
 def _bounded(shown: Sequence[Sequence[Cell]]) -> tuple[tuple[str | None, ...], ...]:
