@@ -73,6 +73,10 @@ class Show:
         """Draw data files by size and place, as ``%paimon_files`` does."""
         return commands.files(self._table, snapshot=snapshot)
 
+    def compaction(self, snapshot: int | None = None, *, snapshots: int = 100) -> View:
+        """Show what compactions did and what would be picked, as ``%paimon_compaction`` does."""
+        return commands.compaction(self._table, snapshot, snapshots=snapshots)
+
     def fsck(self, *, deep: bool = False) -> View:
         """Show what a check of every file finds, as ``%paimon_fsck`` does."""
         return commands.fsck(self._table, deep=deep)

@@ -31,6 +31,7 @@ _OF_TABLES = frozenset(
         *("%paimon", "%%paimon", "%paimon_timeline", "%paimon_fsck", "%paimon_manifests"),
         *("%paimon_heatmap", "%paimon_files", "%paimon_file", "%paimon_lsm"),
         *("%paimon_log", "%paimon_schemas", "%paimon_diff"),
+        *("%paimon_heatmap", "%paimon_files", "%paimon_file", "%paimon_lsm", "%paimon_compaction"),
     }
 )
 """Magics whose line names a table."""

@@ -25,6 +25,10 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("%paimon_files DB.TABLE", "data files by size and place, and what to do about them"),
         ("%paimon_log DB.TABLE", "list what the newest commits did; -n N for how many (20)"),
         ("%paimon_schemas DB.TABLE", "show how the schema came to be, column by column"),
+        (
+            "%paimon_compaction DB.TABLE",
+            "what compactions did, and what would be picked now",
+        ),
         ("%paimon_fsck DB.TABLE", "check every file of a table; --deep reads all rows, too"),
         ("%paimon_trace", "show all of the last SQL error"),
         ("%paimon_history [TEXT]", "statements that were run; -n N, --failed"),

@@ -17,6 +17,7 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.spec.bucket_mode import BucketMode
+from paimonlab.spec.options import check_supported
 from paimonlab.spec.predicate import Predicate, columns, evaluate
 from paimonlab.table.append_compacting import AppendRequest, compact_appends
 from paimonlab.table.append_strategies import append_strategy
@@ -69,6 +70,31 @@ def compact_table(
         )
     request = CompactRequest(full=full, keep=keep, progress=progress)
     return planned(parts, request) if dry_run else compact_buckets(parts, request)
+
+
+def planned_compaction(parts: TableParts, keep: Keep, *, full: bool) -> CompactResult:
+    """Tell what compacting some buckets would do, as ``table.compact(dry_run=True)`` does.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    keep
+        Which entries are of buckets that are looked at; decides by partition and bucket alone.
+    full
+        As in `Table.compact`.
+
+    Raises
+    ------
+    UnsupportedError
+        If compacting the table takes what is not built.
+    """
+    check_supported(parts.options, parts.schema, "write")
+    parts = with_latest_schema(parts)
+    if not parts.schema.primary_keys:
+        strategy = append_strategy(parts, full=full)
+        return compact_appends(parts, AppendRequest(keep=keep, strategy=strategy, dry_run=True))
+    return planned(parts, CompactRequest(full=full, keep=keep))
 
 
 def kept(

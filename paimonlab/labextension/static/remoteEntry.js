@@ -431,6 +431,144 @@ function contains(row, key, text) {
 
 return render;
 })(),
+"compaction": (() => {
+
+
+const COMPACTION_WIDTH = 760;
+const COMPACTION_SIDE = 270;
+const COMPACTION_ROW = 30;
+
+function render({ data, el, host }) {
+  const view = data.view;
+  const note = view.runCount > view.runs.length ? `the newest ${view.runs.length} of ${view.runCount}` : "";
+  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note });
+  let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
+  const details = h("div");
+  const runs = grid({
+    heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
+      { name: "bytes read", right: true, text: bytes }, { name: "read", text: (_, row) => compactionSum(row[9].read) }, { name: "written", text: (_, row) => compactionSum(row[9].written) },
+      { name: "moved", right: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "at least", right: true, text: compactionTime }],
+    rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, run.read.bytes, run.read.files, run.written.files, run.moved.files, run.droppedRows, run.leastMillis, run]),
+    onChoose: (row) => choose(row[9], true),
+    selected: (row) => row[9] === chosen,
+  });
+
+    function choose(run, tell) {
+    chosen = run;
+    runs.draw();
+    details.replaceChildren(compactionPicture(run), compactionBuckets(run));
+    say(`snapshot ${run.snapshotId}: ${compactionSum(run.read)} became ${compactionSum(run.written)}, ${count(run.droppedRows)} rows dropped`);
+    if (tell) host.select({ snapshot: run.snapshotId });
+  }
+
+  body.append(
+    ...(view.runs.length ? [runs.element, details] : [h("p", {}, `No compaction in snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}.`)]),
+    ...compactionCosts(view),
+    h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
+    compactionPicks(view, (partition, bucket) => host.select({ partition, bucket })),
+    h("h4", { style: "margin:10px 0 2px" }, "To copy"),
+    ...view.calls.map((call) => h("div", { class: "row" }, h("span", { style: "min-width:13em" }, call.label),
+      call.sql && copyButton("SQL", () => call.sql, say), copyButton("Python", () => call.python, say),
+      h("code", { style: "overflow-wrap:anywhere" }, call.sql || call.python))),
+    ...(view.untouched.length ? [compactionUntouched(view)] : []),
+    ...view.notes.map((one) => h("p", { class: "faint" }, one)),
+    h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions. SQL is for Spark with Java Paimon.`));
+  const quiet = host.onSelect(({ snapshot }) => {
+    const run = view.runs.find((one) => one.snapshotId === snapshot);
+    if (run && run !== chosen) choose(run, false);
+  });
+  if (chosen) choose(chosen, false);
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+function compactionTime(millis) {
+  return millis === null || millis === undefined ? "" : `${(millis / 1000).toFixed(1)} s`;
+}
+
+function compactionSum(sum) {
+  if (!sum.files) return "nothing";
+  const size = sum.bytes === null ? "" : `, ${bytes(sum.bytes)}`;
+  return `${count(sum.files)} ${sum.files === 1 ? "file" : "files"}${size}, ${count(sum.rows)} rows`;
+}
+
+function compactionWeight(sum) {
+  return Number(sum.bytes ?? sum.rows);
+}
+
+function compactionPicture(run) {
+  const largest = Math.max(1, ...run.levels.flatMap((one) => [compactionWeight(one.before), compactionWeight(one.after)]));
+  const right = COMPACTION_WIDTH - COMPACTION_SIDE - 10;
+  const top = 26;
+  const height = top + run.levels.length * COMPACTION_ROW + 6;
+  const parts = ([s("text", { x: 44, y: 14, "font-size": 11, "font-weight": "bold" }, "before"), s("text", { x: right, y: 14, "font-size": 11, "font-weight": "bold" }, "after")]);
+  run.levels.forEach((one, at) => {
+    const y = top + at * COMPACTION_ROW;
+    parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `L${one.level}`));
+    for (const [x, sum, colour] of ([[44, one.before, COLOURS.orange], [right, one.after, COLOURS.green]])) {
+      if (!sum.files) continue;
+      parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((COMPACTION_SIDE - 50) * compactionWeight(sum)) / largest, 3), fill: colour }),
+        s("text", { x, y: y + 21, "font-size": 10 }, compactionSum(sum)));
+    }
+  });
+  const middle = top + (run.levels.length * COMPACTION_ROW) / 2;
+  const start = COMPACTION_SIDE + 50;
+  const words = run.levels.map((one) => `level ${one.level}: ${compactionSum(one.before)} before, ${compactionSum(one.after)} after`).join("; ");
+  parts.push(s("path", { d: `M${start} ${middle}H${right - 20}m-9 -6l9 6l-9 6`, stroke: "currentColor", "stroke-width": 2, fill: "none" }),
+    s("text", { x: start, y: middle - 8, "font-size": 11 }, `${count(run.droppedRows)} rows dropped`));
+  if (run.moved.files) parts.push(s("text", { x: start, y: middle + 16, "font-size": 11 }, `${count(run.moved.files)} only moved`));
+  return s("svg", { width: COMPACTION_WIDTH, height, viewBox: `0 0 ${COMPACTION_WIDTH} ${height}`, role: "img", "aria-label": words }, ...parts);
+}
+
+function compactionBuckets(run) {
+  const hidden = run.bucketCount - run.buckets.length;
+  return grid({
+    caption: `snapshot ${run.snapshotId} by ${run.commitUser}${hidden ? `: the ${run.buckets.length} of ${count(run.bucketCount)} buckets with most bytes` : ""}`,
+    heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", text: compactionSum }],
+    rows: run.buckets.map((one) => [`${one.partition} bucket ${one.bucket}`.trim(), one.read, one.written, one.moved]),
+  }).element;
+}
+
+function compactionCosts(view) {
+  const lines = [];
+  if (view.writeAmplification !== null) {
+    lines.push(h("p", {}, h("b", {}, `Write amplification ${view.writeAmplification}`), `: ${bytes(view.appendedBytes)} appended, ${bytes(view.compactedBytes)} written by compactions.`));
+  }
+  if (view.spaceAmplification !== null) {
+    lines.push(h("p", {}, h("b", {}, `Space amplification ${view.spaceAmplification}`), ": bytes of all sorted runs per byte of the oldest run of each bucket."));
+  }
+  return lines;
+}
+
+function compactionPicks(view, choose) {
+  const looked = view.lookedAt < view.bucketCount ? `; ${count(view.lookedAt)} of ${count(view.bucketCount)} buckets were looked at` : "";
+  const element = grid({
+    heads: [{ name: "bucket" }, { name: "rule" }, { name: "picked" }, { name: "why" }],
+    rows: view.picks.map((pick) => {
+      const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
+      const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
+      const picked = pick.rule ? `${count(pick.files)} of ${count(pick.ofFiles)} files${size}${level}` : "nothing";
+      return [`${pick.partition} bucket ${pick.bucket}`.trim(), pick.rule, picked, pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why, pick];
+    }),
+    onChoose: (row) => choose(row[4].partition, row[4].bucket),
+  }).element;
+  return h("div", {}, element, h("p", { class: "faint" }, `${count(view.pickCount)} of ${count(view.lookedAt)} buckets would be compacted now, ${count(view.fullCount)} by a full compaction${looked}.`));
+}
+
+function compactionUntouched(view) {
+  const hidden = view.untouchedCount - view.untouched.length;
+  return h("details", {}, h("summary", {}, `${count(view.untouchedCount)} buckets were never compacted: no live file came out of a compaction`),
+    grid({
+      caption: hidden ? `the largest ${view.untouched.length}` : "",
+      heads: [{ name: "bucket" }, { name: "holds", text: compactionSum }],
+      rows: view.untouched.map((one) => [`${one.partition} bucket ${one.bucket}`.trim(), one.held]),
+    }).element);
+}
+
+return render;
+})(),
 "files": (() => {
 
 

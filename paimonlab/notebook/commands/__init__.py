@@ -6,6 +6,7 @@ A module for each view, which reads what the view needs and nothing else.
 from __future__ import annotations
 
 from paimonlab.notebook.commands.changes import changes
+from paimonlab.notebook.commands.compaction import compaction
 from paimonlab.notebook.commands.connections import list_connections
 from paimonlab.notebook.commands.demo import demo
 from paimonlab.notebook.commands.files import files
@@ -36,6 +37,7 @@ __all__ = [
     "MANY_ROWS",
     "Manner",
     "changes",
+    "compaction",
     "connect",
     "demo",
     "explain_parameters",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from paimonlab.notebook.display.amounts import count, size
 from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.lsm_picture import picture
+from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.notebook.views import Lsm, LsmBucket, LsmFile, rows
 
 _PICTURES = 3
@@ -63,7 +63,7 @@ def _bucket_cells(lsm: Lsm, bucket: LsmBucket, has_sizes: bool) -> Iterator[obje
     yield count(bucket.file_count)
     yield count(bucket.row_count)
     if has_sizes:
-        yield size(bucket.bytes)
+        yield bytes_text(bucket.bytes)
     if lsm.has_levels:
         yield count(bucket.level_0_count)
         yield f"{bucket.backlog_ratio:g}"
@@ -103,7 +103,7 @@ def _file_grid(lsm: Lsm, bucket: LsmBucket) -> Grid:
         cells: list[object] = [visible(file.name) + (f" +{file.count - 1}" * (file.count > 1))]
         cells += [file.level] if lsm.has_levels else []
         cells.append(count(file.rows))
-        cells += [size(file.bytes)] if has_sizes else []
+        cells += [bytes_text(file.bytes)] if has_sizes else []
         cells += [visible(file.min_key), visible(file.max_key)] if lsm.has_levels else []
         cells.append(f"{file.min_sequence:,} to {file.max_sequence:,}")
         body.append(texts(cells))

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
-from paimonlab.notebook.display.amounts import size
 from paimonlab.notebook.display.characters import cut, visible
+from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.views import Lsm, LsmBucket, LsmFile
 
 _WIDTH = 720
@@ -57,7 +57,11 @@ def alternative(lsm: Lsm, bucket: LsmBucket) -> str:
     for level, found in groupby(lanes_of(lsm, bucket), key=lambda lane: lane[0]):
         files = [file for _, lane in found for file in lane]
         number = sum(file.count for file in files)
-        held = "" if files[0].bytes is None else f", {size(sum(file.bytes or 0 for file in files))}"
+        held = (
+            ""
+            if files[0].bytes is None
+            else f", {bytes_text(sum(file.bytes or 0 for file in files))}"
+        )
         what = f"{number:,} files, {sum(file.rows for file in files):,} rows{held}"
         parts.append(f"level {level}: {what}" if lsm.has_levels else what)
     runs = (

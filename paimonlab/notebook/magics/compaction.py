@@ -37,6 +37,22 @@ class CompactionMagics(Magics):
                 buckets=asked.buckets,
             )
 
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("snapshot", nargs="?", type=int, metavar="SNAPSHOT", help="a compaction (the newest)")
+    @argument(
+        "-n", "--last", type=int, default=100, metavar="N", help="window of N snapshots (100)"
+    )
+    def paimon_compaction(self, line: str) -> View:
+        """Show what compactions did, what they cost, and what would be picked now."""
+        asked = arguments(self.paimon_compaction, line)
+        try:
+            with errors_on_one_line():
+                return commands.compaction(asked.table, asked.snapshot, snapshots=asked.last)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+
 
 def partition_of(text: str | None) -> dict[str, str] | None:
     """Read ``dt=2026-01-01,hour=7``.

@@ -6,6 +6,20 @@ export interface Advice {
   action: string;
 }
 
+export interface BucketChange {
+  partition: string;
+  bucket: number;
+  read: FileSum;
+  written: FileSum;
+  moved: FileSum;
+}
+
+export interface Call {
+  label: string;
+  sql: string;
+  python: string;
+}
+
 export interface ChangeCount {
   place: string;
   inserts: number;
@@ -37,6 +51,46 @@ export interface ChangedRow {
   bucket: number | null;
   cells: (string | null)[];
   old?: ([number, string | null])[];
+}
+
+export interface Compaction {
+  kind: "compaction";
+  table: string;
+  snapshotId: number | null;
+  hasLevels: boolean;
+  runs: (CompactionRun)[];
+  runCount: number;
+  chosenId: number | null;
+  firstId: number | null;
+  lastId: number | null;
+  appendedBytes: number | null;
+  compactedBytes: number | null;
+  writeAmplification: number | null;
+  spaceAmplification: number | null;
+  picks: (Pick)[];
+  pickCount: number;
+  fullCount: number;
+  lookedAt: number;
+  bucketCount: number;
+  untouched: (Untouched)[];
+  untouchedCount: number;
+  calls: (Call)[];
+  notes: (string)[];
+}
+
+export interface CompactionRun {
+  snapshotId: number;
+  timeMillis: number | null;
+  commitUser: string;
+  read: FileSum;
+  written: FileSum;
+  moved: FileSum;
+  droppedRows: number;
+  changelogRows: number | null;
+  levels: (LevelSum)[];
+  leastMillis: number | null;
+  bucketCount: number;
+  buckets: (BucketChange)[];
 }
 
 export interface EntryNode {
@@ -74,6 +128,12 @@ export interface FileMap {
   bins: (SizeBin)[];
   advice: (Advice)[];
   tiles: (Tile)[];
+}
+
+export interface FileSum {
+  files: number;
+  bytes: number | null;
+  rows: number;
 }
 
 export interface Health {
@@ -143,6 +203,12 @@ export interface IndexNode {
   fileCount: number;
   deletedRows: number | null;
   files: (IndexFileNode)[];
+}
+
+export interface LevelSum {
+  level: number;
+  before: FileSum;
+  after: FileSum;
 }
 
 export interface Log {
@@ -269,6 +335,19 @@ export interface ManifestTree {
   shownCount: number;
   lists: (ManifestListNode)[];
   index: IndexNode | null;
+}
+
+export interface Pick {
+  partition: string;
+  bucket: number;
+  rule: string;
+  why: string;
+  numbers: string;
+  outputLevel: number | null;
+  files: number;
+  bytes: number | null;
+  rows: number;
+  ofFiles: number;
 }
 
 export interface ResultColumn {
@@ -441,6 +520,12 @@ export interface TimelinePoint {
   fileBytes?: number | null;
   addedFileCount?: number | null;
   deletedFileCount?: number | null;
+}
+
+export interface Untouched {
+  partition: string;
+  bucket: number;
+  held: FileSum;
 }
 
 export interface VectorNode {

@@ -8,6 +8,9 @@ browser; `display` turns them into HTML and text.
 from __future__ import annotations
 
 from paimonlab.notebook.views.changes import ChangeCount, ChangedRow, ChangeList
+from paimonlab.notebook.views.compaction import Call, Compaction, Untouched, compaction
+from paimonlab.notebook.views.compaction_picks import Pick
+from paimonlab.notebook.views.compaction_runs import BucketChange, CompactionRun, FileSum, LevelSum
 from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
 from paimonlab.notebook.views.file_map import FileMap, Tile, file_map, repeatable_files
 from paimonlab.notebook.views.file_sizes import Advice, SizeBin
@@ -67,14 +70,19 @@ from paimonlab.notebook.views.view import View, rows
 __all__ = [
     "INTERACTIVE",
     "Advice",
+    "BucketChange",
+    "Call",
     "ChangeCount",
     "ChangeList",
     "ChangedRow",
+    "Compaction",
+    "CompactionRun",
     "ConnectionEntry",
     "ConnectionList",
     "EntryNode",
     "EntrySums",
     "FileMap",
+    "FileSum",
     "FileTotals",
     "Health",
     "Heatmap",
@@ -84,6 +92,7 @@ __all__ = [
     "HelpPage",
     "IndexFileNode",
     "IndexNode",
+    "LevelSum",
     "Log",
     "LogEntry",
     "Lsm",
@@ -95,6 +104,7 @@ __all__ = [
     "ManifestTree",
     "ParameterEntry",
     "Parameters",
+    "Pick",
     "ResultColumn",
     "ResultRows",
     "SchemaColumn",
@@ -113,8 +123,10 @@ __all__ = [
     "TimelineBranch",
     "TimelineGroup",
     "TimelinePoint",
+    "Untouched",
     "VectorNode",
     "View",
+    "compaction",
     "file_map",
     "health",
     "heatmap",
@@ -144,5 +156,6 @@ INTERACTIVE = (
     Log,
     SchemaHistory,
     ResultRows,
+    Compaction,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""
