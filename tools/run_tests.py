@@ -32,6 +32,8 @@ _REPORT = re.compile(r"^=+ (?!test session starts)", re.MULTILINE)
 """Where pytest's progress ends and its report of failures or skipped tests begins."""
 _SKIPS = re.compile(r"^=+ short test summary info =+\n", re.MULTILINE)
 
+_NOT_INHERITED = ("PYTHONDONTWRITEBYTECODE",)
+"""Would make each of hundreds of processes compile everything anew."""
 _PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
 _NBVAL = ("-p", "tools.nbval_rules", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
 
@@ -174,7 +176,12 @@ def _process(part: Part, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         part.command,
         cwd=Path(__file__).parents[1],
-        env=_inherited() | {"PYTEST_DEBUG_TEMPROOT": os.fspath(folder)} | dict(part.environment),
+        env={
+            **{key: value for key, value in os.environ.items() if key not in _NOT_INHERITED},
+            "PYTEST_DEBUG_TEMPROOT": os.fspath(folder),
+            "PYTHONUNBUFFERED": "1",  # lines are shown when they are complete
+            **part.environment,
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -182,11 +189,6 @@ def _process(part: Part, folder: Path) -> subprocess.Popen[str]:
         encoding="utf-8",
         errors="replace",
     )
-
-
-def _inherited() -> dict[str, str]:
-    """Return the environment without what makes each of hundreds of processes compile anew."""
-    return {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
 
 def cores() -> int:
