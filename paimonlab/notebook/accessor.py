@@ -77,6 +77,10 @@ class Show:
         """Show what compactions did and what would be picked, as ``%paimon_compaction`` does."""
         return commands.compaction(self._table, snapshot, snapshots=snapshots)
 
+    def travel(self, *, sql: str | None = None, steps: int = 12, rows: int = 10) -> View:
+        """Show rows or an aggregate at points of the past, as ``%paimon_travel`` does."""
+        return commands.travel(self._table, sql=sql, steps=steps, rows=rows)
+
     def fsck(self, *, deep: bool = False) -> View:
         """Show what a check of every file finds, as ``%paimon_fsck`` does."""
         return commands.fsck(self._table, deep=deep)

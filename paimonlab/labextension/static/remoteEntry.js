@@ -737,6 +737,7 @@ function render({ data, el }) {
   const detail = h("div", { class: "actions" });
 
     const show = (one) => {
+    const { sql = "", python = "" } = one;
     detail.replaceChildren(
       card([
         ["finding", `${one.code} (${SEVERITY_MARKS[one.severity]})`],
@@ -744,12 +745,12 @@ function render({ data, el }) {
         ["where", one.where],
         ["what", one.message],
         ["measured", one.measured === null ? "" : `${count(one.measured)} ${one.unit}, limit ${count(one.threshold)}`],
-        ["SQL", one.sql && h("code", {}, one.sql)],
-        ["Python", one.python && h("code", {}, one.python)],
+        ["SQL", sql && h("code", {}, sql)],
+        ["Python", python && h("code", {}, python)],
       ]),
       h("div", { class: "row" },
-        one.sql && copyButton("copy SQL", () => one.sql, say),
-        one.python && copyButton("copy Python", () => one.python, say)));
+        sql && copyButton("copy SQL", () => sql, say),
+        python && copyButton("copy Python", () => python, say)));
     say(`${one.table}: ${one.message}`);
   };
 
@@ -804,7 +805,7 @@ function verdict(table) {
 }
 
 function unreadableFinding(table) {
-  return { table: table.table, code: "unreadable", severity: "error", message: table.problem, measured: null,
+  return { table: table.table, code: "unreadable", severity: "error", message: table.problem ?? "", measured: null,
     threshold: 0, unit: "", where: "", sql: "", python: "" };
 }
 
@@ -2519,6 +2520,190 @@ function othersOf({ otherTags, otherConsumers }) {
   return [["tags of expired snapshots", otherTags], ["consumers whose next snapshot is not there", otherConsumers]]
     .filter(([, places]) => Object.keys(places).length)
     .map(([what, places]) => h("p", { class: "faint" }, `${what}: ${named((places))}`));
+}
+
+return render;
+})(),
+"travel": (() => {
+
+
+const SPARK_WIDTH = 620;
+const SPARK_HEIGHT = 70;
+const TRAVEL_CSS = `
+.slider { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 4px 0; }
+.slider input[type=range] { flex: 1 1 260px; min-width: 160px; }
+.null { font-style: italic; opacity: .65; }
+`;
+
+function render({ data, el, host }) {
+  const { table, sql, stops, olderCount, steps } = data.view;
+  const { body, say, stop } = frame(el, {
+    title: `${table} through time`,
+    note: `${sql || "rows"}; read from data files${olderCount ? `; ${count(olderCount)} older points are not on the slider` : ""}`,
+    css: TRAVEL_CSS,
+  });
+  if (!steps.length) {
+    body.append("no snapshot yet");
+    return stop;
+  }
+  const known = new Map(steps.map((step) => [step.snapshotId, step]));
+  const reachable = host.ask ? stops : stops.filter((one) => known.has(one.snapshotId));
+  const axes = ([
+    ["snapshots", "by snapshot", reachable],
+    ["tags", "by tag", reachable.filter((one) => one.tags.length)],
+    ["times", "by time", reachable.filter((one) => one.timeMillis !== null)],
+  ]).filter(([, , points]) => points.length);
+  let axis = axes[0];
+  let current = reachable[reachable.length - 1];
+  let timer = 0;
+  let asked = 0;
+
+  const output = h("output");
+  const input = h("input", { type: "range", "aria-label": "point in time" });
+  const rows = h("div");
+  const spark = h("div");
+
+    const text = (one) => {
+    const tags = one.tags.length ? `, tag ${one.tags.join(", ")}` : "";
+    return `snapshot ${one.snapshotId}, ${one.commitKind}${one.timeMillis === null ? "" : `, ${moment(one.timeMillis)}`}${tags}`;
+  };
+
+    const arrange = () => {
+    const points = axis[2];
+    const isTime = axis[0] === "times";
+    input.min = String(isTime ? points[0].timeMillis : 0);
+    input.max = String(isTime ? points[points.length - 1].timeMillis : points.length - 1);
+    input.step = "1";
+    if (!points.includes(current)) current = points[points.length - 1];
+    input.value = String(isTime ? current.timeMillis : points.indexOf(current));
+    describe();
+  };
+  const describe = () => {
+    output.replaceChildren(text(current));
+    input.setAttribute("aria-valuetext", text(current));
+  };
+
+    const go = (place) => {
+    const points = axis[2];
+    current = points[Math.max(0, Math.min(points.length - 1, place))];
+    input.value = String(axis[0] === "times" ? current.timeMillis : points.indexOf(current));
+    moved();
+  };
+  const moved = () => {
+    describe();
+    clearTimeout(timer);
+    const step = known.get(current.snapshotId);
+    if (step) show(step);
+    else timer = window.setTimeout(fetchStep, 200);
+  };
+  const fetchStep = async () => {
+    if (!host.ask) return;
+    const wanted = current;
+    const mine = (asked += 1);
+    say(`reading snapshot ${wanted.snapshotId} …`);
+    try {
+      const reply = await host.ask({ snapshot: wanted.snapshotId });
+      const step = (reply.step);
+      known.set(step.snapshotId, step);
+      if (mine === asked) show(step);
+    } catch (error) {
+      say(String(error));
+    }
+  };
+
+    const show = (step) => {
+    asked += 1;
+    const made = grid({
+      caption: `at snapshot ${step.snapshotId}: ${count(step.rowCount)} rows${sql ? "" : `, ${step.rows.length} of them here`}`,
+      heads: step.columns.map((name) => ({
+        name,
+        text: (value) => (value === null ? h("span", { class: "null" }, "NULL") : value),
+      })),
+      rows: step.rows.map((row) => [...row]),
+    });
+    rows.replaceChildren(made.element);
+    spark.replaceChildren(sparkline([...known.values()], step.snapshotId, (id) => {
+      const place = axis[2].findIndex((one) => one.snapshotId === id);
+      if (place >= 0) go(place);
+    }));
+    say(`snapshot ${step.snapshotId}: ${count(step.rowCount)} rows`);
+    host.select({ snapshot: step.snapshotId });
+  };
+
+  input.addEventListener("input", () => {
+    const value = Number(input.value);
+    const points = axis[2];
+    if (axis[0] === "times") {
+      const before = points.filter((one) => Number(one.timeMillis) <= value);
+      current = before[before.length - 1] ?? points[0];
+    } else current = points[value];
+    moved();
+  });
+  input.addEventListener("keydown", (event) => {
+    const points = axis[2];
+    const place = points.indexOf(current);
+    const page = Math.max(1, Math.round(points.length / 10));
+    const targets = ({
+      ArrowRight: place + 1, ArrowUp: place + 1, ArrowLeft: place - 1, ArrowDown: place - 1,
+      PageUp: place + page, PageDown: place - page, Home: 0, End: points.length - 1,
+    });
+    if (!(event.key in targets)) return;
+    event.preventDefault();
+    go(targets[event.key]);
+  });
+  const choice = h("select", { "aria-label": "what the slider goes by", onchange: () => {
+    axis = axes.find(([name]) => name === choice.value) ?? axes[0];
+    arrange();
+    moved();
+  } }, ...axes.map(([name, label]) => h("option", { value: name }, label)));
+
+  const quiet = host.onSelect(({ snapshot }) => {
+    const one = reachable.find((point) => point.snapshotId === snapshot);
+    if (!one || one === current) return;
+    axis = axes[0];
+    choice.value = axis[0];
+    current = one;
+    arrange();
+    const step = known.get(one.snapshotId);
+    if (step) show(step);
+    else fetchStep();
+  });
+  body.append(
+    h("div", { class: "slider" }, choice,
+      h("button", { "aria-label": "one earlier", onclick: () => go(axis[2].indexOf(current) - 1) }, "◀"),
+      input,
+      h("button", { "aria-label": "one later", onclick: () => go(axis[2].indexOf(current) + 1) }, "▶"),
+      output),
+    spark, rows);
+  if (!host.ask && reachable.length < stops.length) {
+    body.append(h("p", { class: "faint" }, `${reachable.length} of ${count(stops.length)} points are here; the others need a kernel`));
+  }
+  arrange();
+  const first = known.get(current.snapshotId);
+  if (first) show(first);
+  else fetchStep();
+  return () => {
+    clearTimeout(timer);
+    quiet();
+    stop();
+  };
+}
+
+function sparkline(steps, at, onGo) {
+  const ordered = steps.slice().sort((one, two) => one.snapshotId - two.snapshotId);
+  const most = Math.max(1, ...ordered.map((step) => step.rowCount));
+  const width = (SPARK_WIDTH - 40) / Math.max(1, ordered.length - 1);
+  const points = ordered.map((step, place) => ({ step, x: 20 + width * place, y: SPARK_HEIGHT - 20 - (SPARK_HEIGHT - 40) * (step.rowCount / most) }));
+  const words = ordered.map((step) => `snapshot ${step.snapshotId} ${count(step.rowCount)}`).join("; ");
+  return s("svg", { viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, width: SPARK_WIDTH, height: SPARK_HEIGHT, role: "img", "aria-label": `rows: ${words}` },
+    s("polyline", { points: points.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }),
+    ...points.map(({ step, x, y }) => {
+      const here = step.snapshotId === at;
+      return s("g", { onclick: () => onGo(step.snapshotId), style: "cursor:pointer" },
+        here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.orange }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
+        s("text", { x, y: y - 9, "text-anchor": "middle", "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
+        s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 9 }, step.snapshotId));
+    }));
 }
 
 return render;

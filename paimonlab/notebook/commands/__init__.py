@@ -30,6 +30,7 @@ from paimonlab.notebook.commands.sql import (
 from paimonlab.notebook.commands.statements import explain_parameters, statement_history
 from paimonlab.notebook.commands.tables import tables
 from paimonlab.notebook.commands.timeline import timeline
+from paimonlab.notebook.commands.travel import travel
 from paimonlab.notebook.connection import connect
 
 __all__ = [
@@ -58,4 +59,5 @@ __all__ = [
     "statement_history",
     "tables",
     "timeline",
+    "travel",
 ]

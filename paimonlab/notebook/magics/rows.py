@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from paimonlab.notebook import commands
+from paimonlab.notebook.commands.travel import MOST_ROWS, MOST_STEPS
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
 from paimonlab.notebook.views import View
 
@@ -33,4 +35,25 @@ class RowMagics(Magics):
                 mode=asked.mode,
                 where=asked.where and unquoted(asked.where),
                 path=asked.to and unquoted(asked.to),
+            )
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("--sql", metavar="SQL", help="aggregates, or a query on rows, in polars' SQL")
+    @argument("-n", "--steps", type=int, default=12, metavar="N", help="points computed now (12)")
+    @argument("--rows", type=int, default=10, metavar="N", help="rows shown of each point (10)")
+    def paimon_travel(self, line: str) -> View:
+        """Show a table at points of its past; reads data files."""
+        asked = arguments(self.paimon_travel, line)
+        if not 2 <= asked.steps <= MOST_STEPS:
+            raise UsageError(f"-n must be 2 to {MOST_STEPS}, got {asked.steps}")
+        if not 1 <= asked.rows <= MOST_ROWS:
+            raise UsageError(f"--rows must be 1 to {MOST_ROWS}, got {asked.rows}")
+        with errors_on_one_line():
+            return commands.travel(
+                asked.table,
+                sql=asked.sql and unquoted(asked.sql),
+                steps=asked.steps,
+                rows=asked.rows,
             )

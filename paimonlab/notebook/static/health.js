@@ -26,6 +26,7 @@ export function render({ data, el }) {
 
   /** @param {TableFinding} one */
   const show = (one) => {
+    const { sql = "", python = "" } = one;
     detail.replaceChildren(
       card([
         ["finding", `${one.code} (${SEVERITY_MARKS[one.severity]})`],
@@ -33,12 +34,12 @@ export function render({ data, el }) {
         ["where", one.where],
         ["what", one.message],
         ["measured", one.measured === null ? "" : `${count(one.measured)} ${one.unit}, limit ${count(one.threshold)}`],
-        ["SQL", one.sql && h("code", {}, one.sql)],
-        ["Python", one.python && h("code", {}, one.python)],
+        ["SQL", sql && h("code", {}, sql)],
+        ["Python", python && h("code", {}, python)],
       ]),
       h("div", { class: "row" },
-        one.sql && copyButton("copy SQL", () => one.sql, say),
-        one.python && copyButton("copy Python", () => one.python, say)));
+        sql && copyButton("copy SQL", () => sql, say),
+        python && copyButton("copy Python", () => python, say)));
     say(`${one.table}: ${one.message}`);
   };
 
@@ -95,6 +96,6 @@ function verdict(table) {
 
 /** @param {import("./views").TableHealth} table @returns {TableFinding} */
 function unreadableFinding(table) {
-  return { table: table.table, code: "unreadable", severity: "error", message: table.problem, measured: null,
+  return { table: table.table, code: "unreadable", severity: "error", message: table.problem ?? "", measured: null,
     threshold: 0, unit: "", where: "", sql: "", python: "" };
 }

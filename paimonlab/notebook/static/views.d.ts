@@ -522,6 +522,29 @@ export interface TimelinePoint {
   deletedFileCount?: number | null;
 }
 
+export interface Travel {
+  kind: "travel";
+  table: string;
+  sql: string;
+  stops: (TravelStop)[];
+  olderCount: number;
+  steps: (TravelStep)[];
+}
+
+export interface TravelStep {
+  snapshotId: number;
+  rowCount: number;
+  columns: (string)[];
+  rows: ((string | null)[])[];
+}
+
+export interface TravelStop {
+  snapshotId: number;
+  commitKind: string;
+  timeMillis: number | null;
+  tags: (string)[];
+}
+
 export interface Untouched {
   partition: string;
   bucket: number;

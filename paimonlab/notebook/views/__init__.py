@@ -65,6 +65,7 @@ from paimonlab.notebook.views.timeline import (
     repeatable,
 )
 from paimonlab.notebook.views.timeline_making import timeline, with_files
+from paimonlab.notebook.views.travel import Travel, TravelStep, TravelStop, spread, stops
 from paimonlab.notebook.views.view import View, rows
 
 __all__ = [
@@ -123,6 +124,9 @@ __all__ = [
     "TimelineBranch",
     "TimelineGroup",
     "TimelinePoint",
+    "Travel",
+    "TravelStep",
+    "TravelStop",
     "Untouched",
     "VectorNode",
     "View",
@@ -141,6 +145,8 @@ __all__ = [
     "repeatable_schemas",
     "rows",
     "schema_history",
+    "spread",
+    "stops",
     "timeline",
     "with_files",
 ]
@@ -157,5 +163,6 @@ INTERACTIVE = (
     SchemaHistory,
     ResultRows,
     Compaction,
+    Travel,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

@@ -1,0 +1,105 @@
+"""A table at points of its past, for display."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from paimonlab.spec.snapshot import Snapshot
+
+MOST_STOPS = 500
+
+
+class TravelStop(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A point that can be gone to."""
+
+    snapshot_id: int
+    commit_kind: str
+    time_millis: int | None
+    """Commit time, milliseconds since the epoch; None when times are hidden."""
+    tags: tuple[str, ...]
+
+
+class TravelStep(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the table was at a point."""
+
+    snapshot_id: int
+    row_count: int
+    """Rows that a query sees."""
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    """Some rows of the table, or of the aggregate, as text; None is NULL."""
+
+
+class Travel(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="travel", tag_field="kind"
+):
+    """A table through time: all points, and what it was at some of them."""
+
+    table: str
+    sql: str
+    """The aggregate; empty: rows are shown."""
+    stops: tuple[TravelStop, ...]
+    """Oldest first."""
+    older_count: int
+    """Points that are there but not shown."""
+    steps: tuple[TravelStep, ...]
+    """Of some of the stops, oldest first; the kernel has the others."""
+
+
+def stops(
+    snapshots: Sequence[Snapshot], tags: Mapping[str, Snapshot], *, with_times: bool
+) -> tuple[list[TravelStop], int]:
+    """List the points of a table: snapshots, and those that only tags have kept.
+
+    Returns
+    -------
+    list of TravelStop
+        The newest, oldest first; all that have tags.
+    int
+        How many older ones were left out.
+    """
+    names: dict[int, list[str]] = {}
+    for name in sorted(tags):
+        names.setdefault(tags[name].id, []).append(name)
+    known = {one.id: one for one in (*tags.values(), *snapshots)}
+    ordered = [known[number] for number in sorted(known)]
+    kept = [
+        one
+        for place, one in enumerate(ordered)
+        if one.id in names or len(ordered) - place <= MOST_STOPS
+    ]
+    found = [
+        TravelStop(
+            snapshot_id=one.id,
+            commit_kind=one.commit_kind.value,
+            time_millis=one.time_millis if with_times else None,
+            tags=tuple(names.get(one.id, ())),
+        )
+        for one in kept
+    ]
+    return found, len(ordered) - len(kept)
+
+
+def spread(stops: Sequence[TravelStop], count: int) -> list[TravelStop]:
+    """Choose stops evenly, the first and the last among them, those with tags before others.
+
+    Raises
+    ------
+    ValueError
+        If ``count`` is less than 2.
+    """
+    if count < 2:
+        raise ValueError(f"steps must be at least 2, got {count}")
+    if len(stops) <= count:
+        return list(stops)
+    last = len(stops) - 1
+    places = {0, last}
+    tagged = [place for place, stop in enumerate(stops) if stop.tags]
+    places |= set(tagged[-(count - 2) :] if count > 2 else [])
+    for number in range(1, count):
+        if len(places) >= count:
+            break
+        places.add(round(number * last / (count - 1)))
+    return [stops[place] for place in sorted(places)]
