@@ -194,6 +194,8 @@ def _of_buckets(parts: TableParts, files: pa.Table) -> dict[str, Any]:
         if has_key
         else parts.options.slice(AppendPackingOptions).target_file_size_bytes
     )
+    # Of buckets that are equally bad the first is named, whatever order the files came in.
+    files = files.sort_by([("partition", "ascending"), ("bucket", "ascending")])
     partitions = codes(files["partition"])
     buckets = group_codes([partitions, codes(files["bucket"])])
     count = int(buckets.max()) + 1
