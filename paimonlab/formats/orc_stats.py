@@ -49,20 +49,31 @@ def _column_stats(tail: OrcTail, number: int, target: pa.DataType) -> ColumnStat
     lows, highs, nulls = [], [], []
     for stripe, statistics in zip(tail.stripes, tail.stripe_statistics, strict=True):
         one = statistics[number]
-        bounds = _bounds(one, kind)
-        is_known = None not in bounds
-        lows.append(bounds[0] if is_known else None)
-        highs.append(bounds[1] if is_known else None)
+        low, high = bounds(one, kind)
+        is_known = low is not None and high is not None
+        lows.append(low if is_known else None)
+        highs.append(high if is_known else None)
         nulls.append(stripe.row_count - one.number(1) if 1 in one.values else None)
     counts = pa.array([stripe.row_count for stripe in tail.stripes], pa.int64())
     try:
-        low, high = (_array(values, kind, target) for values in (lows, highs))
+        least, most = (_array(values, kind, target) for values in (lows, highs))
     except (pa.ArrowException, ValueError, OverflowError):
-        low = high = pa.nulls(len(counts), target)  # unknown statistics only cost time
-    return ColumnStats(low, high, pa.array(nulls, pa.int64()), counts)
+        least = most = pa.nulls(len(counts), target)  # unknown statistics only cost time
+    return ColumnStats(least, most, pa.array(nulls, pa.int64()), counts)
 
 
-def _bounds(one: Message, kind: int) -> tuple[Any, Any]:
+def bounds(one: Message, kind: int) -> tuple[Any, Any]:
+    """Return the least and the largest value as the file has them, None where they are unknown.
+
+    Whole numbers, days of dates, bytes of texts and of the digits of decimals.
+
+    Parameters
+    ----------
+    one
+        Statistics of a column.
+    kind
+        Its type, a number of `orc_tail`.
+    """
     if kind in _WHOLE and (found := one.message(2)):
         return found.zigzag(1), found.zigzag(2)
     if kind == orc.DATE and (found := one.message(7)):

@@ -69,6 +69,10 @@ class Show:
         """Show which rows changed between two points, as ``%paimon_changes`` does."""
         return commands.changes(self._table, start, end, mode=mode, where=where, path=path)
 
+    def file(self, name: str, *, snapshot: int | None = None) -> View:
+        """Draw one data file, as ``%paimon_file`` does."""
+        return commands.file(self._table, name, snapshot=snapshot)
+
     def files(self, *, snapshot: int | None = None) -> View:
         """Draw data files by size and place, as ``%paimon_files`` does."""
         return commands.files(self._table, snapshot=snapshot)

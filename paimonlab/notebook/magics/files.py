@@ -51,3 +51,14 @@ class FileMagics(Magics):
         asked = arguments(self.paimon_files, line)
         with errors_on_one_line():
             return commands.files(asked.table, snapshot=asked.snapshot)
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("name", metavar="NAME", help="of a live data file, or a part that only it has")
+    @argument("--snapshot", type=int, metavar="N", help="in snapshot N (the latest)")
+    def paimon_file(self, line: str) -> View:
+        """Draw one data file: its columns, statistics, checksums and first rows."""
+        asked = arguments(self.paimon_file, line)
+        with errors_on_one_line():
+            return commands.file(asked.table, asked.name, snapshot=asked.snapshot)

@@ -93,6 +93,34 @@ export interface CompactionRun {
   buckets: (BucketChange)[];
 }
 
+export interface DataFileView {
+  kind: "file";
+  table: string;
+  snapshotId: number;
+  file: string;
+  partition: string;
+  bucket: number;
+  level: number | null;
+  schemaId: number;
+  minKey: string | null;
+  maxKey: string | null;
+  minSequenceNumber: number;
+  maxSequenceNumber: number;
+  format: string;
+  version: string;
+  writtenBy: string;
+  partName: string;
+  rows: number;
+  entryRows: number;
+  bytes: number | null;
+  entryBytes: number | null;
+  partCount: number;
+  columns: (FileColumn)[];
+  parts: (FilePartNode)[];
+  properties: ([string, string])[];
+  firstRows: FileRows;
+}
+
 export interface EntryNode {
   change: string;
   file: string;
@@ -114,6 +142,21 @@ export interface EntrySums {
   bytes: number | null;
 }
 
+export interface FileColumn {
+  name: string;
+  type: string;
+  compression: string;
+  encodings: (string)[];
+  storedBytes: number | null;
+  plainBytes: number | null;
+  low: string | null;
+  high: string | null;
+  nulls: number | null;
+  pages: number | null;
+  checksums: number | null;
+  wrong: number | null;
+}
+
 export interface FileMap {
   kind: "files";
   table: string;
@@ -128,6 +171,20 @@ export interface FileMap {
   bins: (SizeBin)[];
   advice: (Advice)[];
   tiles: (Tile)[];
+}
+
+export interface FilePartNode {
+  firstRow: number;
+  rows: number;
+  storedBytes: number | null;
+  columns: (FileColumn)[];
+}
+
+export interface FileRows {
+  offset: number;
+  columns: (string)[];
+  cells: ((string | null)[])[];
+  problem: string;
 }
 
 export interface FileSum {

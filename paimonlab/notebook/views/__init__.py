@@ -12,6 +12,14 @@ from paimonlab.notebook.views.compaction import Call, Compaction, Untouched, com
 from paimonlab.notebook.views.compaction_picks import Pick
 from paimonlab.notebook.views.compaction_runs import BucketChange, CompactionRun, FileSum, LevelSum
 from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
+from paimonlab.notebook.views.file import (
+    DataFileView,
+    FileColumn,
+    FilePartNode,
+    FileRows,
+    data_file,
+    repeatable_file,
+)
 from paimonlab.notebook.views.file_map import FileMap, Tile, file_map, repeatable_files
 from paimonlab.notebook.views.file_sizes import Advice, SizeBin
 from paimonlab.notebook.views.file_totals import FileTotals
@@ -80,9 +88,13 @@ __all__ = [
     "CompactionRun",
     "ConnectionEntry",
     "ConnectionList",
+    "DataFileView",
     "EntryNode",
     "EntrySums",
+    "FileColumn",
     "FileMap",
+    "FilePartNode",
+    "FileRows",
     "FileSum",
     "FileTotals",
     "Health",
@@ -131,12 +143,14 @@ __all__ = [
     "VectorNode",
     "View",
     "compaction",
+    "data_file",
     "file_map",
     "health",
     "heatmap",
     "log",
     "lsm",
     "repeatable",
+    "repeatable_file",
     "repeatable_files",
     "repeatable_health",
     "repeatable_heatmap",
@@ -164,5 +178,6 @@ INTERACTIVE = (
     ResultRows,
     Compaction,
     Travel,
+    DataFileView,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""
