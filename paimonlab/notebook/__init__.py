@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 
 from paimonlab.notebook import accessor, selection
 from paimonlab.notebook.charts import bar_chart
-from paimonlab.notebook.commands import connect, demo, health, show_help, sql, tables, timeline
+from paimonlab.notebook.commands import (
+    connect,
+    demo,
+    health,
+    show_help,
+    simulate,
+    sql,
+    tables,
+    timeline,
+)
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -24,6 +33,7 @@ __all__ = [
     "health",
     "load_ipython_extension",
     "show_help",
+    "simulate",
     "sql",
     "tables",
     "timeline",

@@ -85,6 +85,19 @@ class Show:
         """Show rows or an aggregate at points of the past, as ``%paimon_travel`` does."""
         return commands.travel(self._table, sql=sql, steps=steps, rows=rows)
 
+    def simulator(
+        self,
+        *,
+        bucket: int | None = None,
+        partition: Mapping[str, Any] | None = None,
+        flushes: int = 100,
+        options: Mapping[str, str] | None = None,
+    ) -> View:
+        """Replay the writes of a bucket under other options, as ``%paimon_simulator`` does."""
+        return commands.simulate(
+            self._table, bucket=bucket, partition=partition, flushes=flushes, options=options
+        )
+
     def fsck(self, *, deep: bool = False) -> View:
         """Show what a check of every file finds, as ``%paimon_fsck`` does."""
         return commands.fsck(self._table, deep=deep)

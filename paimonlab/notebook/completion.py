@@ -28,10 +28,10 @@ _IDENTIFIER = "paimonlab"
 _MAGIC = re.compile(r"\s*(?:\w+\s*=\s*)?(%%?paimon\w*)")
 _OF_TABLES = frozenset(
     {
-        *("%paimon", "%%paimon", "%paimon_timeline", "%paimon_fsck", "%paimon_manifests"),
-        *("%paimon_heatmap", "%paimon_files", "%paimon_file", "%paimon_lsm"),
-        *("%paimon_log", "%paimon_schemas", "%paimon_diff"),
-        *("%paimon_heatmap", "%paimon_files", "%paimon_file", "%paimon_lsm", "%paimon_compaction"),
+        *("%paimon", "%%paimon", "%paimon_timeline", "%paimon_fsck"),
+        *("%paimon_manifests", "%paimon_heatmap", "%paimon_files", "%paimon_file"),
+        *("%paimon_lsm", "%paimon_log", "%paimon_schemas", "%paimon_diff"),
+        *("%paimon_compaction", "%paimon_simulator"),
     }
 )
 """Magics whose line names a table."""

@@ -31,6 +31,7 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
             "what compactions did, and what would be picked now",
         ),
         ("%paimon_travel DB.TABLE", "rows through time; --sql 'count(*), sum(a)', -n STEPS"),
+        ("%paimon_simulator [DB.TABLE]", "what other compaction options would cost; -n FLUSHES"),
         ("%paimon_fsck DB.TABLE", "check every file of a table; --deep reads all rows, too"),
         ("%paimon_trace", "show all of the last SQL error"),
         ("%paimon_history [TEXT]", "statements that were run; -n N, --failed"),

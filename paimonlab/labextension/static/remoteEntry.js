@@ -446,11 +446,11 @@ function render({ data, el, host }) {
   const details = h("div");
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
-      { name: "bytes read", right: true, text: bytes }, { name: "read", text: (_, row) => compactionSum(row[9].read) }, { name: "written", text: (_, row) => compactionSum(row[9].written) },
+      { name: "read", text: (_, row) => compactionSum(row[8].read) }, { name: "written", text: (_, row) => compactionSum(row[8].written) },
       { name: "moved", right: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "at least", right: true, text: compactionTime }],
-    rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, run.read.bytes, run.read.files, run.written.files, run.moved.files, run.droppedRows, run.leastMillis, run]),
-    onChoose: (row) => choose(row[9], true),
-    selected: (row) => row[9] === chosen,
+    rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files, run.droppedRows, run.leastMillis, run]),
+    onChoose: (row) => choose(row[8], true),
+    selected: (row) => row[8] === chosen,
   });
 
     function choose(run, tell) {
@@ -2209,6 +2209,108 @@ function wholeOf(version) {
   const rows = version.columns.map((column) => [column.fieldId, column.name, column.typeText + (column.isNullable ? "" : " NOT NULL"), keys(column.name), column.default, column.comment]);
   const heads = [{ name: "id", right: true }, { name: "column" }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
   return h("div", {}, grid({ heads, rows }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
+}
+
+return render;
+})(),
+"simulator": (() => {
+
+
+const SIMULATOR_CHART = { width: 250, height: 150, left: 34, top: 22, bottom: 20 };
+const SIMULATOR_CURVES = ([
+  { name: "write amplification", colour: COLOURS.red, curve: (one) => one.writeCurve },
+  { name: "sorted runs to merge", colour: COLOURS.blue, curve: (one) => one.readCurve },
+  { name: "space amplification", colour: COLOURS.green, curve: (one) => one.spaceCurve },
+]);
+
+function render({ data, el, host }) {
+  const view = data.view;
+  const title = `${view.table ? `${view.table}: ` : ""}simulated compactions`;
+  const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}` });
+  const chosen = view.sliders.map((one) => one.own);
+  const charts = h("div", { class: "row", style: "align-items:flex-start" });
+  const table = h("div");
+  const own = simulatorAt(view, chosen);
+
+    function show(shown, name, aloud) {
+    charts.replaceChildren(...SIMULATOR_CURVES.map((one) => simulatorChart(view, one, shown, own)));
+    table.replaceChildren(simulatorTable(shown, own, name));
+    if (aloud) say(`${name}: ${simulatorWords(shown)}`);
+  }
+  const name = () => view.sliders.map((one, at) => `${one.option} = ${one.values[chosen[at]]}`).join(", ");
+  const sliders = view.sliders.map((one, at) => slider({
+    label: one.option, max: one.values.length - 1, value: one.own,
+    text: (place) => `${one.values[place]}${place === one.own ? " (own)" : ""}`,
+    onMove: (place) => {
+      chosen[at] = place;
+      show(simulatorAt(view, chosen), name(), true);
+    },
+  }));
+  const back = h("button", { onclick: () => sliders.forEach((one, at) => one.move(view.sliders[at].own)) }, "own options");
+  body.append(h("div", {}, ...sliders.map((one) => one.element), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
+  body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be asked for"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
+
+    function simulatorForm() {
+    const { ask } = host;
+    if (!ask) return [];
+    const input = h("input", { type: "text", size: 60, "aria-label": "table options", value: view.sliders.map((one) => `${one.option}=${one.values[one.own]}`).join(" ") });
+    const run = async () => {
+      try {
+        const asked = Object.fromEntries(input.value.split(/[\s,]+/).filter(Boolean).map((pair) => {
+          const [key, ...rest] = pair.split("=");
+          if (!rest.length) throw new Error(`not KEY=VALUE: ${pair}`);
+          return [key, rest.join("=")];
+        }));
+        show(((await ask({ options: asked }))), input.value, true);
+      } catch (error) {
+        say(error instanceof Error ? error.message : String(error));
+      }
+    };
+    input.addEventListener("keydown", (event) => event.key === "Enter" && run());
+    return [h("div", { class: "row" }, h("label", {}, "any options ", input), h("button", { onclick: run }, "Replay"))];
+  }
+
+  show(own, name(), false);
+  say(`own options: ${simulatorWords(own)}`);
+  return stop;
+}
+
+function simulatorAt(view, chosen) {
+  return view.simulations[view.sliders.reduce((place, one, at) => place * one.values.length + chosen[at], 0)];
+}
+
+function simulatorWords(one) {
+  return `write amplification ${one.writeAmplification}, ${one.readAmplification} sorted runs on average and ${one.mostRuns} at most, space amplification ${one.spaceAmplification}, ${count(one.compactionCount)} compactions, ${count(one.stopCount)} flushes would wait`;
+}
+
+function simulatorChart(view, { name, colour, curve }, shown, own) {
+  const { width, height, left, top, bottom } = SIMULATOR_CHART;
+  const most = Math.max(1, ...curve(shown), ...curve(own));
+    const line = (values) => values.map((value, at) =>
+    `${(left + ((width - left - 8) * at) / Math.max(values.length - 1, 1)).toFixed(1)},${(top + height * (1 - value / most)).toFixed(1)}`).join(" ");
+  const last = curve(shown)[curve(shown).length - 1];
+  return s("svg", { width, height: top + height + bottom, role: "img", "aria-label": `${name}: ${last} after ${view.flushCount} flushes, at most ${Math.max(...curve(shown))}; own options ${curve(own)[curve(own).length - 1]}` },
+    s("text", { x: left, y: 13, "font-size": 11, "font-weight": "bold" }, `${name} ${last}`),
+    s("path", { d: `M${left} ${top}V${top + height}H${width - 8}`, stroke: "#888", fill: "none" }),
+    s("text", { x: left - 4, y: top + 8, "font-size": 10, "text-anchor": "end" }, most.toPrecision(3)),
+    s("text", { x: left - 4, y: top + height, "font-size": 10, "text-anchor": "end" }, "0"),
+    s("text", { x: left, y: top + height + 14, "font-size": 10 }, `1 to ${count(view.flushCount)} flushes`),
+    s("polyline", { points: line(curve(own)), fill: "none", stroke: "#888", "stroke-width": 1.5, "stroke-dasharray": "4 3" }),
+    s("polyline", { points: line(curve(shown)), fill: "none", stroke: colour, "stroke-width": 2.5 }));
+}
+
+function simulatorTable(shown, own, name) {
+  const rows = ([
+    ["bytes written per byte flushed", (one) => one.writeAmplification.toFixed(2)],
+    ["sorted runs a reader merges, on average", (one) => one.readAmplification.toFixed(2)],
+    ["bytes per byte if all were merged, at the end", (one) => one.spaceAmplification.toFixed(2)],
+    ["compactions", (one) => count(one.compactionCount)],
+    ["sorted runs before a compaction, at most", (one) => one.mostRuns],
+    ["flushes that would wait (num-sorted-run.stop-trigger)", (one) => count(one.stopCount)],
+  ]);
+  return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, name),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), h("th", { scope: "col", class: "right" }, "chosen"), h("th", { scope: "col", class: "right" }, "own options"))),
+    h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", {}, label), h("td", { class: "right" }, write(shown)), h("td", { class: "right" }, write(own)))))));
 }
 
 return render;

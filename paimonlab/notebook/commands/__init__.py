@@ -19,6 +19,7 @@ from paimonlab.notebook.commands.log import log
 from paimonlab.notebook.commands.lsm import lsm
 from paimonlab.notebook.commands.manifests import manifests
 from paimonlab.notebook.commands.schemas import schemas
+from paimonlab.notebook.commands.simulator import simulate
 from paimonlab.notebook.commands.sql import (
     DEFAULT_LIMIT,
     MANY_ROWS,
@@ -57,6 +58,7 @@ __all__ = [
     "run",
     "schemas",
     "show_help",
+    "simulate",
     "sql",
     "statement_history",
     "tables",

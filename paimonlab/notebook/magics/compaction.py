@@ -53,6 +53,28 @@ class CompactionMagics(Magics):
         except ValueError as error:
             raise UsageError(str(error)) from error
 
+    @line_magic
+    @magic_arguments()
+    @argument("table", nargs="?", metavar="DB.TABLE", help="whose writes; else invented ones")
+    @argument("-p", "--partition", metavar="KEY=VALUE,…", help="only this partition")
+    @argument("-b", "--bucket", type=int, metavar="N", help="this bucket")
+    @argument("-n", "--flushes", type=int, default=100, metavar="N", help="N flushes (100)")
+    @argument("--pattern", default="uniform", help="invented keys: uniform, rising or hot")
+    def paimon_simulator(self, line: str) -> View:
+        """Show what a history of writes would cost under other compaction options."""
+        asked = arguments(self.paimon_simulator, line)
+        try:
+            with errors_on_one_line():
+                return commands.simulate(
+                    asked.table,
+                    partition=partition_of(asked.partition),
+                    bucket=asked.bucket,
+                    flushes=asked.flushes,
+                    pattern=asked.pattern,
+                )
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+
 
 def partition_of(text: str | None) -> dict[str, str] | None:
     """Read ``dt=2026-01-01,hour=7``.

@@ -19,11 +19,11 @@ export function render({ data, el, host }) {
   const details = h("div");
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
-      { name: "bytes read", right: true, text: bytes }, { name: "read", text: (_, row) => compactionSum(row[9].read) }, { name: "written", text: (_, row) => compactionSum(row[9].written) },
+      { name: "read", text: (_, row) => compactionSum(row[8].read) }, { name: "written", text: (_, row) => compactionSum(row[8].written) },
       { name: "moved", right: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "at least", right: true, text: compactionTime }],
-    rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, run.read.bytes, run.read.files, run.written.files, run.moved.files, run.droppedRows, run.leastMillis, run]),
-    onChoose: (row) => choose(row[9], true),
-    selected: (row) => row[9] === chosen,
+    rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files, run.droppedRows, run.leastMillis, run]),
+    onChoose: (row) => choose(row[8], true),
+    selected: (row) => row[8] === chosen,
   });
 
   /** @param {CompactionRun} run @param {boolean} tell */

@@ -474,6 +474,36 @@ export interface SchemaVersion {
   usedBy: SchemaUse | null;
 }
 
+export interface Simulation {
+  writeAmplification: number;
+  readAmplification: number;
+  spaceAmplification: number;
+  compactionCount: number;
+  mostRuns: number;
+  stopCount: number;
+  writeCurve: (number)[];
+  readCurve: (number)[];
+  spaceCurve: (number)[];
+}
+
+export interface Simulator {
+  kind: "simulator";
+  table: string;
+  history: string;
+  flushCount: number;
+  flushedBytes: number;
+  points: (number)[];
+  sliders: (SimulatorSlider)[];
+  simulations: (Simulation)[];
+  notes: (string)[];
+}
+
+export interface SimulatorSlider {
+  option: string;
+  values: (number)[];
+  own: number;
+}
+
 export interface SizeBin {
   name: string;
   files: number;

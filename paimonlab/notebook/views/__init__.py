@@ -57,6 +57,16 @@ from paimonlab.notebook.views.schemas import (
     repeatable_schemas,
     schema_history,
 )
+from paimonlab.notebook.views.simulator import (
+    OPTIONS as SIMULATED_OPTIONS,
+)
+from paimonlab.notebook.views.simulator import (
+    Simulation,
+    Simulator,
+    SimulatorSlider,
+    simulation,
+    simulator,
+)
 from paimonlab.notebook.views.skew import Skew
 from paimonlab.notebook.views.statements import (
     ParameterEntry,
@@ -78,6 +88,7 @@ from paimonlab.notebook.views.view import View, rows
 
 __all__ = [
     "INTERACTIVE",
+    "SIMULATED_OPTIONS",
     "Advice",
     "BucketChange",
     "Call",
@@ -125,6 +136,9 @@ __all__ = [
     "SchemaHistory",
     "SchemaUse",
     "SchemaVersion",
+    "Simulation",
+    "Simulator",
+    "SimulatorSlider",
     "SizeBin",
     "Skew",
     "StatementEntry",
@@ -159,6 +173,8 @@ __all__ = [
     "repeatable_schemas",
     "rows",
     "schema_history",
+    "simulation",
+    "simulator",
     "spread",
     "stops",
     "timeline",
@@ -166,6 +182,7 @@ __all__ = [
 ]
 
 INTERACTIVE = (
+    Simulator,
     Timeline,
     ManifestTree,
     Heatmap,
