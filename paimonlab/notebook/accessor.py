@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from paimonlab.notebook import commands
 from paimonlab.notebook.views import View
+from paimonlab.table.incremental import Moment
 from paimonlab.table.table import Table
 
 
@@ -27,6 +28,10 @@ class Show:
     def timeline(self, *, last: int = 20) -> View:
         """Draw the newest snapshots, as ``%paimon_timeline`` does."""
         return commands.timeline(self._table, last=last)
+
+    def diff(self, start: Moment, end: Moment) -> View:
+        """Show what leads from one snapshot to another, as ``%paimon_diff`` does."""
+        return commands.diff(self._table, start, end)
 
     def log(self, *, last: int = 20) -> View:
         """Show what the newest commits did, as ``%paimon_log`` does."""

@@ -24,6 +24,10 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("%paimon_changes DB.TABLE FROM TO", "rows that changed; --mode, --where, --to FILE"),
         ("%paimon_file DB.TABLE NAME", "one data file: columns, statistics, checksums, first rows"),
         ("%paimon_files DB.TABLE", "data files by size and place, and what to do about them"),
+        (
+            "%paimon_diff DB.TABLE FROM TO",
+            "files, partitions and columns between two snapshots",
+        ),
         ("%paimon_log DB.TABLE", "list what the newest commits did; -n N for how many (20)"),
         ("%paimon_schemas DB.TABLE", "show how the schema came to be, column by column"),
         (

@@ -78,3 +78,17 @@ def test_the_views_beside_it_walk_by_keys(page_of: PageOf, name: str) -> None:
 
     said = "schema 1: 1 type, 2 added, 1 renamed" if name == "schemas" else "version 2, APPEND"
     expect(page.get_by_role("status")).to_have_text(said)
+
+
+def test_a_diff_walks_its_tabs_by_keys(page_of: PageOf) -> None:
+    (case,) = [case for case in READ if case.table == "evo_nested_parquet"]
+    page = page_of(golden_table(case).show.diff(1, 3))
+    page.get_by_role("tab", selected=True).focus()
+
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tabpanel").get_by_role("row")).to_have_count(3)  # head, two files
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+
+    expect(page.get_by_role("tab", selected=True)).to_have_text("schema (4)")
+    expect(page.get_by_role("tabpanel")).to_contain_text("l.element.w")

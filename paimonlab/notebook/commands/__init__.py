@@ -9,6 +9,7 @@ from paimonlab.notebook.commands.changes import changes
 from paimonlab.notebook.commands.compaction import compaction
 from paimonlab.notebook.commands.connections import list_connections
 from paimonlab.notebook.commands.demo import demo
+from paimonlab.notebook.commands.diff import diff
 from paimonlab.notebook.commands.file import file
 from paimonlab.notebook.commands.files import files
 from paimonlab.notebook.commands.fsck import fsck
@@ -43,6 +44,7 @@ __all__ = [
     "compaction",
     "connect",
     "demo",
+    "diff",
     "explain_parameters",
     "file",
     "files",

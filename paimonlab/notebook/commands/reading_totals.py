@@ -19,7 +19,8 @@ from paimonlab.spec.snapshot import Snapshot
 
 MOST_MANIFESTS = 1_200
 """Manifests that are opened; behind them only counts of files are known, no bytes."""
-MOST_MANIFEST_BYTES = 32 << 20
+MOST_ENTRIES = 150_000
+"""Entries of those manifests together."""
 
 
 def read_totals(
@@ -53,30 +54,38 @@ def read_totals(
             continue
         base = everything[: len(everything) - len(delta)]
         lists[snapshot.id] = (snapshot, base, delta)
-    wanted = _wanted(
-        (snapshot, (*base, *delta) if with_live_bytes else delta)
-        for snapshot, base, delta in lists.values()
-    )
+    wanted = _wanted(list(lists.values()), with_live_bytes=with_live_bytes)
     sums = _read_sums(wanted, manifests)
-    return {id: file_totals(base, delta, sums) for id, (_, base, delta) in lists.items()}
+    found: dict[int, FileTotals] = {}
+    for id, (_, base, delta) in sorted(lists.items(), reverse=True):
+        found[id] = file_totals(base, delta, sums, newer=found.get(id + 1))
+    return found
 
 
+_Lists = tuple[Snapshot, Sequence[ManifestFileMeta], Sequence[ManifestFileMeta]]
+"""A snapshot, the manifests of its base and those of its delta."""
 _Wanted = dict[str, tuple[ManifestFileMeta, Snapshot]]
 """Manifests by their names, with a snapshot that has them."""
 
 
-def _wanted(lists: Iterable[tuple[Snapshot, Sequence[ManifestFileMeta]]]) -> _Wanted:
-    """Choose the manifests to open, those of the first snapshots first, within the limits."""
+def _wanted(lists: Sequence[_Lists], *, with_live_bytes: bool) -> _Wanted:
+    """Choose the manifests to open, those of the first snapshots first, within the limits.
+
+    Where the next snapshot is known, what that one changed tells the live bytes of this one, so
+    that the manifests of its base stay closed.
+    """
     found: _Wanted = {}
-    bytes_left = MOST_MANIFEST_BYTES
-    for snapshot, metas in lists:
-        for meta in metas:
-            if meta.file_name in found or meta.file_size_bytes > bytes_left:
-                continue
-            if len(found) == MOST_MANIFESTS:
-                return found
-            found[meta.file_name] = (meta, snapshot)
-            bytes_left -= meta.file_size_bytes
+    known: set[int] = set()
+    entries_left = MOST_ENTRIES
+    for snapshot, base, delta in lists:
+        needs_base = with_live_bytes and snapshot.id + 1 not in known
+        metas = [*base, *delta] if needs_base else delta
+        new = {meta.file_name: (meta, snapshot) for meta in metas if meta.file_name not in found}
+        entries = sum(meta.num_added_files + meta.num_deleted_files for meta, _ in new.values())
+        if entries <= entries_left and len(found) + len(new) <= MOST_MANIFESTS:
+            found.update(new)
+            known.add(snapshot.id)
+            entries_left -= entries
     return found
 
 

@@ -7,7 +7,7 @@ from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from paimonlab.notebook import commands
-from paimonlab.notebook.magics.lines import arguments, errors_on_one_line
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
 from paimonlab.notebook.views import View
 
 
@@ -38,6 +38,17 @@ class SnapshotMagics(Magics):
             raise UsageError(f"-n must be at least 1, got {asked.last}")
         with errors_on_one_line():
             return commands.log(asked.table, last=asked.last)
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("start", metavar="FROM", help="a snapshot, a tag or a time in quotes")
+    @argument("end", metavar="TO", help="the same")
+    def paimon_diff(self, line: str) -> View:
+        """Show what leads from one snapshot of a table to another."""
+        asked = arguments(self.paimon_diff, line)
+        with errors_on_one_line():
+            return commands.diff(asked.table, unquoted(asked.start), unquoted(asked.end))
 
     @line_magic
     @magic_arguments()

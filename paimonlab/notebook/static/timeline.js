@@ -281,7 +281,7 @@ function trendOf(items, [name, value, write], scale) {
   const y = (/** @type {number} */ one) => TREND.top + TREND.height * (1 - (one - low) / (high - low || 1));
   const path = main.map((item, at) => {
     const one = values[at];
-    return one === null ? "" : `${at && values[at - 1] !== null ? "L" : "M"}${item.x.toFixed(1)} ${y(one).toFixed(1)}`;
+    return one === null ? "" : `L${item.x.toFixed(1)} ${y(one).toFixed(1)}`;
   });
   scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}; ■ compaction`);
   const dots = main.flatMap(({ point, group, x }, at) => {
@@ -291,7 +291,7 @@ function trendOf(items, [name, value, write], scale) {
   });
   const ground = `M${MARGIN - 20} ${y(0).toFixed(1)}H${main[main.length - 1].x + 20}`;
   return [s("path", { d: ground, stroke: "currentColor", opacity: 0.3 }),
-    s("path", { d: path.join(""), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }), ...dots];
+    s("path", { d: path.join("").replace("L", "M"), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }), ...dots];
 }
 
 /** A line for each branch, from where it forked. @param {Item[]} items @param {Timeline} view @param {number} width */

@@ -121,6 +121,51 @@ export interface DataFileView {
   firstRows: FileRows;
 }
 
+export interface Diff {
+  kind: "diff";
+  table: string;
+  before: DiffSide;
+  after: DiffSide;
+  added: Sums;
+  removed: Sums;
+  kept: Sums;
+  groups: (DiffGroup)[];
+  groupCount: number;
+  files: (DiffFile)[];
+  fileCount: number;
+  partitionsAdded: (string)[];
+  partitionsAddedCount: number;
+  partitionsRemoved: (string)[];
+  partitionsRemovedCount: number;
+  schema: (SchemaDifference)[];
+}
+
+export interface DiffFile {
+  name: string;
+  isAdded: boolean;
+  partition: string;
+  bucket: number;
+  level: number;
+  rowCount: number;
+  fileBytes: number | null;
+}
+
+export interface DiffGroup {
+  partition: string;
+  bucket: number;
+  level: number;
+  added: Sums;
+  removed: Sums;
+}
+
+export interface DiffSide {
+  snapshotId: number;
+  timeMillis: number | null;
+  schemaId: number;
+  totalRecordCount: number | null;
+  live: Sums;
+}
+
 export interface EntryNode {
   change: string;
   file: string;
@@ -517,6 +562,12 @@ export interface Skew {
   median: number;
   ratio: number | null;
   gini: number | null;
+}
+
+export interface Sums {
+  fileCount?: number;
+  rowCount?: number;
+  fileBytes?: number;
 }
 
 export interface TableHealth {

@@ -12,6 +12,14 @@ from paimonlab.notebook.views.compaction import Call, Compaction, Untouched, com
 from paimonlab.notebook.views.compaction_picks import Pick
 from paimonlab.notebook.views.compaction_runs import BucketChange, CompactionRun, FileSum, LevelSum
 from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
+from paimonlab.notebook.views.diff import (
+    Diff,
+    DiffFile,
+    DiffGroup,
+    DiffSide,
+    diff,
+    repeatable_diff,
+)
 from paimonlab.notebook.views.file import (
     DataFileView,
     FileColumn,
@@ -22,7 +30,7 @@ from paimonlab.notebook.views.file import (
 )
 from paimonlab.notebook.views.file_map import FileMap, Tile, file_map, repeatable_files
 from paimonlab.notebook.views.file_sizes import Advice, SizeBin
-from paimonlab.notebook.views.file_totals import FileTotals
+from paimonlab.notebook.views.file_totals import FileTotals, Sums
 from paimonlab.notebook.views.health import Health, health, repeatable_health
 from paimonlab.notebook.views.heatmap import (
     Heatmap,
@@ -100,6 +108,10 @@ __all__ = [
     "ConnectionEntry",
     "ConnectionList",
     "DataFileView",
+    "Diff",
+    "DiffFile",
+    "DiffGroup",
+    "DiffSide",
     "EntryNode",
     "EntrySums",
     "FileColumn",
@@ -143,6 +155,7 @@ __all__ = [
     "Skew",
     "StatementEntry",
     "Statements",
+    "Sums",
     "TableEntry",
     "TableList",
     "Tile",
@@ -158,12 +171,14 @@ __all__ = [
     "View",
     "compaction",
     "data_file",
+    "diff",
     "file_map",
     "health",
     "heatmap",
     "log",
     "lsm",
     "repeatable",
+    "repeatable_diff",
     "repeatable_file",
     "repeatable_files",
     "repeatable_health",
@@ -183,6 +198,7 @@ __all__ = [
 
 INTERACTIVE = (
     Simulator,
+    Diff,
     Timeline,
     ManifestTree,
     Heatmap,

@@ -76,6 +76,8 @@ def file_totals(
     base: Sequence[ManifestFileMeta],
     delta: Sequence[ManifestFileMeta],
     sums: Mapping[str, ManifestSums],
+    *,
+    newer: FileTotals | None = None,
 ) -> FileTotals:
     """Add up what the manifests of one snapshot say.
 
@@ -85,6 +87,8 @@ def file_totals(
         The manifests of its two lists.
     sums
         By the names of the manifests; those that are not there were not read.
+    newer
+        What the next snapshot has: less what that one changed, it is what this one has.
 
     Notes
     -----
@@ -93,16 +97,28 @@ def file_totals(
     """
     metas = (*base, *delta)
     added, deleted = _together(delta, sums) or (None, None)
-    everything = _together(metas, sums)
     return FileTotals(
         manifest_count=len(metas),
         file_count=sum(meta.num_added_files - meta.num_deleted_files for meta in metas),
         added_file_count=sum(meta.num_added_files for meta in delta),
         deleted_file_count=sum(meta.num_deleted_files for meta in delta),
-        file_bytes=everything and everything[0].file_bytes - everything[1].file_bytes,
+        file_bytes=_live_bytes(metas, sums, newer),
         added=added,
         deleted=deleted,
     )
+
+
+def _live_bytes(
+    metas: Iterable[ManifestFileMeta],
+    sums: Mapping[str, ManifestSums],
+    newer: FileTotals | None,
+) -> int | None:
+    everything = _together(metas, sums)
+    if everything is not None:
+        return everything[0].file_bytes - everything[1].file_bytes
+    if newer is None or newer.file_bytes is None or newer.added is None or newer.deleted is None:
+        return None
+    return newer.file_bytes - newer.added.file_bytes + newer.deleted.file_bytes
 
 
 def _together(

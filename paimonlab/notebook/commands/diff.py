@@ -1,0 +1,77 @@
+"""Show what two snapshots of a table do not have in common."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.notebook import views
+from paimonlab.notebook.commands.heatmap import partition_names
+from paimonlab.notebook.commands.opening import opened
+from paimonlab.notebook.determinism import is_deterministic
+from paimonlab.notebook.display.diff import draw
+from paimonlab.notebook.views.schemas import differences
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.incremental import Moment
+from paimonlab.table.system.live import files_of
+from paimonlab.table.table import Table
+from paimonlab.table.time_travel import to_millis
+
+
+def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
+    """Show which files, rows, partitions, columns and options lead from one state to another.
+
+    Parameters
+    ----------
+    table
+        ``database.table`` in the connected catalog, or a table.
+    start, end
+        A snapshot id, the name of a tag, a time as text in the process's local zone, or an aware
+        datetime; ``end`` may be the older one.
+
+    Raises
+    ------
+    SnapshotNotFoundError
+        If there is no such snapshot; `SnapshotExpiredError` if it is gone.
+    ValueError
+        If text is neither a tag nor a time.
+    """
+    found = opened(table)
+    before, after = (_at(found, moment) for moment in (start, end))
+    files = (
+        files_of(found.parts, before, with_postponed=True),
+        files_of(found.parts, after, with_postponed=True),
+    )
+    partitions = pa.chunked_array([pa.concat_tables(files)["partition"].combine_chunks().unique()])
+    value = views.diff(
+        found.name,
+        (before, after),
+        files,
+        dict(zip(partitions.to_pylist(), partition_names(found.parts, partitions), strict=True)),
+        differences(found.schemas.get(before.schema_id), found.schemas.get(after.schema_id)),
+    )
+    return draw(views.repeatable_diff(value) if is_deterministic() else value)
+
+
+def _at(table: Table, moment: Moment) -> Snapshot:
+    """Return the snapshot of a tag, of an id, or the last one at or before a time."""
+    tags = table.tags.list()
+    if isinstance(moment, str):
+        if moment in tags:
+            return tags[moment].to_snapshot()
+        if moment.isdecimal():
+            moment = int(moment)
+    if isinstance(moment, int):
+        return _with_id(table, moment)
+    return table.snapshots.at_or_before(to_millis(moment))
+
+
+def _with_id(table: Table, snapshot_id: int) -> Snapshot:
+    """Return a snapshot; one that has expired may still have a tag."""
+    try:
+        return table.snapshots.get(snapshot_id)
+    except SnapshotNotFoundError:
+        for tag in table.tags.list().values():
+            if tag.id == snapshot_id:
+                return tag.to_snapshot()
+        raise
