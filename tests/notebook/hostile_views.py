@@ -7,6 +7,7 @@ value of the view, which is what all its forms are drawn from.
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -30,9 +31,15 @@ MARKS = (
 Show = Callable[[Table], Any]
 VIEWS: dict[str, Show] = {
     "timeline": lambda table: table.show.timeline(),
+    "log": lambda table: table.show.log(),
+    "schemas": lambda table: table.show.schemas(),
     "manifests": lambda table: table.show.manifests(),
     "heatmap": lambda table: table.show.heatmap(),
+    "files": lambda table: table.show.files(),
     "lsm": lambda table: table.show.lsm(),
+    "compaction": lambda table: table.show.compaction(),
+    "changes": lambda table: table.show.changes(1, "zqtag"),
+    "travel": lambda table: table.show.travel(),
     "health": lambda table: table.show.health(),
     "result": lambda table: make(table.scan().to_arrow()).view,
 }
@@ -89,10 +96,13 @@ def hostiles(view: Drawn[Any], strings: list[str]) -> Iterator[Drawn[Any]]:
     assert marks, "the names of the table are in the view"
     rounds = math.ceil(len(strings) / len(marks))
     display = importlib.import_module(f"paimonlab.notebook.display.{view.kind}")
+    known = {"rows": view.rows, "answer": dict}
+    wanted = list(inspect.signature(display.draw).parameters.values())[1:]
+    others = {one.name: known[one.name] for one in wanted if one.default is one.empty}
     for first in range(rounds):
         changed = text
         for place, mark in enumerate(marks):
             chosen = strings[(first + rounds * place) % len(strings)]
             changed = changed.replace(mark, json.dumps(chosen)[1:-1])
         value = msgspec.json.decode(changed.encode(), type=type(view.value))
-        yield display.draw(value)
+        yield display.draw(value, **others)

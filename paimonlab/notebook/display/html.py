@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from paimonlab.notebook.display.cells import Cell
+from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.grid import Align, Column, Grid
 
 SHORT_CHARACTERS = 80
@@ -30,7 +31,7 @@ def table(grid: Grid) -> str:
 def _parts(grid: Grid) -> Iterator[str]:
     yield '<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:0">'
     if grid.caption:
-        caption = escape(grid.caption)
+        caption = _shown(grid.caption)
         yield f'<caption style="text-align:left;padding:2px 8px"><b>{caption}</b></caption>'
     yield "<thead><tr>" + "".join(map(_head, grid.columns)) + "</tr></thead>\n<tbody>"
     for row in grid.rows:
@@ -43,7 +44,7 @@ def _parts(grid: Grid) -> Iterator[str]:
 
 def paragraph(text: str) -> str:
     """Write a faint line, as under a table."""
-    return f'<p style="{_FAINT};margin:2px 8px 8px"><small>{escape(text)}</small></p>'
+    return f'<p style="{_FAINT};margin:2px 8px 8px"><small>{_shown(text)}</small></p>'
 
 
 def lines(texts: Iterable[str]) -> str:
@@ -52,9 +53,9 @@ def lines(texts: Iterable[str]) -> str:
 
 
 def _head(column: Column) -> str:
-    name = escape(column.name)
+    name = _shown(column.name)
     if column.type_text:
-        kind = escape(column.type_text)
+        kind = _shown(column.type_text)
         name += f'<br><small style="{_FAINT};font-weight:normal">{kind}</small>'
     return f'<th style="{_style(column)}">{name}</th>'
 
@@ -71,11 +72,15 @@ def _style(column: Column) -> str:
 
 def _content(cell: Cell) -> str:
     if not cell.is_value:
-        return f'<i style="{_FAINT}">{escape(cell.text)}</i>'
+        return f'<i style="{_FAINT}">{_shown(cell.text)}</i>'
     if len(cell.text) <= SHORT_CHARACTERS:
-        return escape(cell.text)
-    short = escape(cell.text[:SHORT_CHARACTERS])
+        return _shown(cell.text)
+    short = _shown(cell.text[:SHORT_CHARACTERS])
     rest = cell.text[:LONG_CHARACTERS]
     more = len(cell.text) - len(rest)
     tail = f" … {more:,} more characters" if more else ""
-    return f"<details><summary>{short}…</summary>{escape(rest)}{tail}</details>"
+    return f"<details><summary>{short}…</summary>{_shown(rest)}{tail}</details>"
+
+
+def _shown(text: str) -> str:
+    return escape(visible(text))

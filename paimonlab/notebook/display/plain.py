@@ -30,7 +30,8 @@ def _text_lines(grid: Grid, cell_columns: int) -> Iterator[str]:
     heads = [[Cell(visible(column.name)) for column in grid.columns]]
     if any(column.type_text for column in grid.columns):
         heads.append([Cell(visible(column.type_text)) for column in grid.columns])
-    lines = [[cut(cell.text, cell_columns) for cell in row] for row in (*heads, *grid.rows)]
+    every = (*heads, *grid.rows)
+    lines = [[cut(visible(cell.text), cell_columns) for cell in row] for row in every]
     widths = [max(map(text_width, texts)) for texts in zip(*lines, strict=True)]
     for number, line in enumerate(lines):
         yield _GAP.join(map(_pad, line, widths, grid.columns)).rstrip()
