@@ -9,6 +9,7 @@ import click
 import paimonlab
 from paimonlab.cli import expiring, jobs, names, repairing, rows
 from paimonlab.cli.compacting import compact
+from paimonlab.cli.doctor import doctor
 from paimonlab.cli.following import follow
 from paimonlab.cli.fsck import fsck
 from paimonlab.cli.health import health
@@ -68,6 +69,7 @@ _COMMANDS: tuple[click.Command, ...] = (
     jobs.mark_partition_done,
     fsck,
     health,
+    doctor,
 )
 for _command in _COMMANDS:
     main.add_command(_command)

@@ -15,6 +15,7 @@ from paimonlab.notebook.charts import bar_chart
 from paimonlab.notebook.commands import (
     connect,
     demo,
+    doctor,
     health,
     show_help,
     simulate,
@@ -30,6 +31,7 @@ __all__ = [
     "bar_chart",
     "connect",
     "demo",
+    "doctor",
     "health",
     "load_ipython_extension",
     "show_help",

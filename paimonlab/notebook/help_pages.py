@@ -12,6 +12,7 @@ FIRST_TOPIC = "magics"
 TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
     "magics": (
         ("%paimon_connect PATH", "connect to a warehouse, see the topic connections"),
+        ("%paimon_doctor", "whether this machine can run Spark, JupyterLab and the warehouse"),
         ("%paimon_demo [PATH]", "make two small tables to try things on, without Spark"),
         ("%paimon SELECT …", "run one line of Spark SQL; x = %paimon SELECT … keeps the result"),
         ("%%paimon", "run the cell as Spark SQL, see the topic sql"),

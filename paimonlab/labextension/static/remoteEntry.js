@@ -945,7 +945,7 @@ const SEVERITY_ORDER = ["error", "warning", "info", "ok"];
 function render({ data, el }) {
   const { title, tables, worst, looksFor } = { ...data.view, looksFor: data.view.lookedForOrphans };
   const note = `${SEVERITY_MARKS[worst]}; no data file was read${looksFor ? "" : ", orphan files were not looked for"}`;
-  const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; }" });
+  const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; } td:nth-child(-n+3), th { white-space: nowrap; }" });
     const findings = tables.flatMap((table) => [
     ...(table.problem ? [unreadableFinding(table)] : []),
     ...table.findings.map((one) => ({ ...one, table: table.table })),
@@ -2852,7 +2852,7 @@ const SPARK_HEIGHT = 70;
 const TRAVEL_CSS = `
 .slider { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 4px 0; }
 .slider input[type=range] { flex: 1 1 260px; min-width: 160px; }
-.null { font-style: italic; opacity: .65; }
+.null { font-style: italic; opacity: .65; } caption { white-space: nowrap; }
 `;
 
 function render({ data, el, host }) {

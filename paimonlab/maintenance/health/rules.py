@@ -50,7 +50,7 @@ def level_0_backlog(measures: Measures, limits: Thresholds) -> Iterator[HealthFi
         "that each read of the bucket merges; a compaction is due at "
         f"{measures.compaction_trigger:,} runs"
         + (f", and writers wait at {measures.stop_trigger:,}" if is_stopped else ""),
-        (ratio, limits.level_0_ratio, "files a run of the trigger"),
+        (ratio, limits.level_0_ratio, "of the trigger"),
         where=str(measures.worst_place or ""),
         action=_compact(measures),
     )

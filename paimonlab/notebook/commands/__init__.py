@@ -10,6 +10,7 @@ from paimonlab.notebook.commands.compaction import compaction
 from paimonlab.notebook.commands.connections import list_connections
 from paimonlab.notebook.commands.demo import demo
 from paimonlab.notebook.commands.diff import diff
+from paimonlab.notebook.commands.doctor import doctor
 from paimonlab.notebook.commands.file import file
 from paimonlab.notebook.commands.files import files
 from paimonlab.notebook.commands.fsck import fsck
@@ -45,6 +46,7 @@ __all__ = [
     "connect",
     "demo",
     "diff",
+    "doctor",
     "explain_parameters",
     "file",
     "files",

@@ -25,3 +25,9 @@ class StartMagics(Magics):
             connection = commands.demo(asked.warehouse and unquoted(asked.warehouse))
             print(connection)  # noqa: T201 - what it is connected to, as %paimon_connect says
             return commands.tables(DATABASE)
+
+    @line_magic
+    def paimon_doctor(self, _line: str) -> View:
+        """Say whether this machine can run what one wants to run, and what to do if not."""
+        with errors_on_one_line():
+            return commands.doctor()

@@ -14,7 +14,7 @@ const SEVERITY_ORDER = ["error", "warning", "info", "ok"];
 export function render({ data, el }) {
   const { title, tables, worst, looksFor } = { ...data.view, looksFor: data.view.lookedForOrphans };
   const note = `${SEVERITY_MARKS[worst]}; no data file was read${looksFor ? "" : ", orphan files were not looked for"}`;
-  const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; }" });
+  const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; } td:nth-child(-n+3), th { white-space: nowrap; }" });
   /** @type {TableFinding[]} */
   const findings = tables.flatMap((table) => [
     ...(table.problem ? [unreadableFinding(table)] : []),

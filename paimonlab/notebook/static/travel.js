@@ -11,7 +11,7 @@ const SPARK_HEIGHT = 70;
 const TRAVEL_CSS = `
 .slider { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 4px 0; }
 .slider input[type=range] { flex: 1 1 260px; min-width: 160px; }
-.null { font-style: italic; opacity: .65; }
+.null { font-style: italic; opacity: .65; } caption { white-space: nowrap; }
 `;
 
 /** @param {TravelContext} context */

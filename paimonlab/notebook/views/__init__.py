@@ -20,6 +20,7 @@ from paimonlab.notebook.views.diff import (
     diff,
     repeatable_diff,
 )
+from paimonlab.notebook.views.doctor import Doctor, repeatable_doctor
 from paimonlab.notebook.views.file import (
     DataFileView,
     FileColumn,
@@ -112,6 +113,7 @@ __all__ = [
     "DiffFile",
     "DiffGroup",
     "DiffSide",
+    "Doctor",
     "EntryNode",
     "EntrySums",
     "FileColumn",
@@ -179,6 +181,7 @@ __all__ = [
     "lsm",
     "repeatable",
     "repeatable_diff",
+    "repeatable_doctor",
     "repeatable_file",
     "repeatable_files",
     "repeatable_health",

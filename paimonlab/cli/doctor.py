@@ -1,0 +1,32 @@
+"""``paimonlab doctor``: whether this machine can run what one wants to run."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from paimonlab.cli.arguments import json_flag, open_catalog
+from paimonlab.cli.output import json_text
+from paimonlab.spark.doctor import checks
+from paimonlab.spark.environment import measured
+
+
+@click.command()
+@click.argument("warehouse", required=False)
+@json_flag
+def doctor(warehouse: str | None, *, as_json: bool) -> None:
+    """Look at this machine, and say what to do.
+
+    WAREHOUSE is tried with a small file, which is deleted again. The exit code is 1 if
+    something stops paimonlab from working.
+    """
+    found = checks(measured(None if warehouse is None else open_catalog(warehouse, {})))
+    if as_json:
+        click.echo(json_text(found))
+    else:
+        for one in found:
+            click.echo(f"{one.status}: {one.name}: {one.found}")
+            if one.fix:
+                click.echo(f"    {one.fix}")
+    sys.exit(1 if any(one.status == "error" for one in found) else 0)

@@ -1,0 +1,146 @@
+"""What this machine has: measured once, judged by `paimonlab.spark.doctor`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import PaimonError
+from paimonlab.spark.java import JavaNotFoundError, find_java
+from paimonlab.spec.secrets import without_credentials
+from paimonlab.storage import join
+
+PACKAGES = ("pyarrow", "polars", "numpy", "pyspark", "pandas", "ipython", "anywidget", "jupyterlab")
+EXTENSION = Path("share/jupyter/labextensions/jupyterlab-paimonlab")
+WORKER_PYTHON = "PYSPARK_PYTHON"
+_WAIT_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarehouseState:
+    """What happened when a warehouse was tried."""
+
+    path: str
+    """Without credentials."""
+    problem: str = ""
+    """Why it cannot be read and written; empty: it can."""
+    publishes_once: bool = True
+    """Whether a file that is there keeps a second one of its name out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What was found."""
+
+    python: tuple[int, int, int]
+    packages: Mapping[str, str | None] = field(default_factory=dict)
+    """Version by name; None: not there."""
+    java: str = ""
+    """What would run Spark; empty: there is none."""
+    java_problem: str = ""
+    worker_python: str = ""
+    """The variable ``PYSPARK_PYTHON``; empty: not set."""
+    worker_version: tuple[int, int] | None = None
+    """Of it; None: it does not start, or is not set."""
+    has_extension: bool = False
+    """Whether JupyterLab finds the extension that draws views."""
+    zone: str = "UTC"
+    """The process's time zone."""
+    free_memory_bytes: int | None = None
+    """None: the system does not say."""
+    warehouse: WarehouseState | None = None
+    """None: there is none to try."""
+
+
+def measured(catalog: Catalog | None = None) -> Environment:
+    """Look at this machine, and try a warehouse if there is one.
+
+    The warehouse is tried with a small file in a folder ``.paimonlab-doctor-…`` that is deleted
+    again.
+    """
+    java, problem = _java()
+    worker = os.environ.get(WORKER_PYTHON, "")
+    version = sys.version_info
+    return Environment(
+        python=(version.major, version.minor, version.micro),
+        packages={name: _version(name) for name in PACKAGES},
+        java=java,
+        java_problem=problem,
+        worker_python=worker,
+        worker_version=_python_version(worker) if worker else None,
+        has_extension=_has_extension(),
+        zone=os.environ.get("TZ") or time.tzname[0],
+        free_memory_bytes=_free_memory(),
+        warehouse=None if catalog is None else try_warehouse(catalog),
+    )
+
+
+def _java() -> tuple[str, str]:
+    try:
+        return str(find_java()), ""
+    except JavaNotFoundError as error:
+        return "", str(error)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _python_version(program: str) -> tuple[int, int] | None:
+    asked = [program, "-c", "import sys; print(*sys.version_info[:2])"]
+    try:
+        said = subprocess.run(  # noqa: S603 - what Spark would start
+            asked, capture_output=True, text=True, timeout=_WAIT_SECONDS, check=True
+        )
+        major, minor = said.stdout.split()
+        return int(major), int(minor)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+
+
+def _has_extension() -> bool:
+    roots = [sys.prefix, *os.environ.get("JUPYTER_PATH", "").split(os.pathsep)]
+    user = Path.home() / ".local"
+    places = [Path(root) / EXTENSION for root in roots if root]
+    places += [Path(root) / "labextensions" / EXTENSION.name for root in roots[1:] if root]
+    return any((place / "package.json").is_file() for place in (*places, user / EXTENSION))
+
+
+def _free_memory() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    found = [line.split() for line in lines if line.startswith("MemAvailable:")]
+    return int(found[0][1]) * 1024 if found else None
+
+
+def try_warehouse(catalog: Catalog) -> WarehouseState:
+    """Write a file in a warehouse, and see that a second writer of its name is kept out."""
+    shown = without_credentials(catalog.path)
+    files = catalog.file_io
+    folder = join(catalog.path, f".paimonlab-doctor-{uuid.uuid4()}")
+    path = join(folder, "published")
+    try:
+        catalog.databases()
+        files.make_directory(folder)
+        try:
+            first, second = files.publish(path, b"first"), files.publish(path, b"second")
+            is_kept = files.read(path) == b"first"
+        finally:
+            files.delete_directory(folder)
+    except (PaimonError, OSError) as error:
+        return WarehouseState(path=shown, problem=str(error))
+    return WarehouseState(path=shown, publishes_once=first and not second and is_kept)

@@ -1,0 +1,152 @@
+"""What is wrong with a machine, told from what was measured."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from IPython.core.interactiveshell import InteractiveShell
+
+import paimonlab
+from paimonlab import notebook
+from paimonlab.catalog import Catalog
+from paimonlab.cli.main import main
+from paimonlab.notebook import determinism
+from paimonlab.spark.doctor import checks
+from paimonlab.spark.environment import Environment, WarehouseState, measured, try_warehouse
+from paimonlab.storage import LocalFileIO
+
+FINE = Environment(
+    python=(3, 12, 1),
+    packages={"pyarrow": "26.0.1", "pyspark": "4.3.0", "pandas": "2.3.3", "jupyterlab": "4.6.6"},
+    java="Java 17.0.15 (PATH)",
+    has_extension=True,
+    free_memory_bytes=8 << 30,
+    warehouse=WarehouseState(path="/w"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "status", "fix"),
+    [
+        ("Python", {"python": (3, 10, 9)}, "error", "3.11"),
+        ("pyarrow", {"packages": {"pyarrow": "15.0.0"}}, "error", "pip install"),
+        ("pyarrow", {"packages": {}}, "error", "pip install"),
+        ("Spark", {"packages": {"pyarrow": "26.0.1"}}, "info", "paimonlab[spark]"),
+        ("Spark", {"packages": {"pyspark": "3.5.1"}}, "error", "pyspark>=4.2"),
+        ("pandas", {"packages": {"pyspark": "4.3.0"}}, "error", "pandas"),
+        ("Java", {"java": "", "java_problem": "Java 8 only"}, "error", "paimonlab[java]"),
+        ("PYSPARK_PYTHON", {"worker_python": "/no"}, "error", "unset"),
+        (
+            "PYSPARK_PYTHON",
+            {"worker_python": "/py", "worker_version": (3, 11)},
+            "error",
+            "same version",
+        ),
+        ("PYSPARK_PYTHON", {"worker_python": "/py", "worker_version": (3, 12)}, "ok", ""),
+        ("JupyterLab", {"has_extension": False}, "warning", "pip install"),
+        ("warehouse", {"warehouse": None}, "info", "%paimon_connect"),
+        (
+            "warehouse",
+            {"warehouse": WarehouseState(path="/w", problem="Permission denied")},
+            "error",
+            "write to it",
+        ),
+        (
+            "warehouse",
+            {"warehouse": WarehouseState(path="/w", publishes_once=False)},
+            "error",
+            "commits would be lost",
+        ),
+        ("memory", {"free_memory_bytes": 1 << 30}, "warning", "spark.driver.memory"),
+        ("memory", {"free_memory_bytes": None}, "info", ""),
+        ("time zone", {"zone": "Europe/Berlin"}, "info", ""),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_to_do(
+    name: str, changes: dict[str, Any], status: str, fix: str
+) -> None:
+    found = {one.name: one for one in checks(replace(FINE, **changes))}
+
+    assert found[name].status == status
+    assert fix in found[name].fix
+    assert bool(found[name].fix) == bool(fix)
+
+
+def test_a_machine_that_is_fine_has_nothing_to_do() -> None:
+    assert {one.status for one in checks(FINE)} == {"ok"}
+    assert not any(one.fix for one in checks(FINE))
+
+
+def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+
+    seen = measured()
+
+    assert seen.python == sys.version_info[:3]
+    assert seen.worker_version == sys.version_info[:2]
+    assert seen.packages["pyarrow"]
+    monkeypatch.setenv("PYSPARK_PYTHON", "/no/such/python")
+    assert measured().worker_version is None
+
+
+def test_a_warehouse_is_tried_and_left_as_it_was(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+
+    state = try_warehouse(catalog)
+
+    assert state == WarehouseState(path=str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["db.db"]
+
+
+def test_a_store_that_publishes_twice_is_found(tmp_path: Path) -> None:
+    class Overwriting(LocalFileIO):
+        def publish(self, path: str, data: bytes) -> bool:
+            Path(path).write_bytes(data)
+            return True
+
+    assert not try_warehouse(Catalog(str(tmp_path), Overwriting())).publishes_once
+
+
+def test_a_warehouse_that_cannot_be_written_is_found(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+
+    state = try_warehouse(paimonlab.connect(tmp_path / "file"))
+
+    assert state.problem
+
+
+def test_outputs_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(determinism.VARIABLE, "1")
+
+    drawn = notebook.doctor()
+
+    assert "memory" not in repr(drawn)
+    assert sys.version.split()[0] not in repr(drawn)
+
+
+def test_the_magic_tries_the_connected_warehouse(shell: InteractiveShell, tmp_path: Path) -> None:
+    notebook.demo(tmp_path)
+
+    drawn = shell.run_line_magic("paimon_doctor", "")
+
+    assert "published once" in repr(drawn)
+    assert "published once" in drawn.to_html()
+
+
+def test_the_command_line_tells_by_its_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    runner = CliRunner()
+
+    fine = runner.invoke(main, ["doctor", str(tmp_path), "--json"])
+    broken = runner.invoke(main, ["doctor", str(tmp_path / "file")])
+
+    assert {one["name"]: one["status"] for one in json.loads(fine.stdout)}["warehouse"] == "ok"
+    assert broken.exit_code == 1
+    assert "error: warehouse" in broken.stdout
