@@ -63,6 +63,8 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("--as-of 12", "read all tables as of a snapshot, a tag or '2026-01-31 12:00'"),
         ("--lazy", "return Spark's DataFrame of the last query and run nothing"),
         ("--view NAME", "make the last query a temporary view"),
+        ("--dry-run, --explain", "show which files would be read; Spark's plan, too"),
+        ("--to rows.csv", "write all rows to a file: .csv, .parquet or .arrow"),
         ("--explain-params", "show the value of each :name; nothing is run"),
         ("--no-progress", "no line of progress while Spark works"),
         ("SELECT …; SELECT …", "statements run in order; the first that fails ends the cell"),

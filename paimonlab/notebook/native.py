@@ -22,6 +22,7 @@ from paimonlab.notebook.travel import check_travels, is_moment
 from paimonlab.spec.arrow_types import from_arrow
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import with_nullable
+from paimonlab.table.scan import Scan
 
 if TYPE_CHECKING:
     from paimonlab.notebook.connection import Connection
@@ -89,7 +90,30 @@ def run(
     )
 
 
+def scan_of(connection: Connection, statement: Statement, as_of: int | str | None) -> Scan | None:
+    """Return the scan that answers a query; None if it reads a system table.
+
+    Raises
+    ------
+    QueryError
+        As `run` does.
+    """
+    query = _Parser(statement).query()
+    if as_of is not None:
+        check_travels(statement, {})
+    scan = _scan(connection, query, 0, as_of)
+    return scan if isinstance(scan, Scan) else None
+
+
 def _rows(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> pa.Table:
+    scan = _scan(connection, query, limit, as_of)
+    if query.is_count:
+        counted = pa.table({"count(1)": pa.array([scan.count()], pa.int64())})
+        return counted.slice(0, query.limit)
+    return scan.to_arrow()
+
+
+def _scan(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> Any:
     name = query.table[1:] if len(query.table) == 3 else query.table
     if len(query.table) == 3 and query.table[0] != connection.catalog_name:
         raise UnsupportedError(f"the catalog {query.table[0]} without Spark", _WITHOUT_SPARK)
@@ -104,11 +128,7 @@ def _rows(connection: Connection, query: _Query, limit: int, as_of: int | str | 
     if query.limit is not None:
         asked = query.limit if asked is None else min(query.limit, asked)
     table = connection.catalog.table(".".join(name))
-    scan = table.scan(query.columns, query.where, limit=None if query.is_count else asked, **point)
-    if query.is_count:
-        counted = pa.table({"count(1)": pa.array([scan.count()], pa.int64())})
-        return counted.slice(0, query.limit)
-    return scan.to_arrow()
+    return table.scan(query.columns, query.where, limit=None if query.is_count else asked, **point)
 
 
 def _type(field: pa.Field) -> str:

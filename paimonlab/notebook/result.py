@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import MIME, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid
 from paimonlab.notebook.display.result import draw, result_rows
+from paimonlab.notebook.row_files import export
 from paimonlab.notebook.views import ResultRows
 
 if TYPE_CHECKING:
@@ -113,6 +115,16 @@ class Result:
         import polars as pl  # noqa: PLC0415 - slow to import
 
         return pl.DataFrame(self._table)
+
+    def export(self, path: str | Path) -> int:
+        """Write the fetched rows as ``.csv``, ``.parquet`` or ``.arrow``; return the bytes.
+
+        Raises
+        ------
+        UnsupportedError
+            If the name ends otherwise, or CSV has no form for a column.
+        """
+        return export(self._table, path)
 
     def to_markdown(self) -> str:
         """Return the rows that are shown as a Markdown table."""

@@ -21,9 +21,12 @@ OPTIONS = {
     "--max-bytes": "bytes",
     "--as-of": "snapshot",
     "--view": "name",
+    "--to": "file",
     "--lazy": "",
     "--yes": "",
+    "--explain": "",
     "--explain-params": "",
+    "--dry-run": "",
     "--no-progress": "",
     "--help": "",
 }
@@ -46,6 +49,8 @@ class SqlLine:
     """Snapshot, tag or moment at which tables are read; None: now."""
     view: str | None = None
     """Temporary view that gets the query of the last statement."""
+    to: str | None = None
+    """File that gets all rows of the last statement."""
     flags: frozenset[str] = frozenset()
     """Options without a value that were given, as ``--lazy``."""
     sql: str = ""
@@ -128,6 +133,8 @@ def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
             return replace(parsed, target=_identifier(name, value, "variable"))
         case "--view":
             return replace(parsed, view=_identifier(name, value, "view"))
+        case "--to":
+            return replace(parsed, to=value)
         case "--as-of":
             return replace(parsed, as_of=int(value) if value.isdecimal() else value)
         case "--max-bytes":

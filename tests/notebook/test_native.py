@@ -121,3 +121,19 @@ def test_what_a_scan_does_not_answer_is_refused_by_name(sql: str, named: str) ->
 def test_a_system_table_does_not_travel() -> None:
     with pytest.raises(QueryError, match="A system table is read as it is now"):
         paimonlab.sql("SELECT * FROM db.t$files", as_of=1)
+
+
+@pytest.mark.usefixtures("native")
+def test_what_would_be_read_is_known_without_reading(folder: Path) -> None:
+    table: Any = paimonlab.connect(folder).table("db.t")
+    files = table.scan().plan().splits
+
+    (read,) = commands.planned("SELECT v FROM db.t WHERE id > 2").to_arrow().to_pylist()
+
+    assert read["snapshot_id"] == 2
+    assert read["all_file_count"] == sum(len(split.files) for split in files)
+    assert read["all_size_bytes"] == sum(split.size_bytes for split in files)
+    assert read["file_count"] <= read["all_file_count"]
+    assert read["level_0_count"] == 2
+    assert read["merged_split_count"] == read["split_count"] == 1
+    assert "id" in read["filters"]

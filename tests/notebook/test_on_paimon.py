@@ -233,3 +233,31 @@ def test_one_of_several_connections_is_used(
     assert joined.to_arrow()["n"].to_pylist() == [3]
     assert run(warehouse, "%paimon SELECT count(*) AS n FROM db.t").to_arrow()["n"][0].as_py() == 3
     assert folder.is_dir()
+
+
+def test_a_dry_run_knows_what_would_be_read(warehouse: InteractiveShell, folder: Path) -> None:
+    table: Any = paimonlab.connect(folder).table("db.t")
+    files = [file for split in table.scan().plan().splits for file in split.files]
+    cell = "SELECT v FROM db.t WHERE id = 2 AND v IN (SELECT v FROM db.t VERSION AS OF 1)"
+
+    view = run(warehouse, f"%%paimon --explain\n{cell}")
+
+    reads = view.to_arrow().to_pylist()
+    assert {read["table"] for read in reads} == {"db.t"}
+    assert {read["snapshot_id"] for read in reads} == {1, 3}
+    (now,) = [read for read in reads if read["snapshot_id"] == 3]
+    assert now["all_file_count"] == len(files)
+    assert now["all_size_bytes"] == sum(file.file_size_bytes for file in files)
+    assert 0 < now["file_count"] <= len(files)
+    assert now["level_0_count"] == sum(file.level == 0 for file in files)
+    assert "(id = 2)" in now["filters"]
+    assert "Physical Plan" in view.value.plan
+    assert "<details>" in view.to_html()
+
+
+def test_only_a_query_is_planned(
+    warehouse: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = failure(warehouse, capsys, "%paimon --dry-run INSERT INTO db.t VALUES (7, 'x')")
+
+    assert lines == ["QueryError: Only queries can be planned, and INSERT INTO is none."]

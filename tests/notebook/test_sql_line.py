@@ -40,7 +40,7 @@ def test_options_come_first_and_the_rest_is_untouched(line: str, parsed: SqlLine
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--limt 5 SELECT 1", r"unknown option --limt. Did you mean '--limit'\?"),
+        ("--limt 5 SELECT 1", r"unknown option --limt. Did you mean '--limit'"),
         ("--limit", "--limit needs a value: --limit ROWS"),
         ("--limit ten", "--limit needs a number of rows, 0 for all, got 'ten'"),
         ("--limit -1", "--limit needs a number of rows, 0 for all, got '-1'"),

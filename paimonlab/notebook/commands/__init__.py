@@ -20,6 +20,7 @@ from paimonlab.notebook.commands.help import show_help
 from paimonlab.notebook.commands.log import log
 from paimonlab.notebook.commands.lsm import lsm
 from paimonlab.notebook.commands.manifests import manifests
+from paimonlab.notebook.commands.planned import planned
 from paimonlab.notebook.commands.schemas import schemas
 from paimonlab.notebook.commands.simulator import simulate
 from paimonlab.notebook.commands.sql import (
@@ -59,6 +60,7 @@ __all__ = [
     "lsm",
     "manifests",
     "parse",
+    "planned",
     "run",
     "schemas",
     "show_help",

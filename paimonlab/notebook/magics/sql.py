@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import StdinNotImplementedError, UsageError
@@ -42,6 +43,12 @@ def _connected(asked: Any) -> connections.Connection:
         engine=settings.engine_of(given.get("engine", "spark")),
         alias=given.get("alias"),
     )
+
+
+def _of_all_rows(manner: commands.Manner, statement: Statement) -> commands.Manner:
+    if not statement.is_query:
+        raise QueryError(f"--to is for queries, and {statement.title} is none.")
+    return replace(manner, limit=0, max_bytes=None, confirm=None)
 
 
 def _viewed(name: str, statement: Statement) -> str:
@@ -164,6 +171,8 @@ class SqlMagics(Magics):
         ``--as-of 12``, a tag or ``'2026-01-31 12:00'`` reads all tables as they were;
         ``--lazy`` returns Spark's DataFrame and runs nothing; ``--view NAME`` makes the query a
         temporary view; ``--explain-params`` shows the values of ``:name`` and runs nothing;
+        ``--to FILE`` writes all rows as .csv, .parquet or .arrow;
+        ``--dry-run`` shows which files would be read, ``--explain`` Spark's plan, too;
         ``--no-progress``. ``--`` ends the options.
         """
         asked = sql_line.parse(line) if cell is None else sql_line.parse_first(line)
@@ -175,6 +184,11 @@ class SqlMagics(Magics):
         with errors_on_one_line(), self._remembering_errors():
             if "--explain-params" in asked.flags:
                 return commands.explain_parameters(sql, self._variables, source="notebook")
+            if asked.flags & {"--dry-run", "--explain"}:
+                explain = "--explain" in asked.flags
+                return commands.planned(
+                    sql, args=self._variables, as_of=asked.as_of, explain=explain
+                )
             return self._run(asked, sql)
 
     @property
@@ -195,14 +209,20 @@ class SqlMagics(Magics):
             is_last = statement.number == statement.count
             if is_last and "--lazy" in asked.flags:
                 return self._lazy(asked, statement)
-            result = commands.run(statement, variables, manner)
+            is_written = is_last and asked.to is not None
+            result = commands.run(
+                statement, variables, _of_all_rows(manner, statement) if is_written else manner
+            )
             variables[LAST_RESULT] = result
+            if is_last and asked.to is not None:
+                size = result.export(asked.to)
+                print(f"{asked.to}: {len(result):,} rows, {size:,} bytes")  # noqa: T201
             if is_last and asked.view is not None:
                 result.spark.createOrReplaceTempView(_viewed(asked.view, statement))
             if is_last and asked.target is not None:
                 variables[asked.target] = result
             if is_last and not asked.is_silent:
-                return result
+                return None if is_written else result
             if not asked.is_silent:
                 display(result)
         return None

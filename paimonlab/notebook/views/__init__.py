@@ -56,6 +56,7 @@ from paimonlab.notebook.views.manifests import (
     VectorNode,
     repeatable_manifests,
 )
+from paimonlab.notebook.views.planned import PlannedQuery, PlannedRead
 from paimonlab.notebook.views.result import ResultColumn, ResultRows
 from paimonlab.notebook.views.schemas import (
     SchemaColumn,
@@ -143,6 +144,8 @@ __all__ = [
     "ParameterEntry",
     "Parameters",
     "Pick",
+    "PlannedQuery",
+    "PlannedRead",
     "ResultColumn",
     "ResultRows",
     "SchemaColumn",

@@ -1,0 +1,136 @@
+"""Show what a query would read, without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from paimonlab.errors import NotFoundError
+from paimonlab.notebook import connection as connections
+from paimonlab.notebook import native, views
+from paimonlab.notebook.commands.sql import lazy, parse
+from paimonlab.notebook.determinism import is_deterministic
+from paimonlab.notebook.display.planned import draw_planned
+from paimonlab.notebook.query_error import QueryError
+from paimonlab.notebook.statements import Statement
+from paimonlab.spec.secrets import without_secrets
+from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.connection import Connection
+    from paimonlab.notebook.spark_plan import SparkRead
+    from paimonlab.scan.plan import Plan
+
+
+def planned(
+    text: str,
+    *,
+    args: Mapping[str, Any] | None = None,
+    as_of: int | str | None = None,
+    explain: bool = False,
+) -> views.View:
+    """Show what a query would read: files and bytes after pruning, what has to be merged.
+
+    Parameters
+    ----------
+    text
+        One query.
+    args
+        Values of the ``:name`` parameters.
+    as_of
+        Read all tables at this snapshot, tag or moment.
+    explain
+        Whether Spark's plan is wanted, too.
+
+    Raises
+    ------
+    QueryError
+        If it is not one query, or a wrong one.
+    """
+    statement = _one_query(text)
+    here = connections.current()
+    plan = ""
+    if here.spark is None:
+        reads = _without_spark(here, statement, as_of)
+    else:
+        from paimonlab.notebook.spark_plan import (  # noqa: PLC0415 - PySpark is optional
+            plan_text,
+            spark_reads,
+        )
+
+        frame = lazy(statement, args or {}, as_of=as_of)
+        reads = tuple(_on_spark(here, read) for read in spark_reads(frame))
+        plan = without_secrets(plan_text(frame)) if explain else ""
+    query = views.PlannedQuery(sql=without_secrets(statement.text), reads=reads, plan=plan)
+    return draw_planned(query, is_repeatable=is_deterministic())
+
+
+def _one_query(text: str) -> Statement:
+    statements = parse(text)
+    first = statements[0]
+    if len(statements) > 1:
+        raise QueryError(f"One query at a time can be planned; there are {len(statements)}.")
+    if not first.is_query:
+        raise QueryError(f"Only queries can be planned, and {first.title} is none.")
+    return first
+
+
+def _without_spark(
+    here: Connection, statement: Statement, as_of: int | str | None
+) -> tuple[views.PlannedRead, ...]:
+    scan = native.scan_of(here, statement, as_of)
+    if scan is None:  # a system table: its rows are made, not read
+        return ()
+    left, whole = scan.plan(), scan.narrowed(scan.columns, None).plan()
+    read = views.PlannedRead(
+        table=scan.parts.name,
+        snapshot_id=None if scan.snapshot is None else scan.snapshot.id,
+        file_count=sum(len(split.files) for split in left.splits),
+        size_bytes=sum(split.size_bytes for split in left.splits),
+        filters="" if scan.predicate is None else str(scan.predicate),
+        **_whole(whole),
+    )
+    return (read,)
+
+
+def _on_spark(here: Connection, read: SparkRead) -> views.PlannedRead:
+    whole: dict[str, int | None] = dict.fromkeys(_WHOLE)
+    try:
+        table = here.catalog.table(read.table)
+    except NotFoundError:  # of another catalog
+        table = None
+    snapshot_id = read.snapshot_id
+    if isinstance(table, Table) and snapshot_id is not None:
+        whole = _whole(table.scan(snapshot=snapshot_id).plan())
+    return views.PlannedRead(
+        table=read.table,
+        snapshot_id=snapshot_id,
+        file_count=read.file_count,
+        size_bytes=read.size_bytes,
+        filters=read.filters,
+        **whole,
+    )
+
+
+_WHOLE: Sequence[str] = (
+    "all_file_count",
+    "all_size_bytes",
+    "split_count",
+    "merged_split_count",
+    "level_0_count",
+)
+
+
+def _whole(plan: Plan) -> dict[str, int | None]:
+    """Count what a snapshot has."""
+    splits = plan.splits
+    merged = [split for split in splits if not split.raw_convertible or split.has_deletions]
+    levels = [file.level for split in splits for file in split.files]
+    values = (
+        len(levels),
+        sum(split.size_bytes for split in splits),
+        len(splits),
+        len(merged),
+        levels.count(0),
+    )
+    return dict(zip(_WHOLE, values, strict=True))

@@ -1,0 +1,38 @@
+"""What a query would read."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class PlannedRead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One read of a table in a query; a table that is named twice is read twice."""
+
+    table: str
+    """As the plan names it."""
+    snapshot_id: int | None
+    """None: of no snapshot, or not known."""
+    file_count: int | None
+    """Data files that are left after pruning; None where the reader prunes when it runs."""
+    all_file_count: int | None
+    """Data files of the snapshot."""
+    size_bytes: int | None
+    all_size_bytes: int | None
+    split_count: int | None
+    """Splits of the snapshot."""
+    merged_split_count: int | None
+    """Those whose files have to be merged, or have deleted rows."""
+    level_0_count: int | None
+    """Files of level 0 in the snapshot: what compaction has not merged yet."""
+    filters: str
+    """Conditions that the reader got."""
+
+
+class PlannedQuery(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The reads of a query, and Spark's plan of it."""
+
+    sql: str
+    """Without secrets."""
+    reads: tuple[PlannedRead, ...]
+    plan: str
+    """Spark's, as text; empty if it was not asked for."""
