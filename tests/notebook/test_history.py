@@ -128,3 +128,16 @@ def test_values_of_parameters_are_explained_and_nothing_is_run(
     assert repr(shown).endswith("4 parameters; nothing was run")
     lines = failure(native, capsys, "%paimon --explain-params SELECT :dya")
     assert "Did you mean 'day'?" in lines
+
+
+def test_the_first_page_of_help_has_every_magic(shell: InteractiveShell) -> None:
+    page = "\n".join(run(shell, "%paimon_help").to_arrow()["syntax"].to_pylist())
+    names = [
+        name
+        for kind in shell.magics_manager.lsmagic().values()
+        for name in kind
+        if name.startswith("paimon")
+    ]
+
+    assert len(names) > 10
+    assert [name for name in names if f"%{name}" not in page] == []

@@ -67,6 +67,13 @@ def test_a_column_is_summarised() -> None:
         (pa.array([], pa.timestamp("us", "UTC")), None, None, 0),
         (pa.array([True, False, True]), "false", "true", 0),
         (pa.array([None, None]), None, None, 0),
+        (pa.array([dt.timedelta(1), None, -dt.timedelta(2)]), "-2 0:00:00", "1 0:00:00", 2),
+        (pa.array([dt.time(1), dt.time(0)], pa.time64("ns")), "00:00:00", "01:00:00", 2),
+        (pa.array([2**64 - 1, 0], pa.uint64()), "0", "18446744073709551615", 2),
+        (pa.array([b"\xff", b""]), "0x", "0xff", 0),
+        (pa.array([b"ab"], pa.binary(2)), None, None, 0),
+        (pa.array([(1, 2, 3)], pa.month_day_nano_interval()), None, None, 0),
+        (pa.array(["a"]).dictionary_encode(), None, None, 0),
     ],
 )
 def test_ends_of_a_type_are_no_trouble(
