@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from paimonlab.maintenance.candidates import left_by_changelogs
 from paimonlab.maintenance.deletion import Progress, delete_empty_folders, delete_unneeded
@@ -82,7 +83,7 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
         return plan
     found = left_by_changelogs([history.changelogs.get(one) for one in gone], history.reader)
     names = found.data_names
-    roots = _roots(plan, history)
+    roots = partial(_roots, plan, history)
     found.drop(needed(roots, history.reader, history.file_io, data_names=names))
     return replace(plan, files=found.files())
 
@@ -122,7 +123,7 @@ def expire_changelogs(
     # What was made meanwhile counts, so that all is looked at once the changelogs are gone.
     left = Candidates()
     left.by_path.update({file.path: file for file in plan.files})
-    roots = _roots(plan, history)
+    roots = partial(_roots, plan, history)
     left.drop(needed(roots, history.reader, io, data_names=left.data_names))
     files = left.files()
     delete_unneeded(files.files, io, table=history.name, threads=threads, progress=progress)

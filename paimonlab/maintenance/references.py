@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -51,15 +51,19 @@ class References:
             statistics=self.statistics | other.statistics,
         )
 
-    def __sub__(self, other: References) -> References:
-        # Names are unique, so that whatever is needed as one kind of file stays.
-        needed = other.all
+    def without(self, paths: Collection[str]) -> References:
+        """Return all but some paths, of whatever kind of file: names are unique."""
         return References(
-            data=self.data - needed,
-            indexes=self.indexes - needed,
-            manifests=self.manifests - needed,
-            statistics=self.statistics - needed,
+            data=self.data.difference(paths),
+            indexes=self.indexes.difference(paths),
+            manifests=self.manifests.difference(paths),
+            statistics=self.statistics.difference(paths),
         )
+
+    @property
+    def data_names(self) -> frozenset[str]:
+        """Names of the data files."""
+        return frozenset(path.rpartition("/")[2] for path in self.data)
 
     @property
     def all(self) -> Paths:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.maintenance.deletion import delete_files
-from paimonlab.maintenance.protection import needed_by_names
 from paimonlab.maintenance.references import References, union
+from paimonlab.maintenance.roots import Root, kept_by_others, needed
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.metadata.hints import lower_hint, write_hint
 from paimonlab.spec.snapshot import Snapshot
@@ -109,14 +109,7 @@ def plan(target: Snapshot, history: TableHistory) -> Rollback:
             *(history.reader.of_changes(history.changelogs.get(id)) for id in found.changelogs),
         ]
     )
-    needed = history.reader.of_state(target) | needed_by_names(
-        history.layout,
-        history.file_io,
-        history.reader,
-        but_tags=found.tags,
-        but_changelogs=found.changelogs,
-    )
-    return replace(found, files=candidates - needed)
+    return replace(found, files=_unneeded(candidates, target, found, history))
 
 
 def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
@@ -145,6 +138,31 @@ def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
     history.changelogs.delete_after(target.id)
     for name in found.tags:
         history.tags.delete(name)
-    needed = needed_by_names(layout, io, history.reader)
-    delete_files(found.files - needed, io, table=history.name)
+    # What went is not there any more; what came meanwhile counts.
+    unneeded = _unneeded(found.files, target, None, history)
+    delete_files(unneeded, io, table=history.name)
+    history.reader.manifests.forget(unneeded.manifests)
     return found
+
+
+def _unneeded(
+    candidates: References, target: Snapshot, going: Rollback | None, history: TableHistory
+) -> References:
+    """Leave out what anything needs that stays; older snapshots may have what came back later."""
+    stays = Root(history.layout.snapshot(target.id), target, "state", may_go=False)
+
+    def roots() -> list[Root]:
+        if going is None:
+            return [stays, *kept_by_others(history)]
+        return [
+            stays,
+            *kept_by_others(
+                history,
+                upto=target.id,
+                but_tags=going.tags,
+                but_changelogs=going.changelogs,
+            ),
+        ]
+
+    keeping = needed(roots, history.reader, history.file_io, data_names=candidates.data_names)
+    return candidates.without(keeping)

@@ -7,7 +7,7 @@ any file. Of data files just those are looked for that may go, so that it costs 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -76,12 +76,42 @@ def others_of(history: TableHistory) -> list[Root]:
     for layout in (own.on_branch(None), *(own.on_branch(name) for name in names)):
         if layout == own:
             continue
-        found += tags_of(layout, io) + changelogs_of(layout, io)
-        snapshots = SnapshotManager(io, layout).list()
-        # A file that is not alive in the oldest came with the commit of another.
-        found += [Root(layout.snapshot(one.id), one, "state") for one in snapshots[:1]]
-        found += [Root(layout.snapshot(one.id), one, "commit") for one in snapshots]
+        found += tags_of(layout, io) + changelogs_of(layout, io) + snapshots_of(layout, io)
     return found
+
+
+def snapshots_of(layout: TableLayout, file_io: FileIO, *, upto: int | None = None) -> list[Root]:
+    """Return the snapshots of one branch, up to one of them; None: all."""
+    listed = SnapshotManager(file_io, layout).list()
+    snapshots = [one for one in listed if upto is None or one.id <= upto]
+    # A file that is not alive in the oldest came with the commit of another.
+    found = [Root(layout.snapshot(one.id), one, "state") for one in snapshots[:1]]
+    return found + [Root(layout.snapshot(one.id), one, "commit") for one in snapshots]
+
+
+def kept_by_others(
+    history: TableHistory,
+    *,
+    upto: int | None = None,
+    but_tags: Collection[str] = (),
+    but_changelogs: Collection[int] = (),
+) -> list[Root]:
+    """Return all that keeps files of a table, without what is about to go.
+
+    Parameters
+    ----------
+    history
+        Of the branch at hand.
+    upto
+        The newest of its snapshots that stays; None: all do.
+    but_tags, but_changelogs
+        Those of its tags and changelogs that go.
+    """
+    layout, io = history.layout, history.file_io
+    paths = {layout.tag(name) for name in but_tags}
+    paths |= {layout.changelog(number) for number in but_changelogs}
+    own = snapshots_of(layout, io, upto=upto) + tags_of(layout, io) + changelogs_of(layout, io)
+    return [root for root in own if root.path not in paths] + others_of(history)
 
 
 def tags_between(tags: Sequence[Root], first: int, end: int) -> list[Root]:
@@ -96,13 +126,23 @@ def tags_between(tags: Sequence[Root], first: int, end: int) -> list[Root]:
 
 
 def needed(
-    roots: Iterable[Root],
+    find: Callable[[], Iterable[Root]],
     reader: ReferenceReader,
     file_io: FileIO,
     *,
     data_names: frozenset[str],
 ) -> set[str]:
     """Return the paths of files that roots need; of data files only those with given names.
+
+    Parameters
+    ----------
+    find
+        Finds the roots: again, when one goes before it was read, as what it kept for others the
+        next one keeps.
+    reader, file_io
+        Of the table.
+    data_names
+        Of the files that may go.
 
     Raises
     ------
@@ -112,18 +152,22 @@ def needed(
     names = pa.array(sorted(data_names), pa.large_string())
     found: set[str] = set()
     seen: set[tuple[object, ...]] = set()
-    for root in roots:
-        one = root.snapshot
-        key = (root.what, one.base_manifest_list, one.delta_manifest_list, one.index_manifest)
-        if key in seen:
-            continue
-        seen.add(key)
-        try:
-            found |= _needed_by(root, reader, names)
-        except (CorruptMetadataError, SnapshotExpiredError):
-            if not root.may_go or file_io.exists(root.path):
-                raise
-            # It expired or was deleted meanwhile.
+    has_all = False
+    while not has_all:
+        has_all = True
+        for root in find():
+            one = root.snapshot
+            key = (root.what, one.base_manifest_list, one.delta_manifest_list, one.index_manifest)
+            if key in seen:
+                continue
+            try:
+                found |= _needed_by(root, reader, names)
+            except (CorruptMetadataError, SnapshotExpiredError):
+                if not root.may_go or file_io.exists(root.path):
+                    raise
+                has_all = False
+            else:
+                seen.add(key)
     return found
 
 

@@ -194,14 +194,18 @@ def _with_files(
     first_kept = history.snapshots.get(plan.first_kept)
     latest = first_kept if latest_id == first_kept.id else history.snapshots.get(latest_id)
     found = left_by_snapshots(gone, first_kept, history.reader, keeping.leaving)
-    roots = [
+    stay = [
         Root(history.layout.snapshot(one.id), one, "metadata", may_go=False)
         for one in (first_kept, latest)
     ]
-    tags, others = tags_of(history.layout, history.file_io), others_of(history)
-    roots += tags_between(tags, gone[0].id, first_kept.id)
-    roots += others
-    roots += _changelogs(history, keeping)
+    seen: set[RootKey] = set()
+
+    def roots() -> list[Root]:
+        tags, others = tags_of(history.layout, history.file_io), others_of(history)
+        seen.update(root.key for root in (*tags, *others))
+        between = tags_between(tags, gone[0].id, first_kept.id)
+        return [*stay, *between, *others, *_changelogs(history, keeping)]
+
     names = found.data_names
     found.drop(needed(roots, history.reader, history.file_io, data_names=names))
     if names and latest.id != first_kept.id:
@@ -214,7 +218,7 @@ def _with_files(
         snapshots=ids,
         changelogs=changelogs,
         files=found.files(),
-        seen=frozenset(root.key for root in (*tags, *others)),
+        seen=frozenset(seen),
     )
 
 
@@ -246,16 +250,14 @@ def _changelogs(history: TableHistory, keeping: ChangelogKeeping) -> list[Root]:
     return changelogs_of(history.layout, history.file_io)
 
 
-def _named(history: TableHistory) -> list[Root]:
-    return tags_of(history.layout, history.file_io) + others_of(history)
-
-
 def _still_unneeded(plan: SnapshotExpiry, history: TableHistory) -> list[UnneededFile]:
     """Look at tags and branches once more, as the snapshots are gone: some may be new."""
-    roots = [root for root in _named(history) if root.key not in plan.seen]
-    if not roots:
-        return list(plan.files)
     left = Candidates()
     left.by_path.update({file.path: file for file in plan.files})
-    left.drop(needed(roots, history.reader, history.file_io, data_names=left.data_names))
+
+    def new_roots() -> list[Root]:
+        named = tags_of(history.layout, history.file_io) + others_of(history)
+        return [root for root in named if root.key not in plan.seen]
+
+    left.drop(needed(new_roots, history.reader, history.file_io, data_names=left.data_names))
     return list(left.files())

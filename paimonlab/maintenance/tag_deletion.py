@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
-from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.deletion import delete_files
-from paimonlab.maintenance.protection import needed_by_names
-from paimonlab.maintenance.references import References
+from paimonlab.maintenance.roots import kept_by_others, needed
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.spec.snapshot import Tag
 
@@ -40,20 +39,16 @@ def delete_tag(name: str, history: TableHistory) -> int:
     candidates = history.reader.of_state(tag.to_snapshot())
     history.tags.delete(name)
     # What was made meanwhile counts, so that all is looked at once the tag is gone.
-    needed = needed_by_names(history.layout, history.file_io, history.reader)
-    needed |= _needed_by_oldest(history)
-    return delete_files(candidates - needed, history.file_io, table=history.name)
-
-
-def _needed_by_oldest(history: TableHistory) -> References:
-    """Return what snapshots need of files older than all of them: a file never comes back."""
-    while ids := history.snapshots.ids():
-        try:
-            return history.reader.of_state(history.snapshots.get(ids[0]))
-        except (SnapshotNotFoundError, CorruptMetadataError):
-            if history.snapshots.has(ids[0]):
-                raise  # else it has just expired, and the next one is the oldest
-    return References()
+    keeping = needed(
+        partial(kept_by_others, history),
+        history.reader,
+        history.file_io,
+        data_names=candidates.data_names,
+    )
+    unneeded = candidates.without(keeping)
+    count = delete_files(unneeded, history.file_io, table=history.name)
+    history.reader.manifests.forget(unneeded.manifests)
+    return count
 
 
 def expired_tags(
