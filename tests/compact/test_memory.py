@@ -1,10 +1,11 @@
-"""Compaction holds pieces of its files, whatever their size."""
+"""Compaction and rescaling hold pieces of their files, whatever their size."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +14,9 @@ import pytest
 import paimonlab as pl
 from paimonlab.compact.compaction import compact, pick_unit
 from paimonlab.datafile.writer import DataFileWriter
-from paimonlab.read.read_plan import ReadBounds
+from paimonlab.read.read_plan import ReadBounds, ReadPlan
 from paimonlab.table.live_buckets import live_buckets
+from paimonlab.table.parts import TableParts
 
 RUNS = 4
 PIECE_BYTES = 1 << 20
@@ -46,18 +48,45 @@ def most_memory(path: Path, rows: int, engine: str, monkeypatch: pytest.MonkeyPa
     now = datetime.now(UTC)
     picked, _ = pick_unit(bucket, plan, now=now, full=True)
     assert picked is not None
-    before, most = pa.total_allocated_bytes(), 0
+    held = watched(monkeypatch)
+    increment = compact(picked, bucket, plan, parts.file_io, now=now)
+    assert sum(file.row_count for file in increment.after) > rows
+    return max(held)
+
+
+def watched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that gets the bytes which Arrow holds whenever rows were written."""
+    before, held = pa.total_allocated_bytes(), list[int]()
     write = DataFileWriter.write
 
     def watched(self: DataFileWriter, rows: pa.RecordBatch | pa.Table, first: int = 0) -> None:
-        nonlocal most
         write(self, rows, first)
-        most = max(most, pa.total_allocated_bytes() - before)
+        held.append(pa.total_allocated_bytes() - before)
 
     monkeypatch.setattr(DataFileWriter, "write", watched)
-    increment = compact(picked, bucket, plan, parts.file_io, now=now)
-    assert sum(file.row_count for file in increment.after) > rows
-    return most
+    return held
+
+
+def most_memory_of_a_rescale(path: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Give a table of so many rows other buckets; return the most bytes that Arrow held."""
+    catalog = pl.connect(str(path))
+    catalog.create_database("db")
+    options = {"bucket": "1", "target-file-size": "1 mb", "changelog-producer": "lookup"}
+    options["write-buffer-size"] = "1 mb"
+    table = catalog.create_table(
+        "db.t", {"k": "BIGINT NOT NULL", "s": "STRING"}, primary_keys=["k"], options=options
+    )
+    table.write(pa.table({"k": np.arange(rows), "s": [f"{key:060d}" for key in range(rows)]}))
+    plan_of = TableParts.read_plan
+
+    def in_pieces(*given: Any, **named: Any) -> ReadPlan:
+        return replace(plan_of(*given, **named), bounds=ReadBounds(piece_bytes=PIECE_BYTES))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TableParts, "read_plan", in_pieces)
+        held = watched(patch)
+        table.maintenance.rescale(buckets=2)
+    return max(held)
 
 
 @pytest.mark.parametrize("engine", ["deduplicate", "partial-update"])
@@ -69,3 +98,11 @@ def test_memory_does_not_grow_with_the_bucket(
 
     assert large < 1.3 * small
     assert large < 20 * PIECE_BYTES  # 640,000 rows of 100 bytes are 64 of it
+
+
+def test_a_rescale_holds_pieces_of_a_partition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = most_memory_of_a_rescale(tmp_path, 400_000, monkeypatch)
+
+    assert most < 16 * PIECE_BYTES  # the rows are 38 of it
