@@ -184,6 +184,16 @@ def test_many_buckets_share_columns() -> None:
     assert "51 columns of buckets only in the interactive form" in repr(draw(value))
 
 
+def test_partitions_whose_names_are_long_stay_apart() -> None:
+    names = ["x" * 10_000 + end for end in ("a", "b")]
+    table, _ = sums("a/0: 1 1 1 1 1\nb/0: 2 1 1 1 1")
+
+    value = views.heatmap("t", 1, table, names, has_levels=True)
+
+    assert [row.bytes for row in value.rows] == [(2,), (1,)]
+    assert [len(row.partition or "") for row in value.rows] == [200, 200]
+
+
 def test_wrong_arguments_are_refused() -> None:
     table = golden_table("append_part")
 

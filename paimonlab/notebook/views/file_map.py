@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paimonlab.notebook.views.file_sizes import Advice, SizeBin, advice, size_bins
 from paimonlab.notebook.views.squares import Box, squarified
+from paimonlab.notebook.views.view import shortened
 from paimonlab.scan.entries import codes, group_codes
 
 WIDTH, HEIGHT = 1000, 480
@@ -169,7 +170,7 @@ def _lay_out(
     left = iter(places([len(files) for files in alone], MOST_FILES))
     boxes = squarified([made.weight(files) for files, _ in groups], Box(0, 0, WIDTH, HEIGHT))
     for (files, is_rest), inner, box in zip(groups, by_bucket, boxes, strict=True):
-        name = None if is_rest else partitions[files[0]]
+        name = None if is_rest else shortened(partitions[files[0]])
         at = made.add(-1, "partition", name, files, box)
         weights = [made.weight(one) for one, _ in inner]
         for (ours, is_mixed), place in zip(inner, squarified(weights, box), strict=True):

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.notebook.views.skew import Skew, skew
+from paimonlab.notebook.views.view import shortened
 
 MEASURES = ("bytes", "files", "rows", "file_size", "level_0", "age")
 """``file_size``: average bytes of a file; ``level_0``: share of the files on level 0; ``age``:
@@ -159,7 +160,10 @@ def heatmap(
     place[order] = np.arange(len(names))
     shape = (min(top, len(names)) + 1, len(columns))
     cells = _cells(values, np.minimum(place[of_row], shape[0] - 1), of_column, shape)
-    rows = [_row(str(names[one]), 1, cells, at) for at, one in enumerate(order[: shape[0] - 1])]
+    rows = [
+        _row(shortened(str(names[one])), 1, cells, at)
+        for at, one in enumerate(order[: shape[0] - 1])
+    ]
     rest_count = len(names) - len(rows)
     found = [
         skew(name, measured(values, name, newest), adds_up=name in {"bytes", "files", "rows"})
