@@ -36,10 +36,13 @@ VIEWS: dict[str, Show] = {
     "manifests": lambda table: table.show.manifests(),
     "heatmap": lambda table: table.show.heatmap(),
     "files": lambda table: table.show.files(),
+    "file": lambda table: table.show.file(_newest_file(table)),
+    "diff": lambda table: table.show.diff(1, 4),
     "lsm": lambda table: table.show.lsm(),
     "compaction": lambda table: table.show.compaction(),
     "changes": lambda table: table.show.changes(1, "zqtag"),
     "travel": lambda table: table.show.travel(),
+    "simulator": lambda table: table.show.simulator(),
     "health": lambda table: table.show.health(),
     "result": lambda table: make(table.scan().to_arrow()).view,
 }
@@ -78,6 +81,11 @@ def marked_table(folder: Path) -> Table:
     _write(table, ["zqvalue9"])
     table.compact(full=True)
     return table
+
+
+def _newest_file(table: Table) -> str:
+    names: list[str] = table.scan().plan_here().files["file_name"].to_pylist()
+    return names[-1]
 
 
 def _write(table: Table, values: list[str]) -> None:

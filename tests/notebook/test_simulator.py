@@ -6,7 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
+from paimonlab import notebook
 from paimonlab.compact.simulator import Flush, SimulatorOptions, replay
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.notebook import commands, determinism, views
@@ -185,6 +187,44 @@ def test_a_view_is_small_and_what_sanitisers_leave_alone(tmp_path: Path) -> None
     assert len(json.dumps(view.data())) < 150_000
     assert view.save(tmp_path / "view.html").read_text().count("</script>") == 2
     assert view.to_arrow().num_rows == 6 * 4 * 2
+
+
+def test_the_magics_take_a_table_a_bucket_and_a_partition(
+    shell: InteractiveShell, tmp_path: Path
+) -> None:
+    notebook.demo(tmp_path)
+
+    lsm = shell.run_line_magic("paimon_lsm", "demo.orders -b 0 -n 5 --buckets 2")
+    compaction = shell.run_line_magic("paimon_compaction", "demo.orders -n 5")
+    simulated = shell.run_line_magic("paimon_simulator", "demo.orders -n 9")
+    invented_one = shell.run_line_magic("paimon_simulator", "--pattern rising -n 9")
+
+    assert {bucket.bucket for bucket in lsm.value.buckets} == {0}
+    assert lsm.value.snapshot_count <= 5
+    assert compaction.value.table == simulated.value.table == "demo.orders"
+    assert simulated.value.flush_count <= 9
+    assert "rising" in invented_one.value.history
+
+
+def test_what_cannot_be_is_told_on_one_line(
+    shell: InteractiveShell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notebook.demo(tmp_path)
+    for line in (
+        "%paimon_lsm demo.orders -p oops",
+        "%paimon_lsm demo.orders -n 0",
+        "%paimon_compaction demo.orders 1",
+        "%paimon_compaction demo.orders 999",
+        "%paimon_simulator demo.events",
+        "%paimon_simulator -n 0",
+        "%paimon_simulator demo.orders -p nokey=1",
+    ):
+        capsys.readouterr()
+
+        shell.run_cell(line)
+
+        (told,) = capsys.readouterr().err.strip().splitlines()
+        assert told.startswith("UsageError: "), line
 
 
 def test_hostile_partitions_are_text(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ _CURVES = (
 )
 
 
-def draw(value: Simulator, answer: Answer) -> Drawn[Simulator]:
+def draw(value: Simulator, answer: Answer | None = None) -> Drawn[Simulator]:
     """Draw the curves of a table's own options, and a table with all settings."""
     return Drawn(
         value,
