@@ -177,7 +177,7 @@ function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
 }
 
 function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
-  const output = h("output", {}, text(value));
+  const output = h("span", { "aria-hidden": "true" }, text(value)); // aria-valuetext says it
   const input = h("input", { type: "range", min, max, step, "aria-label": label, "aria-valuetext": text(value) });
   input.value = String(value);
   input.addEventListener("input", () => {
@@ -573,6 +573,7 @@ return render;
 
 
 const CSS = `
+th:not(.right), td:not(.right) { min-width: 3em; }
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid ${COLOURS.blue}; font-weight: bold; }
 .bar { display: inline-block; height: .8em; vertical-align: baseline; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); outline: 1px solid ${COLOURS.orange}; }
@@ -647,7 +648,7 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
 function groupsOf({ groups, groupCount }, hasBytes, choose) {
   const measure = hasBytes ? "fileBytes" : "rowCount";
   const largest = groups.reduce((most, { added, removed }) => Math.max(most, Number(added[measure]), Number(removed[measure])), 1);
-  const bar = (value, kind) => h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
+  const bar = (value, kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
   const sums = ({ fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
   const names = (what) => [
     { name: `files ${what}`, right: true, text: count }, { name: `rows ${what}`, right: true, text: count },
@@ -1258,7 +1259,7 @@ return render;
 function render({ data, el, host }) {
   const { table, entries, olderCount } = data.view;
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
-  const { body, say, stop } = frame(el, { title: `${table}: history`, note });
+  const { body, say, stop } = frame(el, { title: `${table}: history`, note, css: "th:not(.right), td:not(.right) { min-width: 7em; }" });
     let chosen;
   const details = h("div");
   const place = h("div");
@@ -2467,7 +2468,8 @@ const CSS = `
 .line { overflow-x: auto; overscroll-behavior-x: contain; touch-action: pan-x; }
 .line svg { max-width: none; user-select: none; }
 .item { cursor: pointer; } .item:focus { outline: none; }
-.item:focus-visible .ring, .item[aria-selected=true] .ring { visibility: visible; }
+.item:focus-visible .ring, .item[aria-selected=true] .shape g > :first-child { stroke: var(--jp-layout-color0, Canvas); }
+.ring { visibility: visible; }
 .ring { visibility: hidden; fill: none; stroke: ${COLOURS.orange}; stroke-width: 3; }
 .item[aria-selected=true] .ring { stroke: currentColor; stroke-width: 2; }
 .card { min-height: 9em; } .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); }
@@ -2498,7 +2500,8 @@ function render({ data, el, host }) {
   const draw = () => {
     const width = place(items, look.byTime, look.step);
     const height = LANES.top + LANES.height * view.branches.length + 52;
-    marks = items.map((item) => drawn(item, largest));
+    const named = withRoom(items);
+    marks = items.map((item) => drawn(item, largest, Math.min(1.3, look.step / 24), named.has(item)));
     const marksOfRange = s("g", { class: "brush" });
     picture = s("svg", { width, height, role: "listbox", "aria-label": "snapshots, Shift and arrows choose a range", "aria-multiselectable": "true", "aria-orientation": "horizontal" },
       ...trendOf(items, look.measure, trend), ...lanesOf(items, view, width), ...gapsOf(items), watermarkOf(items, height), marksOfRange, ...marks);
@@ -2657,15 +2660,25 @@ function place(items, byTime, step) {
   return end + MARGIN;
 }
 
-function drawn(item, largest) {
+function withRoom(items) {
+  const end = ([]);
+  return new Set(items.filter(({ x, lane, first, last }) => {
+    const half = 3.2 * (String(last).length + (first === last ? 0 : 1)) + 2;
+    if (x - half < (end[lane] ?? -Infinity)) return false;
+    end[lane] = x + half;
+    return true;
+  }));
+}
+
+function drawn(item, largest, most, isNamed) {
   const { point, group, x, y } = item;
-  const size = 0.7 + 0.6 * Math.sqrt(Math.abs(Number(point?.deltaRecordCount ?? 0)) / largest);
+  const size = 0.7 * Math.min(1, most) + (most - 0.7 * Math.min(1, most)) * Math.sqrt(Math.abs(Number(point?.deltaRecordCount ?? 0)) / largest);
   const shape = point ? mark(point.commitKind, 0, 0) : groupMark((group));
   const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
     s("title", {}, sentence(item)),
     s("circle", { class: "ring", r: 19 }),
-    s("g", { transform: group ? "" : `scale(${size.toFixed(2)})` }, shape),
-    s("text", { y: 28, "text-anchor": "middle", "font-size": 10 }, item.first === item.last ? item.last : `…${item.last}`));
+    s("g", { class: "shape", transform: group ? "" : `scale(${size.toFixed(2)})` }, shape));
+  if (isNamed) element.append(s("text", { y: 28, "text-anchor": "middle", "font-size": 10 }, item.first === item.last ? item.last : `…${item.last}`));
   const tags = point?.tags ?? Object.keys(group?.tags ?? {});
   const readers = point?.consumers ?? Object.keys(group?.consumers ?? {});
   if (tags.length) element.append(s("path", { d: "M-2 -17v-19h14l-4 5l4 5h-12v9z", fill: COLOURS.yellow, stroke: "#7A7000" }), label(tags, -38));

@@ -7,6 +7,7 @@ import { bytes, card, COLOURS, copyButton, count, frame, grid, h, moment } from 
 /** @typedef {import("./host").Context<Diff>} DiffContext */
 
 const CSS = `
+th:not(.right), td:not(.right) { min-width: 3em; }
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid ${COLOURS.blue}; font-weight: bold; }
 .bar { display: inline-block; height: .8em; vertical-align: baseline; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); outline: 1px solid ${COLOURS.orange}; }
@@ -85,7 +86,7 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
 function groupsOf({ groups, groupCount }, hasBytes, choose) {
   const measure = hasBytes ? "fileBytes" : "rowCount";
   const largest = groups.reduce((most, { added, removed }) => Math.max(most, Number(added[measure]), Number(removed[measure])), 1);
-  const bar = (/** @type {number} */ value, /** @type {string} */ kind) => h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
+  const bar = (/** @type {number} */ value, /** @type {string} */ kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
   const sums = (/** @type {Sums} */ { fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
   const names = (/** @type {string} */ what) => [
     { name: `files ${what}`, right: true, text: count }, { name: `rows ${what}`, right: true, text: count },

@@ -9,7 +9,7 @@ import { bytes, card, copyButton, count, frame, grid, h, moment } from "./shared
 export function render({ data, el, host }) {
   const { table, entries, olderCount } = data.view;
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
-  const { body, say, stop } = frame(el, { title: `${table}: history`, note });
+  const { body, say, stop } = frame(el, { title: `${table}: history`, note, css: "th:not(.right), td:not(.right) { min-width: 7em; }" });
   /** @type {LogEntry | undefined} */
   let chosen;
   const details = h("div");

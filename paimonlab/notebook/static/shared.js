@@ -224,7 +224,7 @@ export function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) 
  * @param {{label: string, max: number, min?: number, step?: number, value: number, text: (value: number) => string, onMove: (value: number) => void}} options
  */
 export function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
-  const output = h("output", {}, text(value));
+  const output = h("span", { "aria-hidden": "true" }, text(value)); // aria-valuetext says it
   const input = h("input", { type: "range", min, max, step, "aria-label": label, "aria-valuetext": text(value) });
   input.value = String(value);
   input.addEventListener("input", () => {

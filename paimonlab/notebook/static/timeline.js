@@ -29,7 +29,8 @@ const CSS = `
 .line { overflow-x: auto; overscroll-behavior-x: contain; touch-action: pan-x; }
 .line svg { max-width: none; user-select: none; }
 .item { cursor: pointer; } .item:focus { outline: none; }
-.item:focus-visible .ring, .item[aria-selected=true] .ring { visibility: visible; }
+.item:focus-visible .ring, .item[aria-selected=true] .shape g > :first-child { stroke: var(--jp-layout-color0, Canvas); }
+.ring { visibility: visible; }
 .ring { visibility: hidden; fill: none; stroke: ${COLOURS.orange}; stroke-width: 3; }
 .item[aria-selected=true] .ring { stroke: currentColor; stroke-width: 2; }
 .card { min-height: 9em; } .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); }
@@ -64,7 +65,8 @@ export function render({ data, el, host }) {
   const draw = () => {
     const width = place(items, look.byTime, look.step);
     const height = LANES.top + LANES.height * view.branches.length + 52;
-    marks = items.map((item) => drawn(item, largest));
+    const named = withRoom(items);
+    marks = items.map((item) => drawn(item, largest, Math.min(1.3, look.step / 24), named.has(item)));
     const marksOfRange = s("g", { class: "brush" });
     picture = s("svg", { width, height, role: "listbox", "aria-label": "snapshots, Shift and arrows choose a range", "aria-multiselectable": "true", "aria-orientation": "horizontal" },
       ...trendOf(items, look.measure, trend), ...lanesOf(items, view, width), ...gapsOf(items), watermarkOf(items, height), marksOfRange, ...marks);
@@ -231,16 +233,27 @@ function place(items, byTime, step) {
   return end + MARGIN;
 }
 
-/** @param {Item} item @param {number} largest rows of the largest commit */
-function drawn(item, largest) {
+/** The marks whose ids do not run into the one before. @param {Item[]} items */
+function withRoom(items) {
+  const end = /** @type {number[]} */ ([]);
+  return new Set(items.filter(({ x, lane, first, last }) => {
+    const half = 3.2 * (String(last).length + (first === last ? 0 : 1)) + 2;
+    if (x - half < (end[lane] ?? -Infinity)) return false;
+    end[lane] = x + half;
+    return true;
+  }));
+}
+
+/** @param {Item} item @param {number} largest rows of the largest commit @param {number} most times the size of a mark @param {boolean} isNamed */
+function drawn(item, largest, most, isNamed) {
   const { point, group, x, y } = item;
-  const size = 0.7 + 0.6 * Math.sqrt(Math.abs(Number(point?.deltaRecordCount ?? 0)) / largest);
+  const size = 0.7 * Math.min(1, most) + (most - 0.7 * Math.min(1, most)) * Math.sqrt(Math.abs(Number(point?.deltaRecordCount ?? 0)) / largest);
   const shape = point ? mark(point.commitKind, 0, 0) : groupMark(/** @type {TimelineGroup} */ (group));
   const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
     s("title", {}, sentence(item)),
     s("circle", { class: "ring", r: 19 }),
-    s("g", { transform: group ? "" : `scale(${size.toFixed(2)})` }, shape),
-    s("text", { y: 28, "text-anchor": "middle", "font-size": 10 }, item.first === item.last ? item.last : `…${item.last}`));
+    s("g", { class: "shape", transform: group ? "" : `scale(${size.toFixed(2)})` }, shape));
+  if (isNamed) element.append(s("text", { y: 28, "text-anchor": "middle", "font-size": 10 }, item.first === item.last ? item.last : `…${item.last}`));
   const tags = point?.tags ?? Object.keys(group?.tags ?? {});
   const readers = point?.consumers ?? Object.keys(group?.consumers ?? {});
   if (tags.length) element.append(s("path", { d: "M-2 -17v-19h14l-4 5l4 5h-12v9z", fill: COLOURS.yellow, stroke: "#7A7000" }), label(tags, -38));
