@@ -26,15 +26,6 @@ from paimonlab.notebook.sql_line import OPTIONS
 
 _IDENTIFIER = "paimonlab"
 _MAGIC = re.compile(r"\s*(?:\w+\s*=\s*)?(%%?paimon\w*)")
-_OF_TABLES = frozenset(
-    {
-        *("%paimon", "%%paimon", "%paimon_timeline", "%paimon_fsck"),
-        *("%paimon_manifests", "%paimon_heatmap", "%paimon_files", "%paimon_file"),
-        *("%paimon_lsm", "%paimon_log", "%paimon_schemas", "%paimon_diff"),
-        *("%paimon_compaction", "%paimon_simulator"),
-    }
-)
-"""Magics whose line names a table."""
 _FRAGMENT = re.compile(r"[\w.$:-]*$")
 _WITHOUT_TABLE = frozenset(
     {"%paimon_demo", "%paimon_doctor", "%paimon_history", "%paimon_rerun", "%paimon_trace"}

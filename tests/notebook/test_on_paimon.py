@@ -261,3 +261,11 @@ def test_only_a_query_is_planned(
     lines = failure(warehouse, capsys, "%paimon --dry-run INSERT INTO db.t VALUES (7, 'x')")
 
     assert lines == ["QueryError: Only queries can be planned, and INSERT INTO is none."]
+
+
+def test_the_name_of_a_table_can_be_a_parameter(warehouse: InteractiveShell) -> None:
+    warehouse.user_ns["name"] = "db.t"
+
+    result = run(warehouse, "%paimon --as-of 1 SELECT count(*) AS n FROM IDENTIFIER(:name)")
+
+    assert result.to_arrow()["n"].to_pylist() == [2]
