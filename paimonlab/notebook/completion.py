@@ -85,8 +85,10 @@ def _of_line(magic: str, rest: str, word: str, names: Callable[[], Names]) -> li
     if magic in _WITHOUT_TABLE:
         return []
     tables = names().tables()
-    if magic in {"%paimon_tables", "%paimon_health"}:
-        databases = sorted({name.partition(".")[0] for name in tables})
+    databases = sorted({name.partition(".")[0] for name in tables})
+    if magic == "%paimon_tables":
+        return _starting(word, databases, "database")
+    if magic == "%paimon_health" and "." not in word:
         return _starting(word, databases, "database")
     return _starting(word, tables, "table")
 

@@ -16,6 +16,7 @@ from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.travel import draw
+from paimonlab.notebook.views.travel import MOST_STOPS
 from paimonlab.table.table import Table
 
 _SORTED_ROWS = 10_000
@@ -57,15 +58,15 @@ def travel(
         raise ValueError(f"steps must be 2 to {MOST_STEPS}, got {steps}")
     found = opened(table)
     traveller = _Traveller(found, sql, rows)
-    listed, older = views.stops(
-        found.snapshots.list(), found.tags.list(), with_times=not is_deterministic()
-    )
+    tags = found.tags.list()
+    ids = {*found.snapshots.ids(), *(tag.id for tag in tags.values())}
+    listed = views.stops(found.snapshots.list(MOST_STOPS), tags, with_times=not is_deterministic())
     made = [traveller.step(stop.snapshot_id) for stop in views.spread(listed, steps)]
     value = views.Travel(
         table=found.name,
         sql=sql or "",
         stops=tuple(listed),
-        older_count=older,
+        older_count=len(ids) - len(listed),
         steps=tuple(made),
     )
     return draw(value, traveller.answer)

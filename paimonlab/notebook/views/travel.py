@@ -50,15 +50,17 @@ class Travel(
 
 def stops(
     snapshots: Sequence[Snapshot], tags: Mapping[str, Snapshot], *, with_times: bool
-) -> tuple[list[TravelStop], int]:
-    """List the points of a table: snapshots, and those that only tags have kept.
+) -> list[TravelStop]:
+    """List points of a table, oldest first: the snapshots, and those that only tags have kept.
 
-    Returns
-    -------
-    list of TravelStop
-        The newest, oldest first; all that have tags.
-    int
-        How many older ones were left out.
+    Parameters
+    ----------
+    snapshots
+        The newest ones; more than `MOST_STOPS` are cut, but for those with tags.
+    tags
+        The snapshot of each tag.
+    with_times
+        Whether commit times are shown.
     """
     names: dict[int, list[str]] = {}
     for name in sorted(tags):
@@ -70,7 +72,7 @@ def stops(
         for place, one in enumerate(ordered)
         if one.id in names or len(ordered) - place <= MOST_STOPS
     ]
-    found = [
+    return [
         TravelStop(
             snapshot_id=one.id,
             commit_kind=one.commit_kind.value,
@@ -79,7 +81,6 @@ def stops(
         )
         for one in kept
     ]
-    return found, len(ordered) - len(kept)
 
 
 def spread(stops: Sequence[TravelStop], count: int) -> list[TravelStop]:

@@ -1,0 +1,74 @@
+"""Health, changes and time travel in a browser, by keys and by mouse, without a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from paimonlab import notebook
+from paimonlab.notebook import connection as connections
+from paimonlab.table.table import Table
+from tests.browser.conftest import PageOf
+
+
+@pytest.fixture(scope="module")
+def orders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
+    table = notebook.demo(tmp_path_factory.mktemp("demo")).catalog.table("demo.orders")
+    assert isinstance(table, Table)
+    yield table
+    connections.disconnect()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_change_shows_old_and_new(page_of: PageOf, orders: Table, scheme: str) -> None:
+    page = page_of(orders.show.changes(4, 7), color_scheme=scheme)
+
+    page.get_by_role("button", name="~ changed 31").click()
+    page.get_by_role("button", name="- went 5").click()
+    expect(page.get_by_role("row").filter(has_text="+I")).to_have_count(10)
+    page.get_by_role("button", name="~ changed 31").click()
+    page.get_by_role("searchbox").fill("60")
+
+    row = page.get_by_role("row").filter(has_text="-U/+U")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("new → shipped")
+    row.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("changed: 2026-01-01, 60; amount, status")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_keys_travel_through_time(page_of: PageOf, orders: Table, scheme: str) -> None:
+    page = page_of(orders.show.travel(sql="count(*) AS n"), color_scheme=scheme)
+    slider = page.get_by_role("slider")
+
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(page.get_by_role("status")).to_have_text("snapshot 1: 60 rows")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("status")).to_have_text("snapshot 3: 90 rows")
+    page.keyboard.press("End")
+    expect(page.get_by_role("status")).to_have_text("snapshot 13: 107 rows")
+    page.get_by_role("combobox").select_option("tags")
+    page.keyboard.press("Home")
+
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(page.get_by_role("status")).to_have_text("snapshot 2: 60 rows")
+    assert "tag first-day" in (slider.get_attribute("aria-valuetext") or "")
+    expect(page.get_by_text("12 of 13 points are here; the others need a kernel")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_finding_says_what_to_do(page_of: PageOf, orders: Table, scheme: str) -> None:
+    page = page_of(orders.show.health(), color_scheme=scheme)
+
+    page.get_by_role("row").filter(has_text="level-0-backlog").click()
+
+    expect(page.get_by_text("CALL sys.compact(table => 'demo.orders'")).to_be_visible()
+    expect(page.get_by_role("button", name="copy Python")).to_be_visible()
+    page.get_by_role("button", name="▲ warning 1").click()
+    expect(page.get_by_role("row").filter(has_text="level-0-backlog")).to_have_count(0)
