@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,8 +13,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab import notebook
-from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import connection as connections
+from paimonlab.notebook import determinism
+from paimonlab.notebook.query_error import QueryError
 from paimonlab.table.table import Table
 
 
@@ -90,6 +92,25 @@ def test_the_rows_are_the_same_in_every_warehouse(orders: Table, tmp_path: Path)
         assert mine.equals(its)
 
 
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda show: show.changes(4, 7),
+        lambda show: show.changes(2, 13, mode="diff"),
+        lambda show: show.travel(),
+        lambda show: show.health(small_files=1),
+    ],
+    ids=["changes", "diff", "travel", "health"],
+)
+def test_views_of_it_can_be_compared_with_their_last_run(
+    orders: Table, tmp_path: Path, draw: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = opened(notebook.demo(tmp_path).catalog, "demo.orders")
+    monkeypatch.setenv(determinism.VARIABLE, "1")
+
+    assert repr(draw(orders.show)) == repr(draw(other.show))
+
+
 def test_tables_that_are_there_are_used_as_they_are(tmp_path: Path) -> None:
     notebook.demo(tmp_path)
 
@@ -107,5 +128,5 @@ def test_views_need_no_spark_and_sql_says_that_it_does(
 
     assert "snapshots 1 to 13" in repr(drawn)
     assert "without Spark" in capsys.readouterr().out
-    with pytest.raises(UnsupportedError, match="without Spark"):
+    with pytest.raises(QueryError, match="without Spark"):
         notebook.sql("SELECT 1")
