@@ -235,6 +235,26 @@ def test_rows_that_wait_for_compaction_are_told_once(
     assert table.fsck(deep=True).is_clean
 
 
+@pytest.mark.parametrize("kind", ["lookup", "full-compaction", "vectors, lookup", "first-row"])
+def test_rows_that_come_meanwhile_are_told_too(kind: str, catalog: paimonlab.Catalog) -> None:
+    table = make(catalog, ["p", "k"], ["p"], KEYED | TOLD[kind] | {"write-only": "true"})
+    meanwhile = [rows(90, 10), rows(35, 10)]
+
+    def disturb(*_: object) -> None:
+        if meanwhile:
+            # As a writer that was opened before: the option is not looked at again.
+            table.write(meanwhile.pop())
+
+    table.maintenance.rescale(buckets=3, progress=disturb)
+
+    table = open_again(catalog)
+    assert not meanwhile
+    assert {row[1] for row in seen(table)} == {*range(45), *range(90, 100)}
+    if "changelog-producer" in TOLD[kind]:
+        assert told(table) == seen(table)
+    assert table.fsck(deep=True).is_clean
+
+
 def make_twin(catalog: paimonlab.Catalog, options: dict[str, str]) -> Table:
     catalog.create_database("other")
     columns = {"p": "STRING NOT NULL", "k": "INT NOT NULL", "n": "BIGINT"}
