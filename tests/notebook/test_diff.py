@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
-from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.errors import SnapshotNotFoundError, TagNotFoundError
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.determinism import VARIABLE
 from paimonlab.notebook.display.diff import draw
@@ -121,6 +121,11 @@ def test_a_tag_outlives_its_snapshot(table: Table) -> None:
     assert diff_of(table, 2, 4).removed.file_count == 0
     with pytest.raises(SnapshotNotFoundError):
         commands.diff(table, 1, 4)
+
+
+def test_what_is_neither_a_tag_nor_a_time_is_told(table: Table) -> None:
+    with pytest.raises(TagNotFoundError, match="tow"):
+        commands.diff(table, "tow", 4)
 
 
 def test_the_same_snapshot_has_the_same_files(table: Table) -> None:

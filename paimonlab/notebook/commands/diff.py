@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.errors import SnapshotNotFoundError, TagNotFoundError
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.heatmap import partition_names
 from paimonlab.notebook.commands.opening import opened
@@ -33,7 +33,7 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
     ------
     SnapshotNotFoundError
         If there is no such snapshot; `SnapshotExpiredError` if it is gone.
-    ValueError
+    TagNotFoundError
         If text is neither a tag nor a time.
     """
     found = opened(table)
@@ -63,7 +63,11 @@ def _at(table: Table, moment: Moment) -> Snapshot:
             moment = int(moment)
     if isinstance(moment, int):
         return _with_id(table, moment)
-    return table.snapshots.at_or_before(to_millis(moment))
+    try:
+        millis = to_millis(moment)
+    except ValueError as error:
+        raise TagNotFoundError(table.name, str(moment), list(tags)) from error
+    return table.snapshots.at_or_before(millis)
 
 
 def _with_id(table: Table, snapshot_id: int) -> Snapshot:
