@@ -21,7 +21,7 @@ def test_sliders_choose_what_was_computed(page_of: PageOf, scheme: str) -> None:
     expect(slider).to_have_attribute("aria-valuetext", "2")
     first = next(one for one in view.to_arrow().to_pylist() if _is_own_but_trigger(one))
     words = f"write amplification {first['write_amplification']:g}"
-    expect(page.get_by_role("status")).to_contain_text(words)
+    expect(page.locator("#view .status")).to_contain_text(words)
     page.get_by_role("button", name="own options").click()
     expect(slider).to_have_attribute("aria-valuetext", "5 (own)")
 
@@ -38,4 +38,6 @@ def test_without_kernel_nothing_can_be_asked(page_of: PageOf) -> None:
     page = page_of(drawn(**HISTORY))
 
     expect(page.get_by_role("textbox")).to_have_count(0)
-    expect(page.get_by_text("with a kernel any values can be asked for")).to_be_visible()
+    expect(
+        page.locator("#view").get_by_text("with a kernel any values can be asked for")
+    ).to_be_visible()
