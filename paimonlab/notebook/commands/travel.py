@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
 import pyarrow as pa
 from msgspec import to_builtins
 
@@ -128,6 +127,8 @@ class _Traveller:
 def _aggregated(rows: pa.Table, sql: str, table: Table) -> pa.Table:
     text = sql.strip().rstrip(";")
     is_query = text.split(None, 1)[0].lower() in {"select", "with"} if text else False
+    import polars as pl  # noqa: PLC0415 - slow to import
+
     query = text if is_query else f"SELECT {text} FROM rows"  # noqa: S608 - polars only reads
     frame = pl.from_arrow(rows)
     try:
