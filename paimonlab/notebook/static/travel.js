@@ -39,7 +39,7 @@ export function render({ data, el, host }) {
   let timer = 0;
   let asked = 0;
 
-  const output = h("output");
+  const output = h("span");
   const input = h("input", { type: "range", "aria-label": "point in time" });
   const rows = h("div");
   const spark = h("div");
