@@ -1,0 +1,74 @@
+"""Take the pictures of `docs/gallery.md`: every view of the demo tables, drawn by Chromium.
+
+``python -m tools.gallery [NAME…]`` writes ``docs/images/views``; look at them before keeping them.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
+
+from paimonlab.notebook import connection, demo, simulate
+from paimonlab.table.table import Table
+from tests.browser import chromium
+from tests.notebook.test_result import make
+
+TARGET = Path(__file__).parents[1] / "docs" / "images" / "views"
+WIDTH = 920
+
+VIEWS: dict[str, Callable[[Table], Any]] = {
+    "timeline": lambda table: table.show.timeline(),
+    "lsm": lambda table: table.show.lsm(),
+    "compaction": lambda table: table.show.compaction(),
+    "simulator": lambda _table: simulate(flushes=60),
+    "manifests": lambda table: table.show.manifests(),
+    "heatmap": lambda table: table.show.heatmap(),
+    "files": lambda table: table.show.files(),
+    "changes": lambda table: table.show.changes(3, 7),
+    "diff": lambda table: table.show.diff(3, 12),
+    "schemas": lambda table: table.show.schemas(),
+    "log": lambda table: table.show.log(),
+    "travel": lambda table: table.show.travel(),
+    "health": lambda table: table.show.health(),
+    "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
+}
+
+
+def take(browser: Browser, name: str, table: Table, folder: Path) -> Path:
+    """Save one view as a page and take its picture; dark ones alternate with light ones."""
+    page_file = VIEWS[name](table).save(folder / f"{name}.html")
+    scheme: Any = "dark" if list(VIEWS).index(name) % 2 else "light"
+    page = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme=scheme)
+    page.goto(page_file.as_uri())
+    frame = page.locator(".frame").first
+    frame.wait_for()
+    path = TARGET / f"{name}.png"
+    frame.screenshot(path=path, animations="disabled")
+    page.close()
+    return path
+
+
+def main(names: Sequence[str]) -> None:
+    """Take the pictures that are named, or all."""
+    executable = chromium.executable()
+    if executable is None:
+        raise SystemExit("no Chromium here")
+    TARGET.mkdir(parents=True, exist_ok=True)
+    demo()
+    table = connection.current().catalog.table("demo.orders")
+    assert isinstance(table, Table)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=chromium.FLAGS)
+        for name in names or VIEWS:
+            path = take(browser, name, table, Path(folder))
+            print(path.relative_to(TARGET.parents[2]), path.stat().st_size)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
