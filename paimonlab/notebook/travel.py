@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Condition
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.notebook.query_error import QueryError, Span
@@ -61,6 +62,47 @@ def _system_table(statement: Statement, args: Mapping[str, Any]) -> Token | None
     return None
 
 
+class Turns:
+    """Lets many work together, or one alone: options of a session are seen by all who use it.
+
+    A query that was interrupted may still be looking its tables up; whoever comes next waits.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._together = 0
+        self._is_alone = False
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Work beside others, when nobody works alone."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_alone)
+            self._together += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._together -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Work when nobody else does."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_alone and not self._together)
+            self._is_alone = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_alone = False
+                self._changed.notify_all()
+
+
+_turns = Turns()
+
+
 @contextmanager
 def travelling(
     spark: SparkSession, statement: Statement, args: Mapping[str, Any], as_of: int | str | None
@@ -73,9 +115,15 @@ def travelling(
         As `check_travels` does.
     """
     if as_of is None:
-        yield
+        with _turns.together():
+            yield
         return
     check_travels(statement, args)
+    with _turns.alone():
+        yield from _with_options(spark, as_of)
+
+
+def _with_options(spark: SparkSession, as_of: int | str) -> Iterator[None]:
     from paimonlab.spark.session_options import PREFIX  # noqa: PLC0415 - PySpark is optional
     from paimonlab.spark.time_travel import TRAVEL_OPTIONS  # noqa: PLC0415
 
