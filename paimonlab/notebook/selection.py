@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 
 TARGET = "paimonlab"
+ANSWERS_KEPT = 50
+"""A view that answers may hold rows; the oldest is forgotten when there are more."""
 
 
 class Selection(
@@ -58,8 +60,10 @@ class Selections:
     def answer(
         self, view_id: str, answer: Callable[[Mapping[str, Any]], Mapping[str, Any]]
     ) -> None:
-        """Let a view be asked."""
+        """Let a view be asked, until `ANSWERS_KEPT` newer ones can be."""
         self._answers[view_id] = answer
+        while len(self._answers) > ANSWERS_KEPT:
+            del self._answers[next(iter(self._answers))]
 
     def ask(self, view_id: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Ask a view.
@@ -67,10 +71,12 @@ class Selections:
         Raises
         ------
         LookupError
-            If this kernel did not make the view, or it answers nothing.
+            If this kernel did not make the view or has forgotten it, or it answers nothing.
         """
         if view_id not in self._answers:
-            raise LookupError("made by another kernel: run the cell again to ask for more")
+            raise LookupError(
+                "this kernel does not know the view: run the cell again to ask for more"
+            )
         return self._answers[view_id](request)
 
     def hear(self, message: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import pytest
 from paimonlab.notebook import modules, views
 from paimonlab.notebook.display.drawn import MIME, Drawn
 from paimonlab.notebook.display.timeline import draw
-from paimonlab.notebook.selection import Selection, Selections
+from paimonlab.notebook.selection import ANSWERS_KEPT, Selection, Selections
 from tests.notebook.test_views import snapshot
 
 
@@ -89,12 +89,21 @@ def test_a_view_answers_or_says_why_not(request_: dict[str, Any], reply: dict[st
     assert chosen.hear({"id": "view-1", "number": 7, "request": request_}) == reply
 
 
+def test_answers_are_not_kept_for_ever() -> None:
+    chosen = Selections()
+    for number in range(ANSWERS_KEPT + 1):
+        chosen.answer(f"view-{number}", lambda _request: {})
+
+    assert "error" in (chosen.hear({"id": "view-0", "number": 1, "request": {}}) or {})
+    assert chosen.ask("view-1", {}) == {}
+
+
 def test_a_view_of_another_kernel_says_so() -> None:
     reply = Selections().hear({"id": "view-9", "number": 1, "request": {}})
 
     assert reply == {
         "number": 1,
-        "error": "made by another kernel: run the cell again to ask for more",
+        "error": "this kernel does not know the view: run the cell again to ask for more",
     }
 
 
