@@ -11,6 +11,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.notebook import views
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.table.table import Table
 from tests.notebook.hostile import strings
 from tests.notebook.hostile_views import VIEWS, hostiles, marked_table, shown_views
 from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
@@ -51,7 +52,9 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
     stored = json.loads(schema.read_text(encoding="utf-8"))
     stored["options"]["fs.s3a.secret.key"] = "zqsecret"
     schema.write_text(json.dumps(stored), encoding="utf-8")
-    table = pl.connect(str(tmp_path)).table("zqdatabase.zqtable")
+    opened = pl.connect(str(tmp_path)).table("zqdatabase.zqtable")
+    assert isinstance(opened, Table)
+    table = opened
     table.write(table.scan().to_arrow(), properties={"access.password": "zqsecret"})
 
     for kind, show in VIEWS.items():
