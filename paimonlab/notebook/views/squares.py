@@ -35,9 +35,11 @@ def squarified(weights: Sequence[float], box: Box) -> list[Box]:
 
     Examples
     --------
-    >>> squarified([2, 1, 1], Box(0, 0, 4, 2))
-    [Box(x=0, y=0, width=2.0, height=2.0), Box(x=2.0, y=0, width=1.0, height=2.0), \
-Box(x=3.0, y=0, width=1.0, height=2.0)]
+    >>> for box in squarified([2, 1, 1], Box(0, 0, 4, 2)):
+    ...     print(box)
+    Box(x=0, y=0, width=2.0, height=2.0)
+    Box(x=2.0, y=0, width=2.0, height=1.0)
+    Box(x=2.0, y=1.0, width=2.0, height=1.0)
     """
     total = sum(weights)
     if not total:
