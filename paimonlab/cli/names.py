@@ -50,11 +50,7 @@ def delete_tag(table: Table, tag: str, *, consent: Consent) -> None:
     """Delete a tag, and files that only it kept if its snapshot has expired."""
 
     def verb(*, dry_run: bool) -> object:
-        snapshot_id = table.tags.get(tag).id
-        is_last = not table.snapshots.has(snapshot_id)
-        if not dry_run:
-            table.tags.delete(tag)
-        return {"tag": tag, "snapshot_id": snapshot_id, "files_that_only_it_kept": is_last}
+        return table.tags.delete(tag, dry_run=dry_run)
 
     consent.run(verb)
 

@@ -7,22 +7,41 @@ the neighbours of a tag, all tags, branches and changelogs are looked at here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
 from paimonlab.maintenance.deletion import delete_files
+from paimonlab.maintenance.references import References
 from paimonlab.maintenance.roots import kept_by_others, needed
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.spec.snapshot import Tag
 
 
-def delete_tag(name: str, history: TableHistory) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagDeletion:
+    """What deleting a tag deletes."""
+
+    tag: str
+    snapshot_id: int
+    files: References = field(default_factory=References, repr=False)
+    """Files that nothing needs then; none while the tag's snapshot is there."""
+
+    @property
+    def file_count(self) -> int:
+        """How many files are deleted besides the tag."""
+        return len(self.files.all)
+
+
+def delete_tag(name: str, history: TableHistory, *, dry_run: bool = False) -> TagDeletion:
     """Delete a tag; if its snapshot has expired, the files that nothing else needs as well.
 
-    Returns
-    -------
-    int
-        How many files besides the tag were deleted.
+    Parameters
+    ----------
+    name, history
+        The tag, and the branch that it is of.
+    dry_run
+        Delete nothing, only tell what would be.
 
     Raises
     ------
@@ -33,22 +52,25 @@ def delete_tag(name: str, history: TableHistory) -> int:
         are left to orphan file cleaning.
     """
     tag = history.tags.get(name)
-    if history.snapshots.has(tag.id):
+    is_kept = history.snapshots.has(tag.id)
+    candidates = References() if is_kept else history.reader.of_state(tag.to_snapshot())
+    if not dry_run:
         history.tags.delete(name)
-        return 0
-    candidates = history.reader.of_state(tag.to_snapshot())
-    history.tags.delete(name)
+    deletion = TagDeletion(tag=name, snapshot_id=tag.id)
+    if is_kept:
+        return deletion
     # What was made meanwhile counts, so that all is looked at once the tag is gone.
     keeping = needed(
-        partial(kept_by_others, history),
+        partial(kept_by_others, history, but_tags={name}),
         history.reader,
         history.file_io,
         data_names=candidates.data_names,
     )
     unneeded = candidates.without(keeping)
-    count = delete_files(unneeded, history.file_io, table=history.name)
-    history.reader.manifests.forget(unneeded.manifests)
-    return count
+    if not dry_run:
+        delete_files(unneeded, history.file_io, table=history.name)
+        history.reader.manifests.forget(unneeded.manifests)
+    return replace(deletion, files=unneeded)
 
 
 def expired_tags(

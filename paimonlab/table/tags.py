@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from paimonlab.errors import SnapshotNotFoundError
-from paimonlab.maintenance.tag_deletion import delete_tag, expired_tags
+from paimonlab.maintenance.tag_deletion import TagDeletion, delete_tag, expired_tags
 from paimonlab.spec.options import option_field
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import join
@@ -129,8 +129,20 @@ class Tags:
         """
         self._parts.tags.rename(name, target)
 
-    def delete(self, name: str) -> None:
+    def delete(self, name: str, *, dry_run: bool = False) -> TagDeletion:
         """Delete a tag; if its snapshot has expired, the files that nothing else needs as well.
+
+        Parameters
+        ----------
+        name
+            Of the tag.
+        dry_run
+            Delete nothing, only tell what would be.
+
+        Returns
+        -------
+        TagDeletion
+            What was, or would be, deleted.
 
         Raises
         ------
@@ -139,8 +151,10 @@ class Tags:
         CorruptMetadataError
             If it cannot be told what is needed: the tag is gone then, its files are left.
         """
-        delete_tag(name, self._parts.history)
-        self._parts.file_io.delete(self._success_file(name))
+        deletion = delete_tag(name, self._parts.history, dry_run=dry_run)
+        if not dry_run:
+            self._parts.file_io.delete(self._success_file(name))
+        return deletion
 
     def expire(
         self,

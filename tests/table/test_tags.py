@@ -143,6 +143,27 @@ def test_files_that_only_a_tag_kept_go_with_it(catalog: pl.Catalog) -> None:
     assert rows(table.scan()) == {3: "c"}
 
 
+def test_a_plan_of_a_deletion_deletes_nothing(catalog: pl.Catalog) -> None:
+    table = new_table(catalog)
+    write(table, 1, "a")
+    table.tags.create("one")
+    table.tags.create("same")
+    overwrite(table, 2, "b")
+    expire_first(table, 1)
+    before = data_files(table)
+
+    assert table.tags.delete("same", dry_run=True).file_count == 0
+    table.tags.delete("same")
+    plan = table.tags.delete("one", dry_run=True)
+
+    assert (data_files(table), rows(table.scan(tag="one"))) == (before, {1: "a"})
+    assert (plan.tag, plan.snapshot_id, len(plan.files.data)) == ("one", 1, 1)
+    assert table.tags.delete("one") == plan
+    assert len(data_files(table)) == len(before) - 1
+    with pytest.raises(TagNotFoundError):
+        table.tags.delete("one", dry_run=True)
+
+
 def test_files_that_a_branch_needs_stay(catalog: pl.Catalog) -> None:
     table = new_table(catalog)
     write(table, 1, "a")
