@@ -26,8 +26,7 @@ def log_of(table: Table, **options: Any) -> views.Log:
 @pytest.mark.parametrize("case", READ[::4], ids=str)
 def test_commits_are_those_that_java_shows(case: Any) -> None:
     system = expected(case).system_tables()
-    if "snapshots" not in system:
-        pytest.skip("Java was not asked")
+    assert "snapshots" in system, "Java was asked for every one of these tables"
     fields = system["snapshots"]["fields"]
     rows = [dict(zip(fields, row, strict=True)) for row in values(system["snapshots"]["rows"])]
 
