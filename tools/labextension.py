@@ -61,13 +61,17 @@ def written(target: Path = TARGET) -> Mapping[str, str]:
 
 def _entry() -> str:
     """Put the script together: each view has a scope of its own, all see what they share."""
-    views = ",\n".join(
-        f"{json.dumps(kind)}: (() => {{\n{modules.bare(kind)}\nreturn render;\n}})()"
-        for kind in modules.kinds()
-    )
-    parts = [modules.bare("shared"), modules.bare("page"), f"const VIEWS = {{\n{views}\n}};"]
+    views = ",\n".join(f"{json.dumps(kind)}: {_view(kind)}" for kind in modules.kinds())
+    parts = [modules.bare(name) for name in (*modules.shared(), "page")]
+    parts += [f"const VIEWS = {{\n{views}\n}};"]
     parts += [_module(name) for name in ("state", "mime", "plugin", "entry")]
     return _HEAD + "(() => {\n" + "\n".join(parts) + "\n})();\n"
+
+
+def _view(kind: str) -> str:
+    names = [name for name in modules.needed(kind) if not modules.is_shared(name)]
+    text = "\n".join(map(modules.bare, [*names, kind]))
+    return f"(() => {{\n{text}\nreturn render;\n}})()"
 
 
 def _module(name: str) -> str:

@@ -1,22 +1,27 @@
 """The modules that draw views in a browser, put together from ``static``.
 
-A module is one text without imports, as widgets and pages of their own need it: what all
-share, then the view, then the host. Comments stay behind. None is larger than 40 kB.
+A module is one text without imports, as widgets and pages of their own need it: what the view
+imports, then the view, then the host. Comments stay behind. None is larger than 40 kB.
 """
 
 from __future__ import annotations
 
 import functools
+import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-_IMPORT = re.compile(r"^import\s.*?;\n", re.MULTILINE | re.DOTALL)
+SHARED = "shared"
+"""The module that says in which file each shared name is, and the folder of those files."""
+
+_IMPORT = re.compile(r'^import\s+\{([^}]*)\}\s+from\s+"([^"]+)";\n', re.MULTILINE)
+_REEXPORT = re.compile(r'^export\s+\{([^}]*)\}\s+from\s+"([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", re.MULTILINE)
 # No string of ours holds the beginning of a comment.
 _COMMENT = re.compile(r"/\*\*.*?\*/[ \t]*\n?|^[ \t]*//[^\n]*\n", re.MULTILINE | re.DOTALL)
-_NOT_VIEWS = frozenset({"shared", "page", "widget"})
+_NOT_VIEWS = frozenset({SHARED, "page", "widget"})
 
 
 def kinds() -> tuple[str, ...]:
@@ -28,13 +33,41 @@ def kinds() -> tuple[str, ...]:
 
 def view_module(kind: str) -> str:
     """Return a module that exports ``render`` and ``pageHost``."""
-    parts = _together(["shared", "page", kind])
+    parts = _together([*needed(kind), "page", kind])
     return f"{parts}\nexport {{ render, pageHost }};\n"
 
 
 def widget_module(kind: str) -> str:
     """Return a module as anywidget wants it."""
-    return _together(["shared", "page", kind, "widget"])
+    return _together([*needed(kind), "page", kind, "widget"])
+
+
+def needed(name: str) -> tuple[str, ...]:
+    """Return the modules that one imports, directly or not, each once and behind its own.
+
+    Those of the view's own are in the folder of its name, those of all views in `SHARED`.
+    """
+    found: dict[str, None] = {}
+
+    def visit(importer: str) -> None:
+        for imported in _imports(importer):
+            if imported not in found:
+                visit(imported)
+                found[imported] = None
+
+    visit(name)
+    return tuple(found)
+
+
+def is_shared(name: str) -> bool:
+    """Tell whether a module is for all views."""
+    return name.startswith(f"{SHARED}/")
+
+
+def shared() -> tuple[str, ...]:
+    """Return the modules for all views, each behind those that it imports."""
+    every = [name for kind in kinds() for name in needed(kind) if is_shared(name)]
+    return tuple(dict.fromkeys(every))
 
 
 @functools.cache
@@ -57,6 +90,32 @@ def without_imports(source: str) -> str:
     'const a = h();\n'
     """
     return _EXPORT.sub("", _IMPORT.sub("", source))
+
+
+def _imports(name: str) -> Iterator[str]:
+    """Yield the modules that one imports from, in order of its lines and of the names there."""
+    for names, path in _IMPORT.findall(text(f"{name}.js")):
+        imported = _resolved(name, path)
+        if imported == SHARED:
+            yield from (_places()[one] for one in _names(names))
+        else:
+            yield imported
+
+
+@functools.cache
+def _places() -> dict[str, str]:
+    """Return the file of each shared name."""
+    lines = _REEXPORT.findall(text(f"{SHARED}.js"))
+    return {name: _resolved(SHARED, path) for names, path in lines for name in _names(names)}
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def _resolved(importer: str, path: str) -> str:
+    joined = posixpath.join(posixpath.dirname(importer), path)
+    return posixpath.normpath(joined).removesuffix(".js")
 
 
 def _together(names: Iterable[str]) -> str:

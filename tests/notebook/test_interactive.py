@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,31 @@ def test_a_module_is_small_and_imports_nothing(kind: str) -> None:
         assert len(module.encode()) < 40_000
         assert "\nimport " not in module
         assert "innerHTML" not in module
+
+
+@pytest.mark.parametrize("kind", modules.kinds())
+def test_modules_in_one_scope_use_no_name_twice(kind: str) -> None:
+    everything = [*modules.shared(), *modules.needed(kind), "page", kind, "widget"]
+    declared = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
+
+    names = [
+        name
+        for module in dict.fromkeys(everything)
+        for name in declared.findall(modules.bare(module))
+    ]
+
+    assert sorted(names) == sorted(set(names))
+    assert "render" in names
+
+
+def test_a_module_stands_once_and_behind_those_it_imports() -> None:
+    needed = modules.needed("timeline")
+
+    assert len(needed) == len(set(needed))
+    assert needed.index("shared/elements") < needed.index("shared/marks")
+    assert "shared/grid" not in needed
+    assert modules.view_module("timeline").count("function h(") == 1
+    assert set(needed) <= set(modules.shared())
 
 
 def test_every_interactive_value_has_a_module() -> None:

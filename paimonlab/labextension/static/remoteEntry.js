@@ -2,24 +2,6 @@
 (() => {
 
 
-const COLOURS = {
-  blue: "#0072B2",
-  orange: "#E69F00",
-  green: "#009E73",
-  pink: "#CC79A7",
-  sky: "#56B4E9",
-  red: "#D55E00",
-  yellow: "#F0E442",
-  grey: "#7A7A7A",
-};
-
-const KINDS = ({
-  APPEND: { letter: "A", colour: COLOURS.blue, shape: "circle" },
-  COMPACT: { letter: "C", colour: COLOURS.green, shape: "square" },
-  OVERWRITE: { letter: "O", colour: COLOURS.red, shape: "diamond" },
-  ANALYZE: { letter: "X", colour: COLOURS.grey, shape: "triangle" },
-});
-
 const SVG = "http://www.w3.org/2000/svg";
 
 function h(tag, properties = {}, ...children) {
@@ -46,6 +28,14 @@ function equip(element, properties, children) {
 function isThere(child) {
   return child !== null && child !== undefined && child !== false;
 }
+
+
+
+function card(entries) {
+  const known = entries.filter(([, value]) => isThere(value) && value !== "");
+  return h("dl", {}, ...known.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+}
+
 
 function count(value) {
   if (value === null || value === undefined) return "";
@@ -74,6 +64,18 @@ function moment(millis) {
   const date = new Date(millis);
   return Number.isNaN(date.getTime()) ? String(millis) : date.toISOString().slice(0, 19).replace("T", " ");
 }
+
+const COLOURS = {
+  blue: "#0072B2",
+  orange: "#E69F00",
+  green: "#009E73",
+  pink: "#CC79A7",
+  sky: "#56B4E9",
+  red: "#D55E00",
+  yellow: "#F0E442",
+  grey: "#7A7A7A",
+};
+
 
 const STYLE = `
 :host { display: block; }
@@ -139,6 +141,14 @@ function followTheme(box) {
   };
 }
 
+function compare(one, two) {
+  const missing = [one, two].map((value) => value === null || value === undefined);
+  if (missing[0] || missing[1]) return Number(missing[0]) - Number(missing[1]);
+  const numbers = [one, two].map((value) => (typeof value === "string" && value.trim() === "" ? NaN : Number(value)));
+  if (!Number.isNaN(numbers[0]) && !Number.isNaN(numbers[1])) return numbers[0] - numbers[1];
+  return String(one) < String(two) ? -1 : Number(String(one) > String(two));
+}
+
 function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
   let current = start;
     const go = (place) => {
@@ -176,22 +186,7 @@ function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
   return { go, get current() { return current; } };
 }
 
-function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
-  const output = h("span", { "aria-hidden": "true" }, text(value)); // aria-valuetext says it
-  const input = h("input", { type: "range", min, max, step, "aria-label": label, "aria-valuetext": text(value) });
-  input.value = String(value);
-  input.addEventListener("input", () => {
-    const now = Number(input.value);
-    output.replaceChildren(text(now));
-    input.setAttribute("aria-valuetext", text(now));
-    onMove(now);
-  });
-  const move = (to) => {
-    input.value = String(to);
-    input.dispatchEvent(new Event("input"));
-  };
-  return { element: h("label", { class: "row" }, label, input, output), input, move };
-}
+
 
 
 function grid({ heads, rows, caption = "", onChoose, selected }) {
@@ -223,18 +218,6 @@ function grid({ heads, rows, caption = "", onChoose, selected }) {
   return { element, draw };
 }
 
-function compare(one, two) {
-  const missing = [one, two].map((value) => value === null || value === undefined);
-  if (missing[0] || missing[1]) return Number(missing[0]) - Number(missing[1]);
-  const numbers = [one, two].map((value) => (typeof value === "string" && value.trim() === "" ? NaN : Number(value)));
-  if (!Number.isNaN(numbers[0]) && !Number.isNaN(numbers[1])) return numbers[0] - numbers[1];
-  return String(one) < String(two) ? -1 : Number(String(one) > String(two));
-}
-
-function card(entries) {
-  const known = entries.filter(([, value]) => isThere(value) && value !== "");
-  return h("dl", {}, ...known.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
-}
 
 function copyButton(label, text, say) {
   return h("button", {
@@ -248,6 +231,32 @@ function copyButton(label, text, say) {
     },
   }, label);
 }
+
+
+function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
+  const output = h("span", { "aria-hidden": "true" }, text(value)); // aria-valuetext says it
+  const input = h("input", { type: "range", min, max, step, "aria-label": label, "aria-valuetext": text(value) });
+  input.value = String(value);
+  input.addEventListener("input", () => {
+    const now = Number(input.value);
+    output.replaceChildren(text(now));
+    input.setAttribute("aria-valuetext", text(now));
+    onMove(now);
+  });
+  const move = (to) => {
+    input.value = String(to);
+    input.dispatchEvent(new Event("input"));
+  };
+  return { element: h("label", { class: "row" }, label, input, output), input, move };
+}
+
+
+const KINDS = ({
+  APPEND: { letter: "A", colour: COLOURS.blue, shape: "circle" },
+  COMPACT: { letter: "C", colour: COLOURS.green, shape: "square" },
+  OVERWRITE: { letter: "O", colour: COLOURS.red, shape: "diamond" },
+  ANALYZE: { letter: "X", colour: COLOURS.grey, shape: "triangle" },
+});
 
 function mark(kind, x, y) {
   const { letter, colour, shape } = KINDS[kind] ?? { letter: "?", colour: COLOURS.grey, shape: "circle" };

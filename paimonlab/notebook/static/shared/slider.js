@@ -1,0 +1,23 @@
+// @ts-check
+import { h } from "./elements.js";
+
+/**
+ * A range input that says in words where it stands.
+ * @param {{label: string, max: number, min?: number, step?: number, value: number, text: (value: number) => string, onMove: (value: number) => void}} options
+ */
+export function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
+  const output = h("span", { "aria-hidden": "true" }, text(value)); // aria-valuetext says it
+  const input = h("input", { type: "range", min, max, step, "aria-label": label, "aria-valuetext": text(value) });
+  input.value = String(value);
+  input.addEventListener("input", () => {
+    const now = Number(input.value);
+    output.replaceChildren(text(now));
+    input.setAttribute("aria-valuetext", text(now));
+    onMove(now);
+  });
+  const move = (/** @type {number} */ to) => {
+    input.value = String(to);
+    input.dispatchEvent(new Event("input"));
+  };
+  return { element: h("label", { class: "row" }, label, input, output), input, move };
+}
