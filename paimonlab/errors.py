@@ -9,7 +9,9 @@ PaimonError
 │   ├── SnapshotNotFoundError
 │   │   ├── SnapshotExpiredError    it was there, expiry removed it
 │   │   └── SnapshotReplacedError   it was there, a rollback removed it or put another in its place
-│   └── TagNotFoundError
+│   ├── TagNotFoundError
+│   └── ProcedureNotFoundError
+├── ArgumentError                   a procedure cannot be called so     (also ValueError)
 ├── AlreadyExistsError              a name is taken
 ├── SchemaError                     a definition that the format does not allow
 ├── DataError                       rows that the table does not accept
@@ -165,6 +167,33 @@ class ConsumerNotFoundError(NotFoundError):
             f"{self.table}: no consumer {self.consumer!r}."
             f"{close_matches(self.consumer, self.known)}"
         )
+
+
+class ProcedureNotFoundError(NotFoundError):
+    """There is no such procedure."""
+
+    def __init__(self, procedure: str, known: Sequence[str] = ()) -> None:
+        self.procedure = procedure
+        self.known = tuple(known)
+        super().__init__(procedure, self.known)
+
+    def __str__(self) -> str:
+        return (
+            f"there is no procedure sys.{self.procedure}."
+            f"{close_matches(self.procedure, self.known)}"
+        )
+
+
+class ArgumentError(PaimonError, ValueError):
+    """The arguments of a procedure are not what it takes; nothing was done."""
+
+    def __init__(self, procedure: str, problem: str) -> None:
+        self.procedure = procedure
+        self.problem = problem
+        super().__init__(procedure, problem)
+
+    def __str__(self) -> str:
+        return f"sys.{self.procedure}: {self.problem}"
 
 
 class AlreadyExistsError(PaimonError):

@@ -1,0 +1,61 @@
+"""Procedures about branches.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CreateBranchProcedure``,
+``DeleteBranchProcedure``, ``FastForwardProcedure``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.procedures.declare import DONE, RESULT, TABLE, optional, required
+from paimonlab.procedures.invocation import Invocation
+from paimonlab.procedures.procedure import Procedure, Row
+
+_BRANCH = required("branch", "STRING", "The name of the branch.")
+
+
+def _create_branch(call: Invocation) -> Sequence[Row]:
+    call.table().branches.create(call.required_text("branch"), tag=call.text("tag"))
+    return DONE
+
+
+def _delete_branch(call: Invocation) -> Sequence[Row]:
+    branches = call.table().branches
+    for name in call.required_text("branch").split(","):
+        branches.delete(name)
+    return DONE
+
+
+def _fast_forward(call: Invocation) -> Sequence[Row]:
+    call.table().branches.fast_forward(call.required_text("branch"))
+    return DONE
+
+
+BRANCH_PROCEDURES = (
+    Procedure(
+        name="create_branch",
+        parameters=(
+            TABLE,
+            _BRANCH,
+            optional("tag", "STRING", "The tag that it begins with; none: it begins empty."),
+        ),
+        result=RESULT,
+        description="Make a branch.",
+        rows=_create_branch,
+    ),
+    Procedure(
+        name="delete_branch",
+        parameters=(TABLE, required("branch", "STRING", "Names, with commas between.")),
+        result=RESULT,
+        description="Delete branches.",
+        rows=_delete_branch,
+    ),
+    Procedure(
+        name="fast_forward",
+        parameters=(TABLE, _BRANCH),
+        result=RESULT,
+        description="Let the table go on with what a branch has.",
+        rows=_fast_forward,
+    ),
+)

@@ -1,0 +1,107 @@
+"""Procedures about files that are too many or missing.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.RemoveOrphanFilesProcedure``,
+``RemoveUnexistingFilesProcedure``, ``PurgeFilesProcedure``,
+``org.apache.paimon.operation.OrphanFilesClean``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.errors import ArgumentError, UnsupportedError
+from paimonlab.procedures.declare import TABLE, columns, optional, required
+from paimonlab.procedures.invocation import Invocation
+from paimonlab.procedures.procedure import Procedure, Row
+from paimonlab.table.table import Table
+from paimonlab.table.time_travel import to_millis
+
+_ALL_TABLES = ".*"
+_DRY_RUN = optional("dry_run", "BOOLEAN", "Whether to only tell what would be done.")
+_PARALLELISM = optional("parallelism", "INT", "How many tasks of Spark do it.")
+
+
+def _remove_orphan_files(call: Invocation) -> Sequence[Row]:
+    _check_alone(call)
+    mode = call.text("mode")
+    if mode is not None and mode.upper() not in {"LOCAL", "DISTRIBUTED"}:
+        raise ArgumentError(
+            call.procedure, f"mode => {mode!r} is neither 'local' nor 'distributed'"
+        )
+    if mode is not None and mode.upper() == "DISTRIBUTED":
+        raise UnsupportedError(f"mode => {mode!r} of sys.{call.procedure}", "'local' would do")
+    older_than = call.time("older_than") if call.filled("older_than") else None
+    count = size_bytes = 0
+    for table in _tables(call):
+        found = table.maintenance.remove_orphan_files(
+            older_than=None if older_than is None else to_millis(older_than),
+            dry_run=call.flag("dry_run"),
+            force=older_than is not None,
+            progress=call.progress,
+        )
+        count += len(found.files)
+        size_bytes += found.size_bytes
+    return ((count, size_bytes),)
+
+
+def _tables(call: Invocation) -> list[Table]:
+    """Open the table, or with ``db.*`` all tables of a database."""
+    name = call.required_text("table")
+    if not name.endswith(_ALL_TABLES):
+        return [call.table()]
+    database = name.removesuffix(_ALL_TABLES)
+    opened = [call.catalog.table(f"{database}.{one}") for one in call.catalog.tables(database)]
+    return [table for table in opened if isinstance(table, Table)]
+
+
+def _remove_unexisting_files(call: Invocation) -> Sequence[Row]:
+    _check_alone(call)
+    found = call.table().maintenance.remove_unexisting_files(dry_run=call.flag("dry_run"))
+    return [(file.path,) for file in found.files]
+
+
+def _check_alone(call: Invocation) -> None:
+    """Check that no number of tasks is asked for: one process does it, by threads."""
+    number = call.number("parallelism")
+    if number is not None:
+        raise UnsupportedError(
+            f"parallelism => {number} of sys.{call.procedure}",
+            "the option 'file-operation.thread-num' of the table says how many files are looked "
+            "at or deleted at a time",
+        )
+
+
+def _purge_files(call: Invocation) -> Sequence[Row]:
+    call.table().maintenance.purge_files(progress=call.progress)
+    return (("Success",),)
+
+
+FILE_PROCEDURES = (
+    Procedure(
+        name="remove_orphan_files",
+        parameters=(
+            required("table", "STRING", "The table, as database.table, or all: database.*."),
+            optional("older_than", "STRING", "Files younger than this local time stay."),
+            _DRY_RUN,
+            _PARALLELISM,
+            optional("mode", "STRING", "local: in this process."),
+        ),
+        result=columns(deletedFileCount="BIGINT", deletedFileTotalLenInBytes="BIGINT"),
+        description="Delete files that nothing names, and that are a day old or more.",
+        rows=_remove_orphan_files,
+    ),
+    Procedure(
+        name="remove_unexisting_files",
+        parameters=(TABLE, _DRY_RUN, _PARALLELISM),
+        result=columns(fileName="STRING NOT NULL"),
+        description="Go on without the data files that are missing from the store.",
+        rows=_remove_unexisting_files,
+    ),
+    Procedure(
+        name="purge_files",
+        parameters=(TABLE,),
+        result=columns(result="STRING"),
+        description="Empty a table for good: rows, older snapshots, tags, branches, all files.",
+        rows=_purge_files,
+    ),
+)

@@ -1,0 +1,124 @@
+"""One call of a procedure: the catalog it works on and what it was told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import ArgumentError
+from paimonlab.maintenance.deletion import Progress
+from paimonlab.procedures.names import table_name
+from paimonlab.procedures.texts import duration, key_values, local_time
+from paimonlab.spec.options import check_known
+from paimonlab.table.system import SystemTable
+from paimonlab.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """What a procedure works with."""
+
+    procedure: str
+    """Its name, for messages."""
+    catalog: Catalog
+    arguments: Mapping[str, object]
+    """One of each parameter, None for null, of the types that `bind` makes."""
+    default_database: str | None
+    catalog_name: str | None
+    progress: Progress | None
+
+    def text(self, name: str) -> str | None:
+        """Return a text; None for null."""
+        value = self.arguments[name]
+        assert value is None or isinstance(value, str), f"{name} is bound as text"
+        return value
+
+    def filled(self, name: str) -> str | None:
+        """Return a text; None for null and for blanks, which mean the same there."""
+        value = self.text(name)
+        return value if value and value.strip() else None
+
+    def required_text(self, name: str) -> str:
+        """Return a text that must not be blank."""
+        value = self.filled(name)
+        if value is None:
+            raise ArgumentError(self.procedure, f"{name} must not be empty")
+        return value
+
+    def number(self, name: str) -> int | None:
+        """Return a whole number; None for null."""
+        value = self.arguments[name]
+        assert value is None or isinstance(value, int), f"{name} is bound as a number"
+        return value
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """Return true or false; for null the default."""
+        value = self.arguments[name]
+        assert value is None or isinstance(value, bool), f"{name} is bound as true or false"
+        return default if value is None else value
+
+    def time(self, name: str) -> datetime | None:
+        """Read a local time; None for null."""
+        text = self.text(name)
+        if text is None:
+            return None
+        return local_time(text, procedure=self.procedure, argument=name)
+
+    def duration(self, name: str) -> timedelta | None:
+        """Read how long something is; None for null."""
+        text = self.text(name)
+        if text is None:
+            return None
+        return duration(text, procedure=self.procedure, argument=name)
+
+    def table_name(self, name: str = "table") -> str:
+        """Return a name as ``database.table``."""
+        return table_name(
+            self.required_text(name),
+            procedure=self.procedure,
+            argument=name,
+            default_database=self.default_database,
+            catalog_name=self.catalog_name,
+        )
+
+    def table(self, name: str = "table") -> Table:
+        """Open the table that an argument names.
+
+        Raises
+        ------
+        ArgumentError
+            If the name is none, or that of a system table.
+        TableNotFoundError
+            If it is not there.
+        """
+        full_name = self.table_name(name)
+        table = self.catalog.table(full_name)
+        if isinstance(table, SystemTable):
+            raise ArgumentError(
+                self.procedure, f"{full_name} is a system table, which is read-only"
+            )
+        return table
+
+    def table_with(self, options: Mapping[str, str]) -> Table:
+        """Open the table with options on top of its own."""
+        table = self.table()
+        if not options:
+            return table
+        parts = replace(table.parts, options=table.parts.options.with_options(options))
+        return Table(table.identifier, parts)
+
+    def options(self) -> dict[str, str]:
+        """Read the argument ``options``: ``k=v,k2=v2``.
+
+        Raises
+        ------
+        ArgumentError
+            If it is something else.
+        SchemaError
+            If a key is unknown.
+        """
+        found = key_values(self.text("options") or "", procedure=self.procedure, argument="options")
+        check_known(found)
+        return found

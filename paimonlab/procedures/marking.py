@@ -1,0 +1,30 @@
+"""The procedure that tells other systems that partitions are complete.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.MarkPartitionDoneProcedure``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.procedures.declare import DONE, RESULT, TABLE, required
+from paimonlab.procedures.invocation import Invocation
+from paimonlab.procedures.partitions import partitions
+from paimonlab.procedures.procedure import Procedure, Row
+
+
+def _mark_partition_done(call: Invocation) -> Sequence[Row]:
+    found = partitions(call.required_text("partitions"), procedure=call.procedure)
+    call.table().mark_partitions_done(found)
+    return DONE
+
+
+MARK_PROCEDURES = (
+    Procedure(
+        name="mark_partition_done",
+        parameters=(TABLE, required("partitions", "STRING", "Partitions: dt=1,hh=2;dt=3,hh=4.")),
+        result=RESULT,
+        description="Tell readers of other systems that partitions are complete.",
+        rows=_mark_partition_done,
+    ),
+)

@@ -1,0 +1,97 @@
+"""What a procedure takes, gives and does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from paimonlab.catalog import Catalog
+from paimonlab.maintenance.deletion import Progress
+from paimonlab.procedures.invocation import Invocation
+from paimonlab.spec.arrow_types import arrow_schema
+from paimonlab.spec.types import DataField, DataType
+
+Row = Sequence[object]
+"""Values in the order of the result's columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """What a procedure can be told."""
+
+    name: str
+    type: DataType
+    is_required: bool
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure:
+    """A call by name: `paimonlab.procedures.find` finds it."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    """In the order of positional arguments."""
+    result: tuple[DataField, ...]
+    """The columns of the rows that a call gives."""
+    description: str
+    rows: Callable[[Invocation], Sequence[Row]] = field(repr=False, compare=False)
+    """Does it."""
+
+    def call(
+        self,
+        catalog: Catalog,
+        arguments: Mapping[str, object],
+        *,
+        default_database: str | None = None,
+        catalog_name: str | None = None,
+        progress: Progress | None = None,
+    ) -> pa.Table:
+        """Do what the procedure says.
+
+        Parameters
+        ----------
+        catalog
+            Whose tables these are.
+        arguments
+            What `bind` returns; what is left out is null.
+        default_database
+            Of tables that are named without one.
+        catalog_name
+            What may stand in front of ``database.table``.
+        progress
+            Told of long work.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns of ``result``; most procedures give one row.
+
+        Raises
+        ------
+        ArgumentError
+            If an argument cannot mean anything; nothing was done then.
+        UnsupportedError
+            If the procedure or an argument is not built.
+        """
+        unknown = arguments.keys() - {parameter.name for parameter in self.parameters}
+        if unknown:
+            raise TypeError(f"{self.name} has no parameter {sorted(unknown)}; bind() first")
+        given = {parameter.name: arguments.get(parameter.name) for parameter in self.parameters}
+        invocation = Invocation(
+            procedure=self.name,
+            catalog=catalog,
+            arguments=given,
+            default_database=default_database,
+            catalog_name=catalog_name,
+            progress=progress,
+        )
+        schema = arrow_schema(self.result)
+        rows = self.rows(invocation)
+        columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
+        arrays = [
+            pa.array(values, column.type) for values, column in zip(columns, schema, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=schema)

@@ -1,0 +1,53 @@
+"""All procedures by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from paimonlab.errors import ProcedureNotFoundError
+from paimonlab.procedures.branches import BRANCH_PROCEDURES
+from paimonlab.procedures.compacting import COMPACT_PROCEDURES
+from paimonlab.procedures.consumers import CONSUMER_PROCEDURES
+from paimonlab.procedures.expiring import EXPIRE_PROCEDURES
+from paimonlab.procedures.files import FILE_PROCEDURES
+from paimonlab.procedures.marking import MARK_PROCEDURES
+from paimonlab.procedures.procedure import Procedure
+from paimonlab.procedures.refused import REFUSED_PROCEDURES
+from paimonlab.procedures.rollbacks import ROLLBACK_PROCEDURES
+from paimonlab.procedures.tags import TAG_PROCEDURES
+
+PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
+    {
+        procedure.name: procedure
+        for procedure in sorted(
+            (
+                *TAG_PROCEDURES,
+                *BRANCH_PROCEDURES,
+                *ROLLBACK_PROCEDURES,
+                *COMPACT_PROCEDURES,
+                *EXPIRE_PROCEDURES,
+                *FILE_PROCEDURES,
+                *CONSUMER_PROCEDURES,
+                *MARK_PROCEDURES,
+                *REFUSED_PROCEDURES,
+            ),
+            key=lambda procedure: procedure.name,
+        )
+    }
+)
+"""Those of Paimon's connector for Spark, by name in alphabetical order."""
+
+
+def find(name: str) -> Procedure:
+    """Return a procedure by its name, in upper or lower case.
+
+    Raises
+    ------
+    ProcedureNotFoundError
+        If there is none of that name; the message says which look like it.
+    """
+    found = PROCEDURES.get(name.lower())
+    if found is None:
+        raise ProcedureNotFoundError(name, tuple(PROCEDURES))
+    return found

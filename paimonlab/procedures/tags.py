@@ -1,0 +1,176 @@
+"""Procedures about tags.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CreateTagProcedure``,
+``ReplaceTagProcedure``, ``RenameTagProcedure``, ``DeleteTagProcedure``, ``ExpireTagsProcedure``,
+``CreateTagFromTimestampProcedure``, ``TriggerTagAutomaticCreationProcedure``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from paimonlab.errors import ArgumentError, SnapshotNotFoundError
+from paimonlab.procedures.declare import DONE, RESULT, TABLE, columns, optional, required
+from paimonlab.procedures.invocation import Invocation
+from paimonlab.procedures.procedure import Procedure, Row
+from paimonlab.spec.options import Options
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.table import Table
+from paimonlab.table.tags import Tags
+
+_DEFAULT_LIFE = "tag.default-time-retained"
+_TAG = required("tag", "STRING", "The name of the tag.")
+_LIFE = optional("time_retained", "STRING", "How long it lives, as 1 d; none: for ever.")
+_OF_SNAPSHOT = (
+    TABLE,
+    _TAG,
+    optional("snapshot", "BIGINT", "The id of a snapshot; none: the latest."),
+    _LIFE,
+)
+
+
+def _create_tag(call: Invocation) -> Sequence[Row]:
+    tags = _tags(call.table())
+    tags.create(
+        call.required_text("tag"),
+        snapshot=call.number("snapshot"),
+        time_retained=call.duration("time_retained"),
+    )
+    return DONE
+
+
+def _replace_tag(call: Invocation) -> Sequence[Row]:
+    call.table().tags.replace(
+        call.required_text("tag"),
+        snapshot=call.number("snapshot"),
+        time_retained=call.duration("time_retained"),
+    )
+    return DONE
+
+
+def _rename_tag(call: Invocation) -> Sequence[Row]:
+    call.table().tags.rename(call.required_text("tag"), call.required_text("target_tag"))
+    return DONE
+
+
+def _create_tag_from_timestamp(call: Invocation) -> Sequence[Row]:
+    name, millis = call.required_text("tag"), call.number("timestamp")
+    if millis is None:
+        raise ArgumentError(call.procedure, "needs timestamp, in milliseconds since 1970")
+    table = call.table()
+    found = _first_at_or_after(table, millis)
+    _tags(table).create(name, snapshot=found.id, time_retained=call.duration("time_retained"))
+    watermark = "null" if found.watermark is None else str(found.watermark)
+    return ((name, found.id, found.time_millis, watermark),)
+
+
+def _first_at_or_after(table: Table, millis: int) -> Snapshot:
+    """Find the first snapshot, kept by itself or by a tag, that was committed by then or later."""
+    tagged = [tag.to_snapshot() for tag in table.tags.list().values()]
+    later = [
+        snapshot
+        for snapshot in (*table.snapshots.list(), *tagged)
+        if snapshot.time_millis >= millis
+    ]
+    if not later:
+        raise SnapshotNotFoundError(table.name, f"committed at {millis} or later")
+    return min(later, key=lambda snapshot: (snapshot.time_millis, snapshot.id))
+
+
+def _delete_tag(call: Invocation) -> Sequence[Row]:
+    tags = call.table().tags
+    names = [name.strip() for name in call.required_text("tag").split(",")]
+    if not all(names):
+        raise ArgumentError(call.procedure, "tag has a blank name between commas")
+    there = tags.list()
+    for name in names:
+        if name in there:
+            tags.delete(name)
+    return DONE
+
+
+def _expire_tags(call: Invocation) -> Sequence[Row]:
+    names = call.table().tags.expire(older_than=call.time("older_than"))
+    return [(name,) for name in names] or (("No expired tags.",),)
+
+
+def _trigger(call: Invocation) -> Sequence[Row]:
+    call.table().tags.create_due()
+    return DONE
+
+
+def _tags(table: Table) -> Tags:
+    """Return the tags of a table; new ones live for ever unless a call says how long.
+
+    The default life of the table is for tags that Paimon makes by itself.
+    """
+    kept = {key: value for key, value in table.parts.options.items() if key != _DEFAULT_LIFE}
+    return Tags(replace(table.parts, options=Options(kept)))
+
+
+TAG_PROCEDURES = (
+    Procedure(
+        name="create_tag",
+        parameters=_OF_SNAPSHOT,
+        result=RESULT,
+        description="Give a snapshot a name, which keeps it.",
+        rows=_create_tag,
+    ),
+    Procedure(
+        name="replace_tag",
+        parameters=_OF_SNAPSHOT,
+        result=RESULT,
+        description="Let a tag name another snapshot, or live for another time.",
+        rows=_replace_tag,
+    ),
+    Procedure(
+        name="rename_tag",
+        parameters=(TABLE, _TAG, required("target_tag", "STRING", "Its new name.")),
+        result=RESULT,
+        description="Give a tag another name.",
+        rows=_rename_tag,
+    ),
+    Procedure(
+        name="create_tag_from_timestamp",
+        parameters=(
+            TABLE,
+            _TAG,
+            optional(
+                "timestamp",
+                "BIGINT",
+                "Milliseconds since 1970: the first snapshot committed then or later.",
+            ),
+            _LIFE,
+        ),
+        result=columns(
+            tagName="STRING", snapshot="BIGINT", commit_time="BIGINT", watermark="STRING"
+        ),
+        description="Give the first snapshot at or after a time a name, which keeps it.",
+        rows=_create_tag_from_timestamp,
+    ),
+    Procedure(
+        name="delete_tag",
+        parameters=(TABLE, required("tag", "STRING", "Names, with commas between.")),
+        result=RESULT,
+        description="Delete tags; files go that only they kept.",
+        rows=_delete_tag,
+    ),
+    Procedure(
+        name="expire_tags",
+        parameters=(
+            TABLE,
+            optional("older_than", "STRING", "Tags made before this local time go as well."),
+        ),
+        result=columns(expired_tags="STRING NOT NULL"),
+        description="Delete the tags that have lived as long as they were meant to.",
+        rows=_expire_tags,
+    ),
+    Procedure(
+        name="trigger_tag_automatic_creation",
+        parameters=(TABLE,),
+        result=RESULT,
+        description="Make the tags that tag.automatic-creation asks for by now.",
+        rows=_trigger,
+    ),
+)
