@@ -117,7 +117,8 @@ def _as_text(value: object) -> str | None:
         return "true" if value else "false"
     if isinstance(value, datetime):
         local = value.astimezone().replace(tzinfo=None) if value.tzinfo else value
-        return local.isoformat(sep=" ")
+        text = local.isoformat(sep=" ")
+        return text.rstrip("0") if "." in text else text
     if isinstance(value, str | int | date):
         return str(value)
     return format(value, "f") if isinstance(value, Decimal) else None

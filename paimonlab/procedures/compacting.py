@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal, cast
 
-from paimonlab.errors import ArgumentError, UnsupportedError
+from paimonlab.compact.clustering import ClusteringOptions
+from paimonlab.errors import ArgumentError
 from paimonlab.procedures.declare import DONE, RESULT, TABLE, optional
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.partitions import partitions
@@ -26,11 +28,12 @@ class Compaction:
     """What a call of ``compact`` asks for."""
 
     is_full: bool | None = None
-    """None: as is usual for the table."""
+    """None: full in tables with buckets, else what the options ask for."""
     partitions: Sequence[Mapping[str, str]] | None = None
     where: str | None = None
     order_by: tuple[str, ...] | None = None
     curve: Curve | None = None
+    idle_for: timedelta | None = None
 
     @classmethod
     def of(cls, call: Invocation) -> Compaction:
@@ -54,12 +57,20 @@ class Compaction:
             raise ArgumentError(
                 call.procedure, "order_strategy rewrites everything; leave compact_strategy away"
             )
+        idle_for = (
+            call.duration("partition_idle_time") if call.filled("partition_idle_time") else None
+        )
+        if curve is not None and idle_for is not None:
+            raise ArgumentError(
+                call.procedure, "give order_strategy or partition_idle_time, not both"
+            )
         return cls(
             is_full=None if strategy is None else strategy == "full",
             partitions=None if chosen is None else partitions(chosen, procedure=call.procedure),
             where=where,
             order_by=order_by,
             curve=curve,
+            idle_for=idle_for,
         )
 
 
@@ -81,18 +92,25 @@ def _order(call: Invocation) -> tuple[tuple[str, ...] | None, Curve | None]:
 
 def _compact(call: Invocation) -> Sequence[Row]:
     asked = Compaction.of(call)
-    if call.filled("partition_idle_time") is not None:
-        raise UnsupportedError(f"partition_idle_time => {call.text('partition_idle_time')!r}")
     table = call.table_with({"write-only": "false", **call.options()})
     overlap = set(asked.order_by or ()) & set(table.partition_keys)
     if overlap:
         raise ArgumentError(
             call.procedure, f"order_by has partition columns: {', '.join(sorted(overlap))}"
         )
+    is_clustered = table.parts.options.slice(ClusteringOptions).is_incremental
+    if asked.curve is not None and is_clustered:
+        raise ArgumentError(
+            call.procedure,
+            f"{table.name} keeps rows in order by itself (clustering.incremental); leave "
+            "order_strategy away",
+        )
+    has_buckets = bool(table.primary_keys) or table.options.get("bucket", "-1") != "-1"
     table.compact(
-        full=asked.is_full is not False,
+        full=has_buckets if asked.is_full is None else asked.is_full,
         partitions=asked.partitions,
         where=asked.where,
+        idle_for=asked.idle_for,
         order_by=asked.order_by,
         strategy=asked.curve,
         progress=call.progress,

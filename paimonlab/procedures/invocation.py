@@ -7,13 +7,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import ArgumentError
+from paimonlab.errors import ArgumentError, SchemaError, UnsupportedError
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.procedures.names import table_name
 from paimonlab.procedures.texts import duration, key_values, local_time
-from paimonlab.spec.options import check_known
+from paimonlab.spec.change_kinds import SetOption
+from paimonlab.spec.option_changes import set_option
+from paimonlab.spec.options import Options, check_known
 from paimonlab.table.system import SystemTable
 from paimonlab.table.table import Table
+
+_READ_PREFIXES = ("scan.", "incremental-between", "branch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,11 +106,29 @@ class Invocation:
         return table
 
     def table_with(self, options: Mapping[str, str]) -> Table:
-        """Open the table with options on top of its own."""
+        """Open the table with options on top of its own.
+
+        Raises
+        ------
+        SchemaError
+            If an option cannot change once a table holds data, or not for one call.
+        UnsupportedError
+            If it says what to read, which nothing here asks for.
+        """
         table = self.table()
         if not options:
             return table
-        parts = replace(table.parts, options=table.parts.options.with_options(options))
+        schema = table.schema
+        for key, value in options.items():
+            if key.startswith(_READ_PREFIXES):
+                raise UnsupportedError(f"{key} = {value!r} in options of sys.{self.procedure}")
+            before = schema
+            schema = set_option(schema, SetOption(key, value), has_snapshots=True)
+            if key == "bucket" and schema != before:
+                raise SchemaError(
+                    f"{table.name}: option 'bucket' cannot change for one call; rescale the table"
+                )
+        parts = replace(table.parts, options=Options(schema.options))
         return Table(table.identifier, parts)
 
     def options(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from paimonlab.catalog import Catalog
+from paimonlab.errors import ArgumentError
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.spec.arrow_types import arrow_schema
@@ -89,7 +90,12 @@ class Procedure:
             progress=progress,
         )
         schema = arrow_schema(self.result)
-        rows = self.rows(invocation)
+        try:
+            rows = self.rows(invocation)
+        except ValueError as error:
+            if type(error) is not ValueError:
+                raise
+            raise ArgumentError(self.name, str(error)) from error
         columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
         arrays = [
             pa.array(values, column.type) for values, column in zip(columns, schema, strict=True)

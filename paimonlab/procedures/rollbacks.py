@@ -17,6 +17,9 @@ from paimonlab.table.table import Table
 
 _IDS = columns(previous_snapshot_id="BIGINT NOT NULL", current_snapshot_id="BIGINT NOT NULL")
 
+_NO_WATERMARK = -(2**63)
+"""What writers that know no watermark leave."""
+
 
 def target(procedure: str, version: str | None, snapshot: int | None, tag: str | None) -> int | str:
     """Decide what to go back to: the id of a snapshot, or the name of a tag.
@@ -81,6 +84,8 @@ def up_to_watermark(snapshots: Sequence[Snapshot], watermark: int) -> Snapshot |
     watermark
         Milliseconds since 1970.
     """
+    if snapshots and snapshots[-1].watermark == _NO_WATERMARK:
+        return None
     found = None
     known: int | None = None
     for snapshot in snapshots:

@@ -5,7 +5,9 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,7 @@ from paimonlab.table.compacting import (
     with_latest_schema,
 )
 from paimonlab.table.conditions import bound
+from paimonlab.table.idle_partitions import idle_partitions
 from paimonlab.table.overwriting import partition_values
 from paimonlab.table.parts import TableParts
 from paimonlab.table.postponed_compacting import PostponedRequest, compact_postponed
@@ -42,6 +45,7 @@ def compact_table(
     partitions: Sequence[Mapping[str, Any]] | None,
     buckets: Collection[int] | None,
     where: str | Predicate | None,
+    idle_for: timedelta | None = None,
     order_by: Sequence[str] | None = None,
     strategy: str | None = None,
     progress: Progress | None,
@@ -50,6 +54,8 @@ def compact_table(
     """Compact a table; see `Table.compact`."""
     parts = with_latest_schema(parts)
     keep = kept(parts, partitions, buckets, where)
+    if idle_for is not None:
+        keep = _only_idle(keep, parts, idle_for)
     if not parts.schema.primary_keys:
         how = append_strategy(parts, full=full, order_by=order_by, strategy=strategy)
         return compact_appends(
@@ -95,6 +101,17 @@ def planned_compaction(parts: TableParts, keep: Keep, *, full: bool) -> CompactR
         strategy = append_strategy(parts, full=full)
         return compact_appends(parts, AppendRequest(keep=keep, strategy=strategy, dry_run=True))
     return planned(parts, CompactRequest(full=full, keep=keep))
+
+
+def _only_idle(keep: Keep, parts: TableParts, idle_for: timedelta) -> Keep:
+    since_millis = time.time_ns() // 1_000_000 - idle_for // timedelta(milliseconds=1)
+    idle = idle_partitions(parts, since_millis)
+
+    def keep_idle(entries: pa.Table) -> pa.Table:
+        found = keep(entries)
+        return found.filter(pc.is_in(found["partition"], idle.cast(found["partition"].type)))
+
+    return keep_idle
 
 
 def kept(

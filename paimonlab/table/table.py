@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pyarrow as pa
@@ -575,6 +575,7 @@ class Table:
         partitions: Sequence[Mapping[str, Any]] | None = None,
         buckets: Sequence[int] | None = None,
         where: str | Predicate | None = None,
+        idle_for: timedelta | None = None,
         order_by: Sequence[str] | None = None,
         strategy: Literal["order", "zorder", "hilbert"] | None = None,
         progress: Progress | None = None,
@@ -599,6 +600,8 @@ class Table:
             Numbers of buckets; None: all.
         where
             A condition on partition columns.
+        idle_for
+            Only partitions that got no file for so long; None: all.
         order_by
             For append tables without buckets: columns to put all rows of each partition in
             order by, so that filters on them skip files; a ``clustering.columns`` of the table
@@ -633,6 +636,7 @@ class Table:
             partitions=partitions,
             buckets=buckets,
             where=where,
+            idle_for=idle_for,
             order_by=order_by,
             strategy=strategy,
             progress=progress,

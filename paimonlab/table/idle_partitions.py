@@ -1,0 +1,47 @@
+"""Which partitions got no rows for a while.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure``,
+``getHistoryPartition``; ``org.apache.paimon.manifest.PartitionEntry``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.scan.file_times import local_to_epoch
+from paimonlab.scan.live_files import live_entries
+
+if TYPE_CHECKING:
+    from paimonlab.table.parts import TableParts
+
+
+def idle_partitions(parts: TableParts, since_millis: int) -> pa.Array:
+    """Return the partitions whose newest file was made at or before a time.
+
+    Parameters
+    ----------
+    parts
+        Of the table.
+    since_millis
+        Epoch milliseconds.
+
+    Returns
+    -------
+    pyarrow.Array
+        Serialised BinaryRows. A partition whose files do not say when they were made is one.
+    """
+    snapshot = parts.snapshots.latest()
+    if snapshot is None:
+        return pa.array([], pa.large_binary())
+    files = live_entries(snapshot, parts.manifests)
+    newest = files.group_by("partition", use_threads=False).aggregate(
+        [("creation_time_millis", "max")]
+    )
+    is_idle = [
+        millis is None or local_to_epoch(millis) <= since_millis
+        for millis in newest["creation_time_millis_max"].to_pylist()
+    ]
+    return pc.filter(newest["partition"].combine_chunks(), pa.array(is_idle, pa.bool_()))

@@ -1,0 +1,154 @@
+"""What procedures do with files that are too many or missing, and what they refuse."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from paimonlab.errors import ArgumentError, UnsupportedError
+from paimonlab.procedures import PROCEDURES, bind
+from paimonlab.table.table import Table
+from tests.procedures.conftest import Lake, rows_of, write
+
+SOON = f"{datetime.now().astimezone() - timedelta(minutes=1):%Y-%m-%d %H:%M:%S}"
+
+
+def orphan(table: Table, *, hours: int, size: int = 10) -> Path:
+    """Leave a data file that nothing names, so old."""
+    path = Path(table.path) / "dt=a" / "bucket-0" / f"data-{hours}-{size}.parquet"
+    path.write_bytes(b"x" * size)
+    written = time.time() - 3600 * hours
+    os.utime(path, (written, written))
+    return path
+
+
+def removed(count: int, size: int) -> list[dict[str, int]]:
+    """Tell what the procedure tells."""
+    return [{"deletedFileCount": count, "deletedFileTotalLenInBytes": size}]
+
+
+@pytest.fixture
+def table(lake: Lake) -> Table:
+    """Make a table with two rows in a partition."""
+    table = lake.keyed()
+    write(table, (1, "v", "a"))
+    write(table, (2, "v", "a"))
+    return table
+
+
+def test_orphans_of_a_day_or_more_go(lake: Lake, table: Table) -> None:
+    young, old = orphan(table, hours=20), orphan(table, hours=30, size=7)
+
+    assert lake.call("remove_orphan_files", "db.t", dry_run=True) == removed(1, 7)
+    assert (young.exists(), old.exists()) == (True, True)
+    assert lake.call("remove_orphan_files", "db.t", mode="LOCAL") == removed(1, 7)
+    assert (young.exists(), old.exists()) == (True, False)
+    assert lake.call("remove_orphan_files", "db.t", SOON) == removed(1, 10)
+    assert not young.exists()
+    assert len(rows_of(table)) == 2
+
+
+def test_orphans_of_all_tables_of_a_database_go(lake: Lake, table: Table) -> None:
+    other = lake.keyed("db.other")
+    write(other, (1, "v", "a"))
+    orphan(table, hours=30)
+    orphan(other, hours=40, size=5)
+
+    assert lake.call("remove_orphan_files", "db.*") == removed(2, 15)
+
+
+def test_a_time_that_is_not_past_is_refused(lake: Lake, table: Table) -> None:
+    left = orphan(table, hours=1)
+    tomorrow = f"{datetime.now().astimezone() + timedelta(days=1):%Y-%m-%d %H:%M:%S}"
+
+    with pytest.raises(ArgumentError, match="is not past"):
+        lake.call("remove_orphan_files", "db.t", tomorrow)
+    with pytest.raises(ArgumentError, match="mode => 'remote' is neither"):
+        lake.call("remove_orphan_files", "db.t", SOON, mode="remote")
+    with pytest.raises(UnsupportedError, match="mode => 'distributed'"):
+        lake.call("remove_orphan_files", "db.t", SOON, mode="distributed")
+    with pytest.raises(UnsupportedError, match="parallelism => 4"):
+        lake.call("remove_orphan_files", "db.t", SOON, parallelism=4)
+
+    assert left.exists()
+
+
+def test_data_files_that_are_missing_are_given_up(lake: Lake, table: Table) -> None:
+    first, *_ = sorted(
+        (Path(table.path) / "dt=a" / "bucket-0").glob("data-*"), key=os.path.getmtime
+    )
+    assert lake.call("remove_unexisting_files", "db.t") == []
+    first.unlink()
+
+    told = lake.call("remove_unexisting_files", "db.t", dry_run=True)
+    assert told == [{"fileName": str(first)}]
+    assert lake.call("remove_unexisting_files", "db.t") == told
+    assert lake.call("remove_unexisting_files", "db.t") == []
+    assert len(rows_of(table)) == 1
+
+
+def test_a_table_is_emptied_for_good(lake: Lake, table: Table) -> None:
+    lake.call("create_tag", "db.t", "x")
+
+    assert lake.call("purge_files", "db.t") == [{"result": "Success"}]
+
+    assert rows_of(table) == []
+    assert not table.tags.list()
+    assert not list(Path(table.path).rglob("data-*"))
+
+
+REFUSED = {
+    "alter_function": ("db.f", "{}"),
+    "alter_view_dialect": ("db.v", "drop"),
+    "create_function": ("db.f", "[]", "[]"),
+    "drop_function": ("db.f",),
+    "migrate_database": ("hive", "db"),
+    "migrate_table": ("hive", "db.t"),
+    "repair": ("db",),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_catalog_of_files_cannot_do_is_refused(lake: Lake, name: str) -> None:
+    with pytest.raises(UnsupportedError):
+        lake.call(name, *REFUSED[name])
+
+
+@pytest.mark.parametrize("name", sorted(PROCEDURES.keys() - REFUSED - {"rollback_to_watermark"}))
+def test_a_result_has_the_columns_that_are_declared(lake: Lake, table: Table, name: str) -> None:
+    procedure = PROCEDURES[name]
+    lake.call("create_tag", "db.t", "one", 1)
+    lake.call("create_branch", "db.t", "b", "one")
+    arguments: dict[str, list[object]] = {
+        "create_branch": ["new"],
+        "create_tag": ["new"],
+        "create_tag_from_timestamp": ["new", 0],
+        "delete_branch": ["b"],
+        "delete_tag": ["one"],
+        "expire_partitions": ["9999 d"],
+        "fast_forward": ["b"],
+        "mark_partition_done": ["dt=a"],
+        "rename_tag": ["one", "new"],
+        "replace_tag": ["one"],
+        "reset_consumer": ["c", 1],
+        "rollback": ["1"],
+        "rollback_to_timestamp": [2**62],
+    }
+    given = bind(procedure, ["db.t", *arguments.get(name, [])])
+    result = procedure.call(lake.catalog, given)
+
+    assert result.schema.names == [one.name for one in procedure.result]
+    assert [one.nullable for one in result.schema] == [
+        one.type.nullable for one in procedure.result
+    ]
+    result.validate(full=True)
+    assert result.num_rows == (0 if name == "remove_unexisting_files" else 1)
+
+
+def test_a_procedure_does_not_take_what_was_not_bound(lake: Lake) -> None:
+    with pytest.raises(TypeError, match="compact has no parameter"):
+        PROCEDURES["compact"].call(lake.catalog, {"Table": "db.t"})
