@@ -45,7 +45,7 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
     ),
     "connections": (
         ("%paimon_connect PATH", "connect with Spark; SQL finds the databases without a prefix"),
-        ("--engine native", "without Spark: views, and SELECT from one table"),
+        ("--engine native", "without Spark: views, SELECT from one table, and CALL"),
         ("--catalog NAME, --alias NAME", "its name in SQL; its name for --use and --close"),
         ("%paimon_connect --use NAME", "go back to a connection, or make a configured one"),
         ("%paimon_connect --list", "the connections, open and configured; --close NAME"),
@@ -70,6 +70,18 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("SELECT …; SELECT …", "statements run in order; the first that fails ends the cell"),
         ("_paimon", "the last result"),
         ("paimonlab.sql(text, args={…})", "the same from Python"),
+    ),
+    "call": (
+        (
+            "CALL sys.compact(table => 'db.t')",
+            "run a procedure; Tab lists them, and what they take",
+        ),
+        ("CALL sys.create_tag('db.t', 'v1')", "arguments by place"),
+        ("CALL sys.rollback(table => :name, …)", "the value of the variable name"),
+        (
+            "SHOW PROCEDURES IN paimon.sys",
+            "with Spark: list them; DESCRIBE PROCEDURE sys.compact",
+        ),
     ),
     "parameters": (
         ("WHERE dt = :day", "the value of the variable day, with its type, never as text"),

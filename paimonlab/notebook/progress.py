@@ -1,4 +1,4 @@
-"""How far the running Spark jobs of a statement are, as one line on standard error."""
+"""How far a running statement is, as one line on standard error."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ DELAY_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Tasks of the jobs of one statement that Spark still knows of."""
+    """What is done of a statement: tasks that Spark still knows of, or files, or buckets."""
 
     done_task_count: int
     task_count: int
+    unit: str = "tasks"
 
     def __str__(self) -> str:
-        return f"{self.done_task_count}/{self.task_count} tasks"
+        return f"{self.done_task_count}/{self.task_count} {self.unit}"
 
 
 def read_progress(tracker: StatusTracker, group: str) -> Progress:
@@ -57,17 +58,20 @@ class ProgressLine:
     ----------
     is_shown
         False: nothing is ever written.
+    label
+        Who works.
     """
 
-    def __init__(self, *, is_shown: bool) -> None:
+    def __init__(self, *, is_shown: bool, label: str = "Spark") -> None:
         self._is_shown = is_shown
+        self._label = label
         self._length = 0
 
     def show(self, progress: Progress | None, elapsed_seconds: float) -> None:
         """Write how far it is, once it has taken long enough to be worth it."""
         is_slow = elapsed_seconds >= DELAY_SECONDS
         if self._is_shown and is_slow and progress is not None and progress.task_count:
-            self._write(f"Spark: {progress}, {elapsed_seconds:.1f} s")
+            self._write(f"{self._label}: {progress}, {elapsed_seconds:.1f} s")
 
     def clear(self) -> None:
         """Take the line back, if there was one."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
+from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.progress import Progress, ProgressLine, read_progress
 
 if TYPE_CHECKING:
@@ -26,14 +27,6 @@ T = TypeVar("T")
 _POLL_SECONDS = 0.2
 _CANCEL_SECONDS = 2.0
 """How long an interrupt waits for Spark to let go."""
-
-
-class Cancelled(KeyboardInterrupt):
-    """The user interrupted a statement and its Spark jobs were cancelled."""
-
-    def _render_traceback_(self) -> list[str]:
-        """Tell IPython what to show instead of a traceback."""
-        return [f"{type(self).__name__}: {self}"]
 
 
 def run_on_spark(

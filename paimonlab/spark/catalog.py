@@ -18,6 +18,7 @@ from paimonlab.spark.access import REFUSED_OPTIONS, check_access, check_statemen
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.callers import replaces_table, statement, wants_rows
 from paimonlab.spark.ddl import schema_changes, table_definition
+from paimonlab.spark.procedures import Procedures
 from paimonlab.spark.system_tables import SystemRelation
 from paimonlab.spark.table_relation import TableRelation
 from paimonlab.spark.time_travel import (
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 
-class SparkCatalog(WithoutViewsAndFunctions):
+class SparkCatalog(WithoutViewsAndFunctions, Procedures):
     """The databases and tables of one Paimon catalog, under one name in one Spark session."""
 
     class Java:
@@ -43,6 +44,7 @@ class SparkCatalog(WithoutViewsAndFunctions):
             CONNECTOR + "catalog.RelationCatalog",
             CONNECTOR + "catalog.SupportsNamespaces",
             CONNECTOR + "catalog.FunctionCatalog",
+            CONNECTOR + "catalog.ProcedureCatalog",
         ]
 
     def capabilities(self) -> Any:

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.types import StructType
-
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.types import spark_schema
-from paimonlab.spec.arrow_types import from_arrow
-from paimonlab.spec.types import DataField
+from paimonlab.spark.local_scan import LocalScan, arrow_spark_schema
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from pyspark.sql.types import StructType
 
     from paimonlab.table.system import SystemTable
 
@@ -33,7 +29,7 @@ class SystemRelation(Proxy):
         super().__init__(bridge)
         self._name = name
         self._table = table
-        self._schema = _spark_schema(table.arrow_schema)
+        self._schema = arrow_spark_schema(table.arrow_schema)
 
     def name(self) -> str:
         """Return the name that plans and messages show."""
@@ -95,52 +91,10 @@ class _ScanBuilder(Proxy):
 
     def build(self) -> Proxy:
         """End the choice."""
-        return _LocalScan(self._bridge, self._name, self._table, self._schema)
-
-
-class _LocalScan(Proxy):
-    """Rows that come with the plan."""
-
-    class Java:
-        """py4j's list of interfaces."""
-
-        implements = [CONNECTOR + "read.LocalScan"]  # noqa: RUF012
-
-    def __init__(self, bridge: Bridge, name: str, table: SystemTable, schema: StructType) -> None:
-        super().__init__(bridge)
-        self._name = name
-        self._table = table
-        self._schema = schema
-
-    def readSchema(self) -> Any:
-        """Return the columns of `rows`."""
-        return self._bridge.java_schema(self._schema)
-
-    def description(self) -> str:
-        """Return what EXPLAIN shows."""
-        return self._name
-
-    def supportedCustomMetrics(self) -> Any:
-        """Return nothing: no metrics."""
-        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
-
-    def reportDriverMetrics(self) -> Any:
-        """Return nothing: no metrics."""
-        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
-
-    def columnarSupportMode(self) -> Any:
-        """Give rows, not columns."""
-        return self._bridge.java_class(CONNECTOR + "read.Scan$ColumnarSupportMode").UNSUPPORTED
-
-    def rows(self) -> Any:
-        """Read the system table."""
-        rows = self._table.scan(columns=list(self._schema.names)).to_arrow()
-        return self._bridge.internal_rows(rows, self._schema)
-
-
-def _spark_schema(schema: pa.Schema) -> StructType:
-    fields = [
-        DataField(index, field.name, from_arrow(field.type, nullable=field.nullable))
-        for index, field in enumerate(schema)
-    ]
-    return spark_schema(fields, plain=True)
+        table, columns = self._table, list(self._schema.names)
+        return LocalScan(
+            self._bridge,
+            self._name,
+            self._schema,
+            lambda: table.scan(columns=columns).to_arrow(),
+        )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from paimonlab.maintenance.health.actions import call, set_option
+from paimonlab.maintenance.health.actions import set_option
 from paimonlab.maintenance.health.measures import ClockJump, ConsumerState, Measures, Thresholds
 from paimonlab.maintenance.health.rules import findings
 from tests.support import cases
@@ -71,7 +71,6 @@ def test_every_finding_but_that_of_clocks_says_what_to_do_twice() -> None:
 
 
 def test_names_cannot_break_out_of_a_statement() -> None:
-    assert call("compact", "db.a'); DROP") == "CALL sys.compact(table => 'db.a\\'); DROP')"
     assert set_option("db.a`b", "k'", "\\").sql == (
         "ALTER TABLE `db`.`a``b` SET TBLPROPERTIES ('k\\'' = '\\\\')"
     )

@@ -16,9 +16,7 @@ from paimonlab.errors import PaimonError
 from paimonlab.formats.entry_rows import entries_to_table
 from paimonlab.notebook import commands, determinism, views
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.views.bucket_lives import BucketKey
 from paimonlab.notebook.views.compaction import space_amplification
-from paimonlab.notebook.views.compaction_calls import calls
 from paimonlab.notebook.views.compaction_picks import explained, runs_of
 from paimonlab.scan.live_files import delta_manifests_of, read_entries
 from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestEntry
@@ -218,7 +216,7 @@ def test_calls_name_partition_and_bucket(tmp_path: Path) -> None:
 
     partition = found["this partition"]
     assert partition.sql == (
-        "CALL sys.compact(table => 'db.t', partitions => 'dt=2022-01-08', "
+        "CALL sys.compact(table => 'db.t', where => 'dt = DATE \\'2022-01-08\\'', "
         "compact_strategy => 'full')"
     )
     assert found["this bucket"].python == (
@@ -226,24 +224,6 @@ def test_calls_name_partition_and_bucket(tmp_path: Path) -> None:
     )
     result = eval(found["this bucket"].python, {"catalog": pl.connect(tmp_path)})
     assert result.snapshot is not None
-
-
-@pytest.mark.parametrize("value", ["a,b", "it's", "x=y", "a/b", 'q"'])
-def test_what_a_procedure_cannot_say_is_left_to_python(tmp_path: Path, value: str) -> None:
-    table = catalog(tmp_path).create_table(
-        "db.t",
-        {"p": "STRING NOT NULL", "k": "INT NOT NULL"},
-        primary_keys=["p", "k"],
-        partition_keys=["p"],
-        options={"bucket": "1", "write-only": "true"},
-    )
-    table.write(pa.table({"p": [value], "k": pa.array([1], pa.int32())}))
-    files = table.scan().plan_here().files
-
-    found = calls("db.t", table.schema, BucketKey(files["partition"][0].as_py(), 0))
-
-    assert found[2].sql == ""
-    assert eval(found[2].python, {"catalog": pl.connect(tmp_path)}).snapshot is not None
 
 
 def test_repeatable_hides_times_bytes_and_users(monkeypatch: pytest.MonkeyPatch) -> None:

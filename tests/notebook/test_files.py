@@ -69,7 +69,7 @@ def test_advice_names_numbers_thresholds_and_what_to_run() -> None:
         "75 % of 20 files are smaller than 32 MiB (more than 30 %); 15 of them are in 2 buckets "
         "with others such: compact"
     )
-    assert first.action == r"CALL sys.compact(table => 'db.it\'s')"
+    assert first.action == r"CALL sys.compact(table => 'db.`it\'s`')"
 
 
 @pytest.mark.parametrize(("title", "given", "wanted"), cases("squares"))

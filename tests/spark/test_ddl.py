@@ -101,7 +101,6 @@ def test_tables_can_be_named_without_catalog_and_database(
         ("ALTER TABLE paimon.db.orders DROP COLUMN nope", "UNRESOLVED_COLUMN"),
         ("DROP VIEW paimon.db.nope", "VIEW_NOT_FOUND"),
         ("SELECT paimon.db.nope(1)", "UNRESOLVED_ROUTINE"),
-        ("CALL paimon.sys.compact('db.orders')", "MISSING_CATALOG_ABILITY.PROCEDURES"),
     ],
 )
 def test_what_is_missing_or_taken_is_an_analysis_error_of_the_right_condition(

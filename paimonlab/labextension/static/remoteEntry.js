@@ -481,7 +481,7 @@ function render({ data, el, host }) {
       h("code", { style: "overflow-wrap:anywhere" }, call.sql || call.python))),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((one) => h("p", { class: "faint" }, one)),
-    h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions. SQL is for Spark with Java Paimon.`));
+    h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
   const quiet = host.onSelect(({ snapshot }) => {
     const run = view.runs.find((one) => one.snapshotId === snapshot);
     if (run && run !== chosen) choose(run, false);

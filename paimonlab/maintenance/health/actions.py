@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from paimonlab.spec.call_text import literal
+
 
 class Action(NamedTuple):
     """The same, said twice; empty: nothing to run."""
 
     sql: str = ""
     python: str = ""
-
-
-def call(procedure: str, table: str, **arguments: str | int) -> str:
-    """Write a call of one of Paimon's procedures.
-
-    Examples
-    --------
-    >>> call("compact", "db.t", compact_strategy="full")
-    "CALL sys.compact(table => 'db.t', compact_strategy => 'full')"
-    """
-    given = {"table": table, **arguments}
-    texts = [f"{name} => {_literal(value)}" for name, value in given.items()]
-    return f"CALL sys.{procedure}({', '.join(texts)})"
 
 
 def set_option(table: str, key: str, value: str) -> Action:
@@ -35,13 +24,6 @@ def set_option(table: str, key: str, value: str) -> Action:
     """
     name = ".".join(f"`{part.replace('`', '``')}`" for part in table.split("."))
     return Action(
-        f"ALTER TABLE {name} SET TBLPROPERTIES ({_literal(key)} = {_literal(value)})",
+        f"ALTER TABLE {name} SET TBLPROPERTIES ({literal(key)} = {literal(value)})",
         f"catalog.alter_table({table!r}, paimonlab.SetOption({key!r}, {value!r}))",
     )
-
-
-def _literal(value: str | int) -> str:
-    if isinstance(value, int):
-        return str(value)
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"

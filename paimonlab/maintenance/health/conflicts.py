@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from paimonlab.maintenance.health.actions import Action, call, set_option
+from paimonlab.maintenance.health.actions import Action, set_option
 from paimonlab.maintenance.health.measures import Measures
 from paimonlab.maintenance.health.report import Severity
+from paimonlab.spec.call_text import call_text
 
 
 class Conflict(NamedTuple):
@@ -79,14 +80,14 @@ def _buckets(measures: Measures) -> Iterator[Conflict]:
             measures.rescaled_partitions,
             "partitions",
             Action(
-                call("rescale", measures.name, bucket_num=measures.bucket),
+                call_text("rescale", measures.name, bucket_num=measures.bucket),
                 f"table.maintenance.rescale(buckets={measures.bucket})",
             ),
         )
 
 
 def _compact(measures: Measures) -> Action:
-    return Action(call("compact", measures.name), "table.compact(full=True)")
+    return Action(call_text("compact", measures.name), "table.compact(full=True)")
 
 
 def _is_write_only(measures: Measures) -> bool:

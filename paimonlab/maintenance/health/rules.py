@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from paimonlab.maintenance.health.actions import Action, call, set_option
+from paimonlab.maintenance.health.actions import Action, set_option
 from paimonlab.maintenance.health.conflicts import conflicts
 from paimonlab.maintenance.health.measures import Measures, Thresholds
 from paimonlab.maintenance.health.report import SEVERITIES, HealthFinding, Severity
+from paimonlab.spec.call_text import call_text
 
 Rule = Callable[[Measures, Thresholds], Iterator[HealthFinding]]
 
@@ -80,10 +81,7 @@ def many_snapshots(measures: Measures, limits: Thresholds) -> Iterator[HealthFin
             "warning",
             f"{measures.snapshot_count:,} snapshots are kept, and all files they need",
             (measures.snapshot_count, limits.snapshots, "snapshots"),
-            action=Action(
-                call("expire_snapshots", measures.name, retain_max=limits.snapshots),
-                f"table.maintenance.expire_snapshots(retain_max={limits.snapshots})",
-            ),
+            action=_expire(measures, limits.snapshots),
         )
 
 
@@ -96,7 +94,9 @@ def many_manifests(measures: Measures, limits: Thresholds) -> Iterator[HealthFin
             f"the latest snapshot has {measures.manifest_count:,} manifests, which each plan of a "
             "read opens",
             (measures.manifest_count, limits.manifests, "manifests"),
-            action=Action(call("compact_manifest", measures.name), "table.compact_manifests()"),
+            action=Action(
+                call_text("compact_manifest", measures.name), "table.compact_manifests()"
+            ),
         )
 
 
@@ -117,7 +117,7 @@ def consumers(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]
                 (one.next_snapshot, earliest, "snapshot"),
                 where=where,
                 action=Action(
-                    call(
+                    call_text(
                         "reset_consumer",
                         measures.name,
                         consumerId=one.name,
@@ -138,7 +138,7 @@ def consumers(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]
                 else (one.idle_days, limits.consumer_idle_days, "days"),
                 where=where,
                 action=Action(
-                    call("reset_consumer", measures.name, consumerId=one.name),
+                    call_text("reset_consumer", measures.name, consumerId=one.name),
                     f"table.consumers.delete({one.name!r})  # if nobody reads as it any more",
                 ),
             )
@@ -154,7 +154,7 @@ def orphan_files(measures: Measures, limits: Thresholds) -> Iterator[HealthFindi
             f"{measures.orphan_bytes:,} bytes",
             (measures.orphan_bytes, limits.orphan_bytes, "bytes"),
             action=Action(
-                call("remove_orphan_files", measures.name),
+                call_text("remove_orphan_files", measures.name),
                 "table.maintenance.remove_orphan_files(dry_run=False)",
             ),
         )
@@ -256,14 +256,23 @@ def _finding(
     )
 
 
+def _expire(measures: Measures, most: int) -> Action:
+    least = int(measures.options.get("snapshot.num-retained.min", "10"))
+    given = {"retain_max": most} | ({"retain_min": most} if least > most else {})
+    return Action(
+        call_text("expire_snapshots", measures.name, **given),
+        f"table.maintenance.expire_snapshots(retain_max={most})",
+    )
+
+
 def _compact(measures: Measures) -> Action:
     return Action(
-        call("compact", measures.name, compact_strategy="full"), "table.compact(full=True)"
+        call_text("compact", measures.name, compact_strategy="full"), "table.compact(full=True)"
     )
 
 
 def _rescale(measures: Measures, buckets: int) -> Action:
     return Action(
-        call("rescale", measures.name, bucket_num=buckets),
+        call_text("rescale", measures.name, bucket_num=buckets),
         f"table.maintenance.rescale(buckets={buckets})",
     )

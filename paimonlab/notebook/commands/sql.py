@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native
+from paimonlab.notebook.call_statement import is_call
 from paimonlab.notebook.history import history
+from paimonlab.notebook.native_call import run_call
 from paimonlab.notebook.parameters import bind
 from paimonlab.notebook.progress import is_wanted
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement, quote_system_tables, split
+from paimonlab.notebook.travel import check_travels
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from paimonlab.notebook.connection import Connection
     from paimonlab.notebook.fetch import Fetched
 
 T = TypeVar("T")
@@ -117,7 +121,7 @@ def run(
     with history().recorded(statement.text, _alias(spark)) as entry:
         if spark is None and connections.current().spark is None:
             here = connections.current()
-            result = native.run(here, statement, limit=manner.limit, as_of=manner.as_of)
+            result = _run_natively(here, statement, args, manner)
         else:
             session = spark or connections.current().session("SQL")
             result = _run_on_spark(session, statement, args, manner)
@@ -137,6 +141,17 @@ def lazy(
     """
     session = connections.current().session("--lazy")
     return _OnSpark(session, statement, bind(statement, args), as_of).frame()
+
+
+def _run_natively(
+    here: Connection, statement: Statement, args: Mapping[str, Any], manner: Manner
+) -> Result:
+    if is_call(statement):
+        if manner.as_of is not None:
+            check_travels(statement, args)
+        shows_progress = manner.progress and is_wanted()
+        return run_call(here, statement, args, shows_progress=shows_progress)
+    return native.run(here, statement, limit=manner.limit, as_of=manner.as_of)
 
 
 def _alias(spark: SparkSession | None) -> str:

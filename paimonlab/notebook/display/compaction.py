@@ -135,7 +135,7 @@ def _pick_grid(value: Compaction) -> Grid:
 
 
 def _call_grid(value: Compaction) -> Grid:
-    columns = (Column("compact"), Column("SQL (Spark with Java Paimon)"), Column("Python"))
+    columns = (Column("compact"), Column("SQL"), Column("Python"))
     body: Sequence[Sequence[object]] = [
         [call.label, visible(call.sql) or "not in SQL", visible(call.python)]
         for call in value.calls

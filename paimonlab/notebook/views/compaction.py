@@ -36,7 +36,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     label: str
     sql: str
-    """For Spark with Java Paimon's procedures; "": they cannot say it."""
+    """A call of a procedure; "": none can say it."""
     python: str
 
 

@@ -1,8 +1,7 @@
-"""Compactions to copy: as a procedure of Spark and as Python."""
+"""Compactions to copy: as a procedure and as Python."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import pyarrow as pa
@@ -10,11 +9,13 @@ import pyarrow as pa
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.notebook.views.bucket_lives import BucketKey
 from paimonlab.notebook.views.compaction import Call
+from paimonlab.spec.call_text import call_text, literal, quoted
 from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.types import AtomicType, DataField, TypeRoot
 from paimonlab.spec.value_text import display_texts
 
-_PLAIN = re.compile(r"[^,;=/'\"\\\x00-\x1f]+")
-"""What the text of a partition in a procedure can say."""
+_NUMBERS = frozenset({TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT})
+_TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 
 
 def calls(table: str, schema: TableSchema, key: BucketKey) -> tuple[Call, ...]:
@@ -31,21 +32,20 @@ def calls(table: str, schema: TableSchema, key: BucketKey) -> tuple[Call, ...]:
 
     Notes
     -----
-    The procedure of Java Paimon 1.3.1 takes partitions, but no buckets, and a comma or an equals
-    sign in a value would be read as another value: then there is no SQL.
+    The procedure of Java Paimon 1.3.1 takes no buckets: then there is no SQL. Its argument
+    ``partitions`` puts values into a condition as they are, without quotes, so a partition is
+    chosen by ``where``.
     """
     opened = f"catalog.table({table!r})"
-    is_plain = _PLAIN.fullmatch(table) is not None
-    start = f"CALL sys.compact(table => '{table}'"
     found = [
         Call(
             label="what the options ask for",
-            sql=f"{start}, compact_strategy => 'minor')" if is_plain else "",
+            sql=call_text("compact", table, compact_strategy="minor"),
             python=f"{opened}.compact()",
         ),
         Call(
             label="everything",
-            sql=f"{start}, compact_strategy => 'full')" if is_plain else "",
+            sql=call_text("compact", table, compact_strategy="full"),
             python=f"{opened}.compact(full=True)",
         ),
     ]
@@ -53,16 +53,12 @@ def calls(table: str, schema: TableSchema, key: BucketKey) -> tuple[Call, ...]:
     if schema.partition_keys:
         values = _values(key.partition, schema)
         chosen = f", partitions=[{values!r}]"
-        text = ",".join(f"{name}={value}" for name, value in values.items())
-        can_say = is_plain and all(
-            value is not None and _PLAIN.fullmatch(value) and _PLAIN.fullmatch(name)
-            for name, value in values.items()
-        )
+        where = _condition(values, schema)
         found.append(
             Call(
                 label="this partition",
-                sql=f"{start}, partitions => '{text}', compact_strategy => 'full')"
-                if can_say
+                sql=call_text("compact", table, where=where, compact_strategy="full")
+                if where is not None
                 else "",
                 python=f"{opened}.compact(full=True{chosen})",
             )
@@ -71,6 +67,24 @@ def calls(table: str, schema: TableSchema, key: BucketKey) -> tuple[Call, ...]:
         python = f"{opened}.compact(full=True{chosen}, buckets=[{key.bucket}])"
         found.append(Call(label="this bucket", sql="", python=python))
     return tuple(found)
+
+
+def _condition(values: Mapping[str, str | None], schema: TableSchema) -> str | None:
+    """Write the condition that holds for one partition; None: a value has no literal."""
+    terms = [_equal(schema.field(name), value) for name, value in values.items()]
+    return " AND ".join(term for term in terms if term) if all(terms) else None
+
+
+def _equal(field: DataField, value: str | None) -> str:
+    name = quoted(field.name)
+    root = field.type.root if isinstance(field.type, AtomicType) else None
+    if value is None:
+        return f"{name} IS NULL"
+    if root in _NUMBERS:
+        return f"{name} = {value}"
+    if root in _TEXTS:
+        return f"{name} = {literal(value)}"
+    return f"{name} = DATE {literal(value)}" if root is TypeRoot.DATE else ""
 
 
 def _values(partition: bytes, schema: TableSchema) -> Mapping[str, str | None]:

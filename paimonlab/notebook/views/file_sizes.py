@@ -8,6 +8,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from paimonlab.spec.call_text import call_text
+
 MIB = 1 << 20
 EDGES = (8 * MIB, 32 * MIB, 128 * MIB, 512 * MIB)
 """Bins of the histogram: a file of as many bytes as an edge is in the bin above it."""
@@ -134,12 +136,8 @@ def _of_small_files(table: str, count: int, small: int, by_bucket: npt.NDArray[n
         code="compact",
         text=f"{begin}; {together:,} of them are in {int((by_bucket > 1).sum()):,} buckets with "
         "others such: compact",
-        action=f"CALL sys.compact(table => '{_quoted(table)}')",
+        action=call_text("compact", table),
     )
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def _files(count: int) -> str:

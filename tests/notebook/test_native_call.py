@@ -1,0 +1,142 @@
+"""CALL in cells without Spark."""
+
+from __future__ import annotations
+
+import _thread
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Timer
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import paimonlab
+from paimonlab.notebook import commands
+from paimonlab.notebook import connection as connections
+from paimonlab.notebook.history import history
+from paimonlab.notebook.interruptible import Cancelled, run_interruptibly
+from paimonlab.notebook.query_error import QueryError
+from paimonlab.table.table import Table
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    """Connect natively to a table of three snapshots."""
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    made = catalog.create_table(
+        "db.t",
+        {"k": "INT NOT NULL", "v": "STRING"},
+        primary_keys=["k"],
+        options={"bucket": "1", "write-only": "true"},
+    )
+    for value in ("one", "two", "three"):
+        made.write(pa.table({"k": pa.array([1], pa.int32()), "v": [value]}))
+    connections.connect(tmp_path, engine="native")
+    yield made
+    connections.disconnect()
+
+
+def failure(text: str, **args: Any) -> tuple[str, str]:
+    """Return what is wrong with a call, and what the carets are under."""
+    with pytest.raises(QueryError) as caught:
+        commands.sql(text, args=args)
+    error = caught.value
+    assert error.statement is not None
+    assert error.span is not None
+    return error.message, error.statement.cell[error.span.start : error.span.end]
+
+
+def test_a_call_runs_and_shows_its_rows(table: Table) -> None:
+    result = commands.sql("CALL sys.rollback(table => 'db.t', snapshot => 2)")
+
+    assert result.to_arrow().to_pylist() == [{"previous_snapshot_id": 3, "current_snapshot_id": 2}]
+    assert "bigint" in result.to_text()
+    assert table.snapshot is not None
+    assert table.snapshot.id == 2
+    assert commands.sql("SELECT v FROM db.t").to_arrow()["v"].to_pylist() == ["two"]
+
+
+def test_arguments_come_by_place_by_name_and_from_variables(table: Table) -> None:
+    args = {"t": "paimon.db.t", "tag": "it's"}
+    commands.sql("call paimon.SYS.create_tag(:t, :tag, snapshot => 2)", args=args)
+
+    assert {name: tag.id for name, tag in table.tags.list().items()} == {"it's": 2}
+
+
+def test_statements_run_in_order_and_none_is_limited(table: Table) -> None:
+    for number in range(3):
+        table.tags.create(f"t{number}")
+    result = commands.sql(
+        "CALL sys.expire_tags('db.t', '2100-01-01 00:00:00'); SELECT count(*) FROM db.t;"
+        "CALL sys.create_tag('db.t', 'a'); CALL sys.delete_tag('db.t', 'a')",
+        limit=1,
+    )
+
+    assert result.to_arrow().to_pylist() == [{"result": True}]
+    assert not table.tags.list()
+    expired, *_ = reversed(history().list(last=4).entries)
+    assert expired.sql.startswith("CALL sys.expire_tags")
+    assert expired.row_count == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "pointed_at"),
+    [
+        ("CALL sys.create_tags('db.t', 'x')", "Did you mean 'create_tag'", "sys.create_tags"),
+        ("CALL db.create_tag('db.t', 'x')", "in sys", "db.create_tag"),
+        ("CALL other.sys.create_tag('db.t')", "in sys", "other.sys.create_tag"),
+        ("CALL sys.create_tag('db.t')", "needs tag", "sys.create_tag"),
+        ("CALL sys.create_tag('t', 'x')", "no database", "'t'"),
+        ("CALL sys.create_tag('db.nix', tag => 'x')", "db.nix", "'db.nix'"),
+        (
+            "CALL sys.create_tag('db.t', 'x', snapshot => '1')",
+            "no BIGINT",
+            "snapshot => '1'",
+        ),
+        ("CALL sys.create_tag('db.t', 'x', nix => 1)", "no parameter 'nix'", "nix => 1"),
+        ("CALL sys.create_tag(tag => 'x', 'db.t')", "without a name", "'db.t'"),
+        ("CALL sys.create_tag('db.t', 'x', tag => 'y')", "given twice", "tag => 'y'"),
+        ("CALL sys.create_tag('db.t', concat('a'))", "literal", "concat"),
+        ("CALL sys.migrate_table('hive', 'db.t')", "Hive", "sys.migrate_table"),
+    ],
+)
+def test_errors_point_at_what_is_wrong(table: Table, text: str, said: str, pointed_at: str) -> None:
+    message, span = failure(text)
+
+    assert said in message
+    assert span == pointed_at
+    assert not table.tags.list()
+    assert table.snapshot is not None
+    assert table.snapshot.id == 3
+
+
+def test_an_interrupt_ends_work_where_it_next_tells_how_far_it_is() -> None:
+    begun, ends = Event(), []
+
+    def work(progress: Any) -> None:
+        try:
+            for number in range(1_000_000):
+                progress(number, 1_000_000, "files")
+                begun.set()
+        finally:
+            ends.append(True)
+
+    def interrupt() -> None:
+        begun.wait()
+        _thread.interrupt_main()
+
+    Timer(0, interrupt).start()
+    with pytest.raises(Cancelled, match=r"cancelled after .* files\)$"):
+        run_interruptibly(work, label="sys.compact", shows_progress=False)
+
+    assert ends == [True]
+
+
+def test_what_work_raises_is_raised_here() -> None:
+    def work(_progress: Any) -> None:
+        raise QueryError("no")
+
+    with pytest.raises(QueryError, match="no"):
+        run_interruptibly(work, label="sys.compact", shows_progress=False)
