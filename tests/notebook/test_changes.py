@@ -130,6 +130,22 @@ def test_counts_agree_with_the_rows(orders: Table) -> None:
     assert kinds["-U"] == kinds["+U"] == marks["~"]
 
 
+@pytest.mark.parametrize(
+    "name", ["append_part", "part_dec", "part_double", "part_nolegacy", "part_ts", "pk_part"]
+)
+def test_partitions_are_written_as_system_tables_write_them(name: str) -> None:
+    _, table = open_table(Case("java-1.3.1", name))
+    assert table.snapshot is not None
+
+    view = table.show.changes(0, table.snapshot.id)
+
+    tree = table.show.manifests(entries=5000).value
+    manifests = [manifest for one in tree.lists for manifest in one.manifests]
+    known = {entry.partition for one in manifests for entry in one.entries}
+    assert {row.partition for row in view.value.rows} == known
+    assert all(text.startswith("{") for text in known)
+
+
 def test_without_changelog_both_states_are_compared(tmp_path: Path) -> None:
     table = keyed(tmp_path, {"write-only": "true"})
     write(table, [1, 2, 3], ["a", "b", "c"])

@@ -189,6 +189,22 @@ def test_the_kernel_finds_files_in_all_entries_and_shows_other_snapshots() -> No
     assert other["view"]["snapshotId"] == 2
 
 
+def test_the_kernel_finds_the_entries_of_a_bucket() -> None:
+    table = golden_table("dyn_part")
+    view = commands.manifests(table, entries=0)
+    assert isinstance(view, Drawn)
+    assert view.answer is not None
+    place = {"partition": "{d0}", "bucket": 1}
+
+    found = view.answer({"snapshot": view.value.snapshot_id, "find": "", **place})
+
+    whole = tree_of(table)
+    everything = entries_of(whole, *(one.role for one in whole.lists))
+    wanted = [one.file for one in everything if (one.partition, one.bucket) == ("{d0}", 1)]
+    assert [one["file"] for one in found["entries"]] == wanted
+    assert found["count"] == len(wanted) < len(everything)
+
+
 def test_what_is_not_there_is_an_error() -> None:
     table = golden_table("lsm")
 

@@ -76,36 +76,41 @@ const COLOURS = {
   grey: "#7A7A7A",
 };
 
+function ink(colour) {
+  return colour === COLOURS.blue ? "#fff" : "#000";
+}
+
 
 const STYLE = `
 :host { display: block; }
 .frame { color: var(--jp-ui-font-color1, CanvasText); background: var(--jp-layout-color0, Canvas);
   font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); padding: 6px 8px; overflow: hidden;
   border: 1px solid var(--jp-border-color2, #8888); border-radius: 4px; box-sizing: border-box; }
-.frame[data-theme="dark"] { color-scheme: dark; }
-.frame[data-theme="light"] { color-scheme: light; }
+.frame[data-theme="dark"] { color-scheme: dark; --focus: ${COLOURS.orange}; --faint: #b0b0b0; }
+.frame[data-theme="light"] { color-scheme: light; --focus: ${COLOURS.blue}; --faint: #595959; }
 .head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; margin: 0 0 6px; }
 .head h3 { font-size: 14px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
-.faint { color: var(--jp-ui-font-color2, GrayText); }
-.frame[data-theme="light"] .faint { color: #595959; } .frame[data-theme="dark"] .faint { color: #b0b0b0; }
+.faint, .null { color: var(--faint); } .null { font-style: italic; }
 .status { min-height: 1.4em; margin: 6px 0 0; overflow-wrap: anywhere; }
 button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, ButtonFace);
   border: 1px solid var(--jp-border-color1, #8888); border-radius: 3px; padding: 1px 7px; }
 input[type=range] { padding: 0; vertical-align: middle; }
-button { cursor: pointer; } button[aria-pressed=true] { outline: 2px solid ${COLOURS.blue}; }
-:focus-visible { outline: 3px solid ${COLOURS.orange}; outline-offset: 1px; }
-table { border-collapse: collapse; margin: 0; } caption { text-align: left; font-weight: bold; padding: 2px 8px; }
+button { cursor: pointer; } button[aria-pressed=true] { box-shadow: 0 0 0 2px ${COLOURS.blue}; }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; } .scroll tr:focus-visible { outline-offset: -3px; }
+table { border-collapse: collapse; margin: 0; position: relative; } caption { text-align: left; font-weight: bold; padding: 2px 8px; }
 th, td { padding: 2px 8px; text-align: left; vertical-align: top; border: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; max-width: 40em; }
 th { position: sticky; top: 0; background: var(--jp-layout-color0, Canvas); z-index: 1; }
 th.right, td.right { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 tbody tr[aria-selected=true] { background: color-mix(in srgb, ${COLOURS.sky} 35%, transparent); }
 tbody tr:hover { background: color-mix(in srgb, ${COLOURS.sky} 15%, transparent); }
 .scroll { overflow: auto; max-height: 26em; } svg { display: block; max-width: 100%; } svg text { fill: currentColor; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 1px 12px; margin: 4px 0; } dt { opacity: .75; } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 1px 12px; margin: 4px 0; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 .row { display: flex; flex-wrap: wrap; gap: 4px 10px; align-items: center; margin: 4px 0; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
-@media (forced-colors: active) { svg [fill] { forced-color-adjust: none; } }
+@media (forced-colors: active) {
+  svg [fill], .bar, .key, .ramp { forced-color-adjust: none; } [aria-selected=true], [aria-pressed=true] { outline: 2px solid Highlight; }
+}
 `;
 
 function frame(el, { title, note = "", css = "" }) {
@@ -189,21 +194,25 @@ function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
 
 
 
-function grid({ heads, rows, caption = "", onChoose, selected }) {
+function grid({ heads, rows, caption = "", label = "", onChoose, selected }) {
   let order = rows.slice();
   let by = -1;
   let descending = false;
   const body = h("tbody");
   const headCells = heads.map((head, column) =>
     h("th", { scope: "col", class: head.right && "right", "aria-sort": "none" },
-      h("button", { title: "sort", onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold" }, head.name),
+      h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold" }, head.name),
       head.type && h("div", { class: "faint", style: "font-weight:normal" }, head.type)));
   const draw = () => {
     const lines = order.map((row) =>
       h("tr", { "aria-selected": selected ? String(selected(row)) : null },
         ...heads.map((head, column) => h("td", { class: head.right && "right" }, head.text ? head.text(row[column], row) : row[column]))));
+    const focused = [...body.children].findIndex((line) => line.matches(":focus"));
+    const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
-    roving(lines, { onChoose: (place) => onChoose?.(order[place]) });
+    heads.forEach((_, column) => { headCells[column].style.minWidth = `${longestWord([headCells[column], ...lines.map((line) => line.children[column])])}ch`; });
+    const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
+    if (focused >= 0) rover.go(focused);
   };
     const sort = (column) => {
     descending = by === column && !descending;
@@ -214,8 +223,28 @@ function grid({ heads, rows, caption = "", onChoose, selected }) {
   };
   draw();
   const element = h("div", { class: "scroll" },
-    h("table", {}, caption && h("caption", {}, caption), h("thead", {}, h("tr", {}, ...headCells)), body));
+    h("table", { role: "grid" }, (caption || label) && h("caption", { class: !caption && "hidden" }, caption || label), h("thead", {}, h("tr", {}, ...headCells)), body));
   return { element, draw };
+}
+
+function longestWord(cells) {
+  const words = cells.slice(0, 50).flatMap((cell) => (cell.textContent ?? "").slice(0, 200).split(/\s+/));
+  return Math.min(14, Math.max(...words.map((word) => word.length)));
+}
+
+
+
+function placeText({ partition, bucket }) {
+  const parts = [partition, bucket === undefined || bucket === null ? "" : `bucket ${bucket}`];
+  return parts.filter(Boolean).join(" ") || "the table";
+}
+
+function hasPlace({ partition, bucket }) {
+  return (partition ?? null) !== null || (bucket ?? null) !== null;
+}
+
+function isAt(one, { partition, bucket }) {
+  return (partition ?? one.partition) === one.partition && (bucket ?? one.bucket) === one.bucket;
 }
 
 
@@ -267,7 +296,7 @@ function mark(kind, x, y) {
     triangle: () => s("path", { d: `M${x} ${y - 15}l15 25h-30z`, fill: colour }),
   });
   return s("g", {}, shapes[shape](),
-    s("text", { x, y: y + 4, "text-anchor": "middle", "font-size": 11, "font-weight": "bold", style: "fill:#fff" }, letter));
+    s("text", { x, y: y + 4, "text-anchor": "middle", "font-size": 11, "font-weight": "bold", style: `fill:${ink(colour)}` }, letter));
 }
 
 
@@ -305,9 +334,8 @@ const VIEWS = {
 
 const CHANGE_NAMES = ({ "+": "came", "-": "went", "~": "changed" });
 const CHANGES_CSS = `
-tr:has(.mark-gone) td { opacity: .75; } del { opacity: .7; } ins { text-decoration: none; font-weight: bold; }
+tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; }
 .mark { font-weight: bold; font-size: 15px; font-family: monospace; }
-.null { font-style: italic; opacity: .65; }
 `;
 
 function render({ data, el, host }) {
@@ -323,6 +351,7 @@ function render({ data, el, host }) {
   let offset = 0;
   let asked = 0;
   const chosen = new Set(["+", "-", "~"]);
+    let followed = {};
   const list = h("div");
   const detail = h("div");
   const where = h("span", { class: "faint" });
@@ -344,8 +373,7 @@ function render({ data, el, host }) {
     ]));
     const names = (row.old ?? []).map(([place]) => columns[place]).join(", ");
     say(`${CHANGE_NAMES[row.mark]}: ${key.map((place) => row.cells[place]).join(", ")}${names && `; ${names}`}`);
-        const selection = {};
-    if (row.partition) selection.partition = row.partition;
+        const selection = { partition: row.partition };
     if (row.bucket !== null) selection.bucket = row.bucket;
     host.select(selection);
   };
@@ -353,8 +381,10 @@ function render({ data, el, host }) {
   const draw = () => {
     const kept = shown.filter((row) => chosen.has(row.mark));
     const made = grid({
+      label: "rows that came, went or changed",
+      selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
       heads: [
-        { name: "", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
+        { name: "", label: "came, went or changed", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
         { name: "kind" },
         ...columns.map((name, place) => ({
           name: key.includes(place) ? `${name} (key)` : name,
@@ -426,8 +456,17 @@ function render({ data, el, host }) {
       rows: places.map((one) => [one.place, one.inserts, one.updates, one.deletes]),
     }).element);
   }
+  const quiet = host.onSelect((selection) => {
+    const [first, last] = selection.range ?? [null, null];
+    if (selection.range && `${first} ${last}` !== `${start} ${end}`) say(`snapshots ${first} to ${last} were chosen: %paimon_changes ${table} ${first} ${last} shows them`);
+    if (!hasPlace(selection)) return;
+    followed = selection;
+    draw();
+    say(`${placeText(selection)}: ${count(shown.filter((row) => isAt((row), selection)).length)} of the ${count(shown.length)} rows here`);
+  });
   return () => {
     clearTimeout(timer);
+    quiet();
     stop();
   };
 }
@@ -453,19 +492,31 @@ function render({ data, el, host }) {
   const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note });
   let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
   const details = h("div");
+    let place = {};
+  const isMarked = (one) => hasPlace(place) && isAt(one, place);
+  const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
       { name: "read", text: (_, row) => compactionSum(row[8].read) }, { name: "written", text: (_, row) => compactionSum(row[8].written) },
       { name: "moved", right: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "at least", right: true, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files, run.droppedRows, run.leastMillis, run]),
+    label: "compactions",
     onChoose: (row) => choose(row[8], true),
     selected: (row) => row[8] === chosen,
   });
 
+    let buckets;
+    function mark(where) {
+    place = where;
+    buckets?.draw();
+    picks.draw();
+  }
+
     function choose(run, tell) {
     chosen = run;
     runs.draw();
-    details.replaceChildren(compactionPicture(run), compactionBuckets(run));
+    buckets = compactionBuckets(run, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
+    details.replaceChildren(compactionPicture(run), buckets.element);
     say(`snapshot ${run.snapshotId}: ${compactionSum(run.read)} became ${compactionSum(run.written)}, ${count(run.droppedRows)} rows dropped`);
     if (tell) host.select({ snapshot: run.snapshotId });
   }
@@ -474,7 +525,7 @@ function render({ data, el, host }) {
     ...(view.runs.length ? [runs.element, details] : [h("p", {}, `No compaction in snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}.`)]),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
-    compactionPicks(view, (partition, bucket) => host.select({ partition, bucket })),
+    picks.element, compactionLooked(view),
     h("h4", { style: "margin:10px 0 2px" }, "To copy"),
     ...view.calls.map((call) => h("div", { class: "row" }, h("span", { style: "min-width:13em" }, call.label),
       call.sql && copyButton("SQL", () => call.sql, say), copyButton("Python", () => call.python, say),
@@ -482,9 +533,16 @@ function render({ data, el, host }) {
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((one) => h("p", { class: "faint" }, one)),
     h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
-  const quiet = host.onSelect(({ snapshot }) => {
-    const run = view.runs.find((one) => one.snapshotId === snapshot);
-    if (run && run !== chosen) choose(run, false);
+  const quiet = host.onSelect((selection) => {
+    if (hasPlace(selection)) {
+      mark(selection);
+      const here = [chosen?.buckets ?? [], view.picks].map((all) => all.filter(isMarked).length);
+      say(`${placeText(selection)}: ${here[0] ? "compacted" : "not among the buckets"} of snapshot ${chosen?.snapshotId ?? "none"}; ${count(here[1])} of the picks`);
+    }
+    const [first, last] = selection.range ?? [selection.snapshot, selection.snapshot];
+    const inside = view.runs.filter((one) => first !== undefined && last !== undefined && first <= one.snapshotId && one.snapshotId <= last);
+    if (inside.length && !inside.includes(chosen)) choose(inside[0], false);
+    else if (selection.range && !inside.length) say(`no compaction in snapshots ${first} to ${last}`);
   });
   if (chosen) choose(chosen, false);
   return () => {
@@ -531,13 +589,15 @@ function compactionPicture(run) {
   return s("svg", { width: COMPACTION_WIDTH, height, viewBox: `0 0 ${COMPACTION_WIDTH} ${height}`, role: "img", "aria-label": words }, ...parts);
 }
 
-function compactionBuckets(run) {
+function compactionBuckets(run, isMarked, choose) {
   const hidden = run.bucketCount - run.buckets.length;
   return grid({
     caption: `snapshot ${run.snapshotId} by ${run.commitUser}${hidden ? `: the ${run.buckets.length} of ${count(run.bucketCount)} buckets with most bytes` : ""}`,
     heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", text: compactionSum }],
-    rows: run.buckets.map((one) => [`${one.partition} bucket ${one.bucket}`.trim(), one.read, one.written, one.moved]),
-  }).element;
+    rows: run.buckets.map((one) => [placeText(one), one.read, one.written, one.moved, one]),
+    selected: (row) => isMarked(row[4]),
+    onChoose: (row) => choose(row[4].partition, row[4].bucket),
+  });
 }
 
 function compactionCosts(view) {
@@ -551,28 +611,33 @@ function compactionCosts(view) {
   return lines;
 }
 
-function compactionPicks(view, choose) {
-  const looked = view.lookedAt < view.bucketCount ? `; ${count(view.lookedAt)} of ${count(view.bucketCount)} buckets were looked at` : "";
-  const element = grid({
+function compactionPicks(view, isMarked, choose) {
+  return grid({
+    label: "what would be picked now",
+    selected: (row) => isMarked(row[4]),
     heads: [{ name: "bucket" }, { name: "rule" }, { name: "picked" }, { name: "why" }],
     rows: view.picks.map((pick) => {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
       const picked = pick.rule ? `${count(pick.files)} of ${count(pick.ofFiles)} files${size}${level}` : "nothing";
-      return [`${pick.partition} bucket ${pick.bucket}`.trim(), pick.rule, picked, pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why, pick];
+      return [placeText(pick), pick.rule, picked, pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why, pick];
     }),
     onChoose: (row) => choose(row[4].partition, row[4].bucket),
-  }).element;
-  return h("div", {}, element, h("p", { class: "faint" }, `${count(view.pickCount)} of ${count(view.lookedAt)} buckets would be compacted now, ${count(view.fullCount)} by a full compaction${looked}.`));
+  });
+}
+
+function compactionLooked(view) {
+  const looked = view.lookedAt < view.bucketCount ? `; ${count(view.lookedAt)} of ${count(view.bucketCount)} buckets were looked at` : "";
+  return h("p", { class: "faint" }, `${count(view.pickCount)} of ${count(view.lookedAt)} buckets would be compacted now, ${count(view.fullCount)} by a full compaction${looked}.`);
 }
 
 function compactionUntouched(view) {
   const hidden = view.untouchedCount - view.untouched.length;
   return h("details", {}, h("summary", {}, `${count(view.untouchedCount)} buckets were never compacted: no live file came out of a compaction`),
     grid({
-      caption: hidden ? `the largest ${view.untouched.length}` : "",
+      caption: hidden ? `the largest ${view.untouched.length}` : "never compacted",
       heads: [{ name: "bucket" }, { name: "holds", text: compactionSum }],
-      rows: view.untouched.map((one) => [`${one.partition} bucket ${one.bucket}`.trim(), one.held]),
+      rows: view.untouched.map((one) => [placeText(one), one.held]),
     }).element);
 }
 
@@ -584,8 +649,8 @@ return render;
 const CSS = `
 th:not(.right), td:not(.right) { min-width: 3em; }
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid ${COLOURS.blue}; font-weight: bold; }
-.bar { display: inline-block; height: .8em; vertical-align: baseline; } .bar.plus { background: ${COLOURS.blue}; }
-.bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); outline: 1px solid ${COLOURS.orange}; }
+.bar { display: inline-block; height: .8em; vertical-align: baseline; border: 1px solid currentColor; } .bar.plus { background: ${COLOURS.blue}; }
+.bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
 
 function render({ data, el, host }) {
@@ -593,10 +658,11 @@ function render({ data, el, host }) {
   const { before, after } = view;
   const { body, say, stop } = frame(el, { title: `${view.table}: from snapshot ${before.snapshotId} to ${after.snapshotId}`, css: CSS });
   const details = h("div");
+    let followed = {};
   const hasBytes = before.timeMillis !== null;
   const tabs = ([
-    [`buckets and levels (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, (partition, bucket) => host.select({ partition, bucket }))],
-    [`files (${count(view.fileCount)})`, () => filesOf(view, hasBytes, (file) => {
+    [`buckets and levels (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, followed, (partition, bucket) => host.select({ partition, bucket }))],
+    [`files (${count(view.fileCount)})`, () => filesOf(view, hasBytes, followed, (file) => {
       host.select({ partition: file.partition, bucket: file.bucket, file: file.name });
       details.replaceChildren(card([["file", file.name], ["what", file.isAdded ? "added" : "removed"], ["partition", file.partition], ["bucket", file.bucket], ["level", file.level], ["rows", count(file.rowCount)], ["bytes", bytes(file.fileBytes)]]));
       say(`${file.isAdded ? "+" : "-"} ${file.name}`);
@@ -632,7 +698,23 @@ function render({ data, el, host }) {
     list, panel, details);
   open(view.fileCount || !view.schema.length ? 0 : 3);
   say(view.fileCount ? `${count(view.added.fileCount)} files added, ${count(view.removed.fileCount)} removed` : "the same files");
-  return stop;
+  const quiet = host.onSelect((selection) => {
+    const { file, range } = selection;
+    if (range && range.join() !== [before.snapshotId, after.snapshotId].join()) {
+      const magic = `%paimon_diff ${view.table} ${range[0]} ${range[1]}`;
+      say(`snapshots ${range[0]} to ${range[1]} were chosen: ${magic} shows them`);
+    }
+    if (!file && !hasPlace(selection)) return;
+    followed = selection;
+    const files = view.files.filter((one) => (file ? one.name === file : isAt(one, selection)));
+    open(file ? 1 : 0);
+    say(file ? `${file} ${files.length ? (files[0].isAdded ? "was added" : "was removed") : "is in both or in neither"}`
+      : `${placeText(selection)}: ${count(view.groups.filter((one) => isAt(one, selection)).length)} of the rows, ${count(files.length)} of the files here`);
+  });
+  return () => {
+    quiet();
+    stop();
+  };
 }
 
 function summaryOf({ before, after, added, removed, kept }, hasBytes) {
@@ -644,7 +726,8 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
   const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true }));
   const empty = ["", "", "", ""];
   return grid({
-    heads: [{ name: "" }, ...right],
+    label: "before and after",
+    heads: [{ name: "", label: "what" }, ...right],
     rows: [
       ["snapshot", before.snapshotId, after.snapshotId, ...empty],
       ...(hasBytes ? [["time (UTC)", moment(before.timeMillis), moment(after.timeMillis), ...empty]] : []),
@@ -654,7 +737,7 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
   }).element;
 }
 
-function groupsOf({ groups, groupCount }, hasBytes, choose) {
+function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const measure = hasBytes ? "fileBytes" : "rowCount";
   const largest = groups.reduce((most, { added, removed }) => Math.max(most, Number(added[measure]), Number(removed[measure])), 1);
   const bar = (value, kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
@@ -665,27 +748,27 @@ function groupsOf({ groups, groupCount }, hasBytes, choose) {
   ];
   const isPartitioned = groups.some(({ partition }) => partition);
   const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
-    { name: "", text: ([plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
-  const rows = groups.map(({ partition, bucket, level, added, removed }) =>
-    [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])]]);
-  const drawn = grid({ heads, rows, onChoose: (row) => (isPartitioned ? choose(row[0], row[1]) : choose("", row[0])) });
+    { name: "", label: "added and removed", text: ([plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
+  const rows = groups.map((one) => {
+    const { partition, bucket, level, added, removed } = one;
+    return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], one];
+  });
+  const drawn = grid({ heads, rows, label: "buckets and levels", selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
+    onChoose: (row) => choose(row[row.length - 1].partition, row[row.length - 1].bucket) });
   return h("div", {}, drawn.element, more(groups.length, groupCount));
 }
 
-function filesOf({ files, fileCount }, hasBytes, choose) {
+function filesOf({ files, fileCount }, hasBytes, followed, choose) {
   const search = h("input", { type: "search", "aria-label": "search by file or partition", placeholder: "search" });
   const place = h("div");
   const draw = () => {
     const found = files.filter(({ name, partition }) => `${name} ${partition}`.includes(search.value));
     const isPartitioned = files.some(({ partition }) => partition);
-    const heads = [{ name: "" }, { name: "file" }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true },
+    const heads = [{ name: "", label: "added or removed" }, { name: "file" }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true },
       { name: "rows", right: true, text: count }, ...(hasBytes ? [{ name: "bytes", right: true, text: bytes }] : [])];
-    const rows = found.map((file) => [file.isAdded ? "+" : "-", file.name, ...(isPartitioned ? [file.partition] : []), file.bucket, file.level, file.rowCount, ...(hasBytes ? [file.fileBytes] : [])]);
-    const chosen = (row) => found.find((file) => file.name === row[1] && file.isAdded === (row[0] === "+"));
-    place.replaceChildren(grid({ heads, rows, onChoose: (row) => {
-      const file = chosen(row);
-      if (file) choose(file);
-    } }).element);
+    const rows = found.map((file) => [file.isAdded ? "+" : "-", file.name, ...(isPartitioned ? [file.partition] : []), file.bucket, file.level, file.rowCount, ...(hasBytes ? [file.fileBytes] : []), file]);
+    const isFollowed = (row) => (followed.file ? row[1] === followed.file : hasPlace(followed) && isAt(row[row.length - 1], followed));
+    place.replaceChildren(grid({ heads, rows, label: "files", selected: isFollowed, onChoose: (row) => choose(row[row.length - 1]) }).element);
   };
   search.addEventListener("input", draw);
   draw();
@@ -695,14 +778,14 @@ function filesOf({ files, fileCount }, hasBytes, choose) {
 function partitionsOf({ partitionsAdded, partitionsAddedCount, partitionsRemoved, partitionsRemovedCount }) {
   const lists = ([["+", partitionsAdded, partitionsAddedCount], ["-", partitionsRemoved, partitionsRemovedCount]]);
   const rows = lists.flatMap(([sign, names]) => names.map((name) => [sign, name]));
-  return h("div", {}, rows.length ? grid({ heads: [{ name: "" }, { name: "partition" }], rows }).element : h("p", {}, "the same partitions"),
+  return h("div", {}, rows.length ? grid({ heads: [{ name: "", label: "added or removed" }, { name: "partition" }], rows, label: "partitions" }).element : h("p", {}, "the same partitions"),
     more(rows.length, partitionsAddedCount + partitionsRemovedCount));
 }
 
 function schemaOf({ schema }) {
   const word = ({ aspect, after }) => (aspect === "column" ? (after === null ? "dropped" : "added") : aspect === "name" ? "renamed" : aspect);
   const rows = schema.map((one) => [word(one), one.name, one.before, one.after]);
-  return rows.length ? grid({ heads: ["what", "name", "before", "after"].map((name) => ({ name })), rows }).element : h("p", {}, "the same columns and options");
+  return rows.length ? grid({ heads: ["what", "name", "before", "after"].map((name) => ({ name })), rows, label: "schema" }).element : h("p", {}, "the same columns and options");
 }
 
 function more(shown, there) {
@@ -714,7 +797,7 @@ return render;
 "file": (() => {
 
 
-const FILE_CSS = `.wrong { border-left: 4px solid ${COLOURS.red}; padding: 2px 8px; font-weight: bold; } i { opacity: .65; }`;
+const FILE_CSS = `.wrong { border-left: 4px solid ${COLOURS.red}; padding: 2px 8px; font-weight: bold; }`;
 
 function render({ data, el, host }) {
   const view = data.view;
@@ -739,7 +822,7 @@ function render({ data, el, host }) {
   const page = () => {
     const last = rows.offset + rows.cells.length;
     const caption = rows.cells.length ? `rows ${count(rows.offset)} to ${count(last - 1)} of ${count(view.rows)}, as the file has them` : rows.problem || "no rows";
-    shown.replaceChildren(grid({ caption, rows: (rows.cells), heads: rows.columns.map((name) => ({ name, text: (value) => (value === null ? h("i", {}, "NULL") : value) })) }).element);
+    shown.replaceChildren(grid({ caption, rows: (rows.cells), heads: rows.columns.map((name) => ({ name, text: (value) => (value === null ? h("i", { class: "null" }, "NULL") : value) })) }).element);
     back.disabled = !host.ask || rows.offset === 0;
     next.disabled = !host.ask || last >= view.rows;
     say(caption);
@@ -756,12 +839,16 @@ function render({ data, el, host }) {
   const back = h("button", { onclick: () => go(Math.max(rows.offset - size, 0)) }, "previous rows");
   const next = h("button", { onclick: () => go(rows.offset + size) }, "next rows");
   const note = host.ask ? "" : "more rows need a kernel: run the cell again";
-  body.append(...wrong, facts, h("div", { class: "row" }, h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
+  const others = h("div", { class: "row" });
+  body.append(...wrong, others, facts, h("div", { class: "row" }, h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
     chunks, shown, h("div", { class: "row" }, back, next, h("span", { class: "faint" }, view.rows > size ? note : "")));
   page();
   part(0);
   const quiet = host.onSelect(({ file }) => {
-    if (file && file !== view.file) say(`${file} was chosen: %paimon_file ${view.table} ${file} shows it`);
+    if (!file || file === view.file) return others.replaceChildren();
+    const magic = `%paimon_file ${view.table} ${file}`;
+    say(`${file} was chosen: ${magic} shows it`);
+    others.replaceChildren(copyButton(`copy ${magic}`, () => magic, say));
   });
   return () => {
     quiet();
@@ -810,14 +897,24 @@ const BINS = [
 
 const FILES_CSS = `
 .map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
-.map rect { stroke: #222; } .map .tile:focus-visible { outline: none; } .map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 6; }
+.map rect { stroke: #222; } .frame[data-theme="dark"] .map rect { stroke: #ddd; } .map .tile:focus-visible { outline: none; } .map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 6; }
 .map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; }
 .map text { fill: #000; paint-order: stroke; stroke: #fffc; stroke-width: 3px; pointer-events: none; }
-.bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid #0006; }
-.key { display: inline-block; width: 1.3em; text-align: center; color: #000; border: 1px solid #0006; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 4px solid ${COLOURS.orange}; }
+.bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
+.key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 4px solid ${COLOURS.orange}; }
 `;
 
 function render({ data, el, host }) {
+  let stop = () => {};
+    const show = (view) => {
+    stop();
+    stop = showFiles({ data: { ...data, view }, el, host }, show);
+  };
+  show(data.view);
+  return () => stop();
+}
+
+function showFiles({ data, el, host }, again) {
   const view = data.view;
   const title = `${view.table}: ${many(view.fileCount, "data file")} of snapshot ${view.snapshotId ?? "none"}`;
   const { body, say, stop } = frame(el, { title, note: `${count(view.rowCount)} rows before merging${view.bytes === null ? "" : `, ${bytes(view.bytes)}`}`, css: FILES_CSS });
@@ -888,10 +985,18 @@ function render({ data, el, host }) {
     event.preventDefault();
   });
 
-  const quiet = host.onSelect(({ partition, bucket, file }) => {
+  const quiet = host.onSelect(async ({ partition, bucket, file, snapshot }) => {
+    if (snapshot !== undefined && snapshot !== view.snapshotId) {
+      if (!host.ask) return say(`snapshot ${snapshot} was chosen: %paimon_files ${view.table} --snapshot ${snapshot} shows it`);
+      try {
+        return again((await host.ask({ snapshot })).view);
+      } catch (error) {
+        return say(String(error));
+      }
+    }
     if (partition === undefined) return;
     let at = view.tiles.findIndex((tile) => tile.kind === "partition" && tile.name === partition);
-    if (at < 0) return say(`${partition || "the table"} has no area of its own here`);
+    if (at < 0) return say(`${placeText({ partition })} has no area of its own here`);
     const inBucket = (children.get(at) ?? []).find((one) => view.tiles[one].name === String(bucket));
     at = inBucket ?? at;
     const found = (children.get(at) ?? []).find((one) => view.tiles[one].kind === "file" && view.tiles[one].name === file);
@@ -905,7 +1010,7 @@ function render({ data, el, host }) {
   const histogram = h("table", {}, h("caption", {}, "files by size"),
     h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "bytes"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
-      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour}` }, BINS[at].letter), ` ${bin.name}`),
+      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:${ink(BINS[at].colour)}` }, BINS[at].letter), ` ${bin.name}`),
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
       h("td", { "aria-hidden": "true" }, h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
@@ -952,7 +1057,7 @@ const SEVERITY_MARKS = ({
 });
 const SEVERITY_ORDER = ["error", "warning", "info", "ok"];
 
-function render({ data, el }) {
+function render({ data, el, host }) {
   const { title, tables, worst, looksFor } = { ...data.view, looksFor: data.view.lookedForOrphans };
   const note = `${SEVERITY_MARKS[worst]}; no data file was read${looksFor ? "" : ", orphan files were not looked for"}`;
   const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; } td:nth-child(-n+3), th { white-space: nowrap; }" });
@@ -961,6 +1066,11 @@ function render({ data, el }) {
     ...table.findings.map((one) => ({ ...one, table: table.table })),
   ]);
   const chosen = new Set(SEVERITY_ORDER);
+    let followed = {};
+    const isFollowed = (one) => {
+    const { partition, bucket } = selectionOf(one) ?? {};
+    return partition !== undefined && bucket !== undefined && isAt({ partition, bucket }, followed);
+  };
   const list = h("div");
   const detail = h("div", { class: "actions" });
 
@@ -980,6 +1090,8 @@ function render({ data, el }) {
         sql && copyButton("copy SQL", () => sql, say),
         python && copyButton("copy Python", () => python, say)));
     say(`${one.table}: ${one.message}`);
+    const selection = tables.length === 1 ? selectionOf(one) : null;
+    if (selection) host.select(selection);
   };
 
   const draw = () => {
@@ -987,6 +1099,8 @@ function render({ data, el }) {
     const rows = shown.map((one) => [one.table, one.severity, one.code, one.where, one.message, one.measured, one.threshold, one]);
     const made = grid({
       caption: shown.length ? "" : "nothing to say",
+      label: "findings",
+      selected: (row) => hasPlace(followed) && isFollowed(row[7]),
       heads: [
         { name: "table" },
         { name: "severity", text: (value) => SEVERITY_MARKS[value] },
@@ -1024,7 +1138,23 @@ function render({ data, el }) {
       table.level0Files, table.snapshotCount, table.manifestCount, table.totalBytes]),
   });
   body.append(h("div", { class: "row", role: "group", "aria-label": "severities" }, ...filters), list, detail, overview.element);
-  return stop;
+  const quiet = host.onSelect((selection) => {
+    if (!hasPlace(selection)) return;
+    followed = selection;
+    draw();
+    say(`${count(findings.filter(isFollowed).length)} of the findings are there`);
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+function selectionOf({ where = "" }) {
+  const bucket = /^(?:(.*), )?bucket (\d+)$/s.exec(where);
+  if (bucket) return { partition: bucket[1] ?? "", bucket: Number(bucket[2]) };
+  const snapshot = /^snapshot (\d+)$/.exec(where);
+  return snapshot && { snapshot: Number(snapshot[1]) };
 }
 
 function verdict(table) {
@@ -1054,7 +1184,7 @@ const RAMP = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 11
 
 const HEAT_CSS = `
 .scroll { max-height: 34em; } td.cell { text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
-td.cell[aria-selected=true] { outline: 3px solid ${COLOURS.red}; outline-offset: -3px; }
+td.cell[aria-selected=true] { outline: 3px dashed ${COLOURS.red}; outline-offset: -3px; } td.cell:focus-visible { outline: 3px solid var(--focus); box-shadow: inset 0 0 0 5px #fff; outline-offset: -3px; }
 td.none { cursor: default; background: repeating-linear-gradient(45deg, transparent 0 4px, #8884 4px 5px); } th[scope=row] { position: sticky; left: 0; z-index: 2; max-width: 18em; font-weight: normal; }
 .ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${RAMP.map(([r, g, b]) => `rgb(${r} ${g} ${b})`).join(",")}); }
 `;
@@ -1065,7 +1195,8 @@ function render({ data, el, host }) {
   let logarithmic = true;
   let order = "measure";
     let chosen = null;
-  const { body, say, stop } = frame(el, { title: `${view.table}: buckets of snapshot ${view.snapshotId ?? "none"}`, css: HEAT_CSS });
+  const title = () => `${view.table}: buckets of snapshot ${view.snapshotId ?? "none"}`;
+  const { body, say, stop, head } = frame(el, { title: title(), css: HEAT_CSS });
   const table = h("table", { role: "grid", "aria-label": "partitions and buckets" });
   const legend = h("div", { class: "row faint" });
   const notes = h("div", { class: "faint" });
@@ -1088,7 +1219,7 @@ function render({ data, el, host }) {
     measure = name;
     if (host.ask && view.rest && view.measure !== name) {
       try {
-        view = (await host.ask({ by: name })).view;
+        view = (await host.ask({ by: name, snapshot: view.snapshotId })).view;
       } catch (error) {
         say(String(error));
       }
@@ -1189,10 +1320,24 @@ function render({ data, el, host }) {
     const isChosen = (row, column) => chosen !== null && row.partition !== null && row.partition === chosen.partition &&
     (chosen.bucket === undefined || (column.first <= chosen.bucket && chosen.bucket <= column.last));
 
-  const quiet = host.onSelect(({ partition, bucket }) => {
-    if (partition === undefined && bucket === undefined) return;
-    chosen = { partition: partition ?? "", bucket };
-    mark();
+  const quiet = host.onSelect(async (selection) => {
+    const { partition, bucket, snapshot } = selection;
+    if (hasPlace(selection)) {
+      chosen = { partition: partition ?? "", bucket };
+      mark();
+      const isShown = cells.some((line) => line.some((cell) => cell.getAttribute("aria-selected") === "true"));
+      say(isShown ? `${placeText(selection)} is marked` : `${placeText(selection)} has no row of its own here`);
+    }
+    if (snapshot === undefined || snapshot === view.snapshotId) return;
+    if (!host.ask) return say(`snapshot ${snapshot} was chosen: %paimon_heatmap ${view.table} --snapshot ${snapshot} shows it`);
+    try {
+      view = (await host.ask({ by: measure, snapshot })).view;
+      head.querySelector("h3")?.replaceChildren(title());
+      draw();
+      say(title());
+    } catch (error) {
+      say(String(error));
+    }
   });
   draw();
   return () => {
@@ -1270,6 +1415,7 @@ function render({ data, el, host }) {
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
   const { body, say, stop } = frame(el, { title: `${table}: history`, note, css: "th:not(.right), td:not(.right) { min-width: 7em; }" });
     let chosen;
+    let range;
   const details = h("div");
   const place = h("div");
   const only = h("select", { onchange: () => show() }, h("option", { value: "" }, "all operations"),
@@ -1284,10 +1430,10 @@ function render({ data, el, host }) {
       { name: "version", right: true }, ...(hasTimes ? [{ name: "timestamp (UTC)", text: moment }] : []), { name: "user" }, { name: "operation" },
       ...names.map((name) => ({ name, right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
     ];
-    const drawn = grid({ heads, rows, selected: ([version]) => version === chosen?.version, onChoose: ([version]) => {
+    const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
+      range = undefined;
       choose(entries.find((entry) => entry.version === version));
       drawn.draw();
-      (place.querySelector("tr[aria-selected=true]"))?.focus();
       host.select({ snapshot: version });
     } });
     place.replaceChildren(drawn.element);
@@ -1308,11 +1454,15 @@ function render({ data, el, host }) {
   };
   body.append(h("div", { class: "row" }, h("label", {}, "show ", only)), place, details);
   show();
-  const quiet = host.onSelect(({ snapshot }) => {
+  const quiet = host.onSelect((selection) => {
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     const entry = entries.find(({ version }) => version === snapshot);
     if (!entry) return;
+    range = selection.range;
+    only.value = "";
     choose(entry);
     show();
+    if (range) say(`versions ${range[0]} to ${range[1]}`);
   });
   return () => {
     quiet();
@@ -1331,7 +1481,8 @@ const LSM_LANE = 22;
 const LSM_BAR = 18;
 const LSM_MOST_LANES = 24;
 const LSM_CSS = `
-.lsm-bar { cursor: pointer; } .lsm-bar:focus-visible rect:first-of-type { stroke: ${COLOURS.red}; stroke-width: 3; }
+.lsm-bar { cursor: pointer; outline: none; } .lsm-bar rect:first-of-type { stroke: currentColor; stroke-width: .6; }
+.lsm-bar:focus-visible rect:first-of-type { stroke: var(--focus); stroke-width: 3; }
 .lsm-bar[aria-selected=true] rect:first-of-type { stroke: currentColor; stroke-width: 2; }
 .lsm-log { max-height: 11em; overflow: auto; margin: 6px 0; padding: 0; list-style: none; }
 .lsm-log li { padding: 2px 6px; border-left: 3px solid transparent; cursor: pointer; overflow-wrap: anywhere; }
@@ -1356,7 +1507,7 @@ function render({ data, el, host }) {
   const bucketGrid = grid({
     heads: lsmHeads(view),
     rows: view.buckets.map((one) => [lsmPlace(one), one.fileCount, one.rowCount, one.bytes, ...(view.hasLevels ? [one.level0Count, one.backlogRatio, one.runCount] : []), one.deleteCount, one.hiddenCount, one]),
-    caption: "",
+    label: "buckets",
     onChoose: (row) => choose((row[row.length - 1]), true),
     selected: (row) => row[row.length - 1] === chosen,
   });
@@ -1439,6 +1590,7 @@ function render({ data, el, host }) {
   }
 
     const bars = (new Map());
+  let shown = ([]);
   function drawStage() {
     const layout = lsmLayout(view, chosen, state, bySize);
     let svg = stage.querySelector("svg");
@@ -1473,24 +1625,37 @@ function render({ data, el, host }) {
       mover.remove();
       bars.delete(name);
     }
-    const groups = items.map((one) => one.group);
-    roving(groups, {
+    shown = items;
+    roving(items.map((one) => one.group), {
       onFocus: (place) => say(lsmFileName(view, items[place].file)),
-      onChoose: (place) => pick(items[place].file, groups, place),
+      onChoose: (place) => pick(items[place].file, true),
     });
   }
 
-    function pick(file, groups, place) {
-    groups.forEach((group, at) => group.setAttribute("aria-selected", String(at === place)));
+    function pick(file, isTold) {
+    shown.forEach((one) => one.group.setAttribute("aria-selected", String(one.file === file)));
     details.replaceChildren(lsmCard(view, chosen, file));
     say(lsmFileName(view, file));
-    host.select({ file: file.name, partition: chosen.partition, bucket: chosen.bucket });
+    if (isTold) host.select({ file: file.name, partition: chosen.partition, bucket: chosen.bucket });
   }
 
-  const quiet = host.onSelect(({ snapshot, partition, bucket }) => {
-    if (bucket !== undefined && bucket !== null) {
-      const there = view.buckets.find((one) => one.bucket === bucket && (partition === undefined || partition === null || one.partition === partition));
-      if (there && there !== chosen) choose(there, false);
+  const quiet = host.onSelect((selection) => {
+    const { file } = selection;
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
+    if (hasPlace(selection)) {
+      const there = view.buckets.find((one) => isAt(one, selection));
+      if (!there) return say(`${placeText(selection)} is not among the buckets here: %paimon_lsm ${view.table} shows those that -p and -b name`);
+      if (!isAt(chosen, selection)) choose(there, false);
+    }
+    if (file) {
+      const known = chosen.files.find((one) => one.name === file);
+      if (!known) return;
+      const last = Math.min(known.died, chosen.steps.length) - 1;
+      if (state < known.born || state > last) {
+        if (steps) steps.input.value = String(last);
+        show(last, false);
+      }
+      pick(known, false);
     }
     if (snapshot !== undefined && snapshot !== null) {
       const known = chosen.steps.map((step) => step.snapshotId ?? 0);
@@ -1665,7 +1830,7 @@ const LISTS = ({
 const TREE_CSS = `
 [role=treegrid] { max-height: 32em; } [role=treegrid] table { width: 100%; }
 td.name { white-space: nowrap; max-width: none; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
-.mark { display: inline-block; min-width: 1.3em; text-align: center; border-radius: 3px; color: #fff; font-weight: bold; margin-right: 5px; padding: 0 2px; text-shadow: 0 0 2px #000; }
+.mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 
 function render({ data, el, host }) {
@@ -1683,7 +1848,9 @@ function render({ data, el, host }) {
       table));
   table.setAttribute("role", "rowgroup");
   const footer = h("p", { class: "faint" });
-  body.append(h("div", { class: "row" }, h("label", {}, "search ", search)), grid, details, footer);
+    let place = {};
+  const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
+  body.append(h("div", { class: "row" }, h("label", {}, "search ", search), placed), grid, details, footer);
 
   let roots = ([]);
   let seen = ([]);
@@ -1725,7 +1892,7 @@ function render({ data, el, host }) {
       row.children.length
         ? h("button", { tabindex: "-1", "aria-hidden": "true", onclick: () => toggle(row) }, isOpen ? "▾" : "▸")
         : h("span", { style: "display:inline-block;width:1.6em" }),
-      h("span", { class: "mark", style: `background:${row.colour}` }, row.mark), row.name),
+      h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), row.name),
     ...row.cells.map((cell) => h("td", { role: "gridcell", class: "right" }, cell)),
     h("td", { role: "gridcell" }, row.note));
   };
@@ -1743,7 +1910,8 @@ function render({ data, el, host }) {
     seen.forEach((one) => one.element.setAttribute("aria-selected", String(one.row.id === row.id)));
     details.replaceChildren(card(row.facts));
     say(`${row.name}, ${row.note}`);
-    if (row.entry) host.select({ partition: row.entry.partition, bucket: row.entry.bucket, file: row.entry.file });
+    const { place: where, entry } = row;
+    if (where) host.select({ partition: where.partition, bucket: where.bucket, ...(entry && { file: entry.file }) });
   };
 
     const go = (at) => {
@@ -1787,20 +1955,23 @@ function render({ data, el, host }) {
   const find = async () => {
     const text = search.value.trim();
     const question = (asked += 1);
-    if (!text) {
+    placed.hidden = !hasPlace(place);
+    placed.replaceChildren(`only ${placeText(place)} ✕`);
+    if (!text && placed.hidden) {
       roots = treeRows(tree);
       draw();
       say("");
       return;
     }
     const only = new Set();
-    const found = keep(treeRows(tree), text, only);
+    const found = keep(treeRows(tree), (row) =>
+      (row.entry ? row.entry.file.includes(text) : !text) && row.place !== undefined && isAt(row.place, place), only);
     roots = treeRows(tree);
     draw({ only });
-    say(`${count(found)} of the ${count(tree.shownCount)} entries here match`);
+    say(`${count(found)} of the ${count(tree.shownCount)} entries here match${placed.hidden ? "" : `, in ${placeText(place)}`}`);
     if (!host.ask || tree.shownCount === tree.entryCount) return;
     try {
-      const reply = await host.ask({ snapshot: tree.snapshotId, find: text });
+      const reply = await host.ask({ snapshot: tree.snapshotId, find: text, partition: place.partition ?? null, bucket: place.bucket ?? null });
       if (question !== asked) return;
       roots = reply.entries.map((entry, at) => entryRow(entry, tree.columns, `found/${at}`));
       draw();
@@ -1812,8 +1983,9 @@ function render({ data, el, host }) {
   search.addEventListener("input", find);
 
   const quiet = host.onSelect(async (selection) => {
-    if (selection.file) {
-      search.value = selection.file;
+    if (selection.file || hasPlace(selection)) {
+      search.value = selection.file ?? "";
+      place = selection.file ? {} : selection;
       find();
       return;
     }
@@ -1826,6 +1998,8 @@ function render({ data, el, host }) {
     try {
       tree = (await host.ask({ snapshot })).view;
       search.value = "";
+      place = {};
+      placed.hidden = true;
       start();
     } catch (error) {
       say(String(error));
@@ -1878,7 +2052,7 @@ function entryRow(one, columns, id) {
     return ([`column ${name}`, bounds + nulls]);
   });
   return {
-    id, name: one.file, mark: isAdded ? "+" : "−", colour: isAdded ? COLOURS.green : COLOURS.red, entry: one,
+    id, name: one.file, mark: isAdded ? "+" : "−", colour: isAdded ? COLOURS.green : COLOURS.red, entry: one, place: one,
     cells: [isAdded ? 1 : "", isAdded ? "" : 1, count(one.rows), bytes(one.bytes)],
     note: `${one.partition && `${one.partition} `}bucket ${one.bucket}, level ${one.level}${keys}`,
     facts: [["file", one.file], ["change", one.change], ["partition", one.partition], ["bucket", one.bucket], ["level", one.level],
@@ -1890,15 +2064,15 @@ function entryRow(one, columns, id) {
 function indexRow(index) {
   const blank = { mark: "V", colour: COLOURS.sky };
   const files = index.files.map((file) => {
-    const place = `${file.partition && `${file.partition} `}bucket ${file.bucket}`;
+    const where = `${file.partition && `${file.partition} `}bucket ${file.bucket}`;
     const vectors = file.vectors.map((one, at) => ({
-      ...blank, id: `index/${file.name}/${at}`, name: one.dataFile, cells: ["", "", count(one.deletedRows), bytes(one.bytes)],
+      ...blank, place: file, id: `index/${file.name}/${at}`, name: one.dataFile, cells: ["", "", count(one.deletedRows), bytes(one.bytes)],
       note: "deleted rows", facts: ([["data file", one.dataFile], ["deleted rows", count(one.deletedRows)]]), children: [],
     }));
     return {
-      id: `index/${file.name}`, name: file.name, mark: "I", colour: COLOURS.sky, cells: ["", "", count(file.rows), bytes(file.bytes)],
-      note: `${file.type}, ${place}${file.hiddenCount ? `, ${count(file.hiddenCount)} vectors not shown` : ""}`,
-      facts: ([["index file", file.name], ["type", file.type], ["where", place], ["rows", count(file.rows)], ["bytes", bytes(file.bytes)]]),
+      id: `index/${file.name}`, name: file.name, mark: "I", colour: COLOURS.sky, place: file, cells: ["", "", count(file.rows), bytes(file.bytes)],
+      note: `${file.type}, ${where}${file.hiddenCount ? `, ${count(file.hiddenCount)} vectors not shown` : ""}`,
+      facts: ([["index file", file.name], ["type", file.type], ["where", where], ["rows", count(file.rows)], ["bytes", bytes(file.bytes)]]),
       children: vectors,
     };
   });
@@ -1927,13 +2101,11 @@ function many(value, noun) {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-function keep(rows, text, only) {
+function keep(rows, isWanted, only) {
   let found = 0;
   for (const row of rows) {
-    const inside = keep(row.children, text, only);
-    const own = row.entry && row.entry.file.includes(text) ? 1 : 0;
-    if (inside || own) only.add(row.id);
-    found += inside + own;
+    found += keep(row.children, isWanted, only) + Number(isWanted(row) && row.entry !== undefined);
+    if (isWanted(row) || row.children.some((child) => only.has(child.id))) only.add(row.id);
   }
   return found;
 }
@@ -2299,7 +2471,8 @@ function render({ data, el, host }) {
   });
   body.append(h("div", { class: "sides" }, list, details));
   draw();
-  const quiet = host.onSelect(({ snapshot }) => {
+  const quiet = host.onSelect((selection) => {
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     const at = newest.findIndex(({ usedBy }) => snapshot !== undefined && usedBy && usedBy.firstSnapshot <= snapshot && snapshot <= usedBy.lastSnapshot);
     if (at < 0) return;
     chosen = at;
@@ -2350,7 +2523,7 @@ function wholeOf(version) {
   const keys = (name) => [version.primaryKeys.includes(name) && "primary", version.partitionKeys.includes(name) && "partition"].filter(Boolean).join(", ");
   const rows = version.columns.map((column) => [column.fieldId, column.name, column.typeText + (column.isNullable ? "" : " NOT NULL"), keys(column.name), column.default, column.comment]);
   const heads = [{ name: "id", right: true }, { name: "column" }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
-  return h("div", {}, grid({ heads, rows }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
+  return h("div", {}, grid({ heads, rows, label: `columns of schema ${version.id}` }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
 }
 
 return render;
@@ -2481,7 +2654,8 @@ const CSS = `
 .ring { visibility: visible; }
 .ring { visibility: hidden; fill: none; stroke: ${COLOURS.orange}; stroke-width: 3; }
 .item[aria-selected=true] .ring { stroke: currentColor; stroke-width: 2; }
-.card { min-height: 9em; } .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); }
+.card { min-height: 9em; } .card dl { grid-template-columns: repeat(2, max-content minmax(0, 1fr)); }
+@media (min-width: 1100px) { .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); } }
 `;
 
 function render({ data, el, host }) {
@@ -2874,7 +3048,7 @@ const SPARK_HEIGHT = 70;
 const TRAVEL_CSS = `
 .slider { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 4px 0; }
 .slider input[type=range] { flex: 1 1 260px; min-width: 160px; }
-.null { font-style: italic; opacity: .65; } caption { white-space: nowrap; }
+caption { white-space: nowrap; }
 `;
 
 function render({ data, el, host }) {
@@ -2936,9 +3110,9 @@ function render({ data, el, host }) {
     clearTimeout(timer);
     const step = known.get(current.snapshotId);
     if (step) show(step);
-    else timer = window.setTimeout(fetchStep, 200);
+    else timer = window.setTimeout(() => fetchStep(), 200);
   };
-  const fetchStep = async () => {
+  const fetchStep = async (isTold = true) => {
     if (!host.ask) return;
     const wanted = current;
     const mine = (asked += 1);
@@ -2947,13 +3121,13 @@ function render({ data, el, host }) {
       const reply = await host.ask({ snapshot: wanted.snapshotId });
       const step = (reply.step);
       known.set(step.snapshotId, step);
-      if (mine === asked) show(step);
+      if (mine === asked) show(step, isTold);
     } catch (error) {
       say(String(error));
     }
   };
 
-    const show = (step) => {
+    const show = (step, isTold = true) => {
     asked += 1;
     const made = grid({
       caption: `at snapshot ${step.snapshotId}: ${count(step.rowCount)} rows${sql ? "" : `, ${step.rows.length} of them here`}`,
@@ -2969,7 +3143,7 @@ function render({ data, el, host }) {
       if (place >= 0) go(place);
     }));
     say(`snapshot ${step.snapshotId}: ${count(step.rowCount)} rows`);
-    host.select({ snapshot: step.snapshotId });
+    if (isTold) host.select({ snapshot: step.snapshotId });
   };
 
   input.addEventListener("input", () => {
@@ -2999,16 +3173,18 @@ function render({ data, el, host }) {
     moved();
   } }, ...axes.map(([name, label]) => h("option", { value: name }, label)));
 
-  const quiet = host.onSelect(({ snapshot }) => {
+  const quiet = host.onSelect((selection) => {
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     const one = reachable.find((point) => point.snapshotId === snapshot);
+    if (snapshot !== undefined && !one) say(`snapshot ${snapshot} is no point of this slider`);
     if (!one || one === current) return;
     axis = axes[0];
     choice.value = axis[0];
     current = one;
     arrange();
     const step = known.get(one.snapshotId);
-    if (step) show(step);
-    else fetchStep();
+    if (step) show(step, false);
+    else fetchStep(false);
   });
   body.append(
     h("div", { class: "slider" }, choice,
@@ -3022,8 +3198,8 @@ function render({ data, el, host }) {
   }
   arrange();
   const first = known.get(current.snapshotId);
-  if (first) show(first);
-  else fetchStep();
+  if (first) show(first, false);
+  else fetchStep(false);
   return () => {
     clearTimeout(timer);
     quiet();

@@ -21,6 +21,7 @@ from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.export import checked_path, write_rows
 from paimonlab.notebook.row_changes import MARKS, RowChanges, compared, flattened, reported
 from paimonlab.notebook.views.changes import NOTES, ChangeSource
+from paimonlab.table.system.texts import partition_values_text
 from paimonlab.table.table import Table
 
 PAGE = 100
@@ -137,6 +138,7 @@ class _Shown:
         self._rows = rows
         self._keys = tuple(table.primary_keys)
         self._partition_keys = tuple(table.partition_keys)
+        self._partition_types = [table.schema.field(name).type for name in table.partition_keys]
         before, after = (rows[side].combine_chunks() for side in ("before", "after"))
         self.columns = [field.name for field in after.type]
         # A struct that is null has null in all of its fields.
@@ -183,6 +185,11 @@ class _Shown:
             for row in zip(*texts, strict=True)
         ]
 
+    def _partitions(self, columns: Sequence[pa.Array]) -> list[str]:
+        """Write partitions as all other views and system tables do."""
+        texts: list[str] = partition_values_text(columns, self._partition_types).to_pylist()
+        return texts
+
     def page(self, offset: int, chosen: pa.Array | None = None) -> tuple[views.ChangedRow, ...]:
         """Write rows ``offset`` to ``offset + PAGE`` as texts."""
         places = pa.array(np.arange(self._rows.num_rows)) if chosen is None else chosen
@@ -190,16 +197,12 @@ class _Shown:
         rows = self._rows.take(taken)
         now = [_texts(self._now(name).take(taken)) for name in self.columns]
         old = [_texts(self._before[name].take(taken)) for name in self.columns]
-        partitions = (
-            self._partition_texts([self._now(name).take(taken) for name in self._partition_keys])
-            if self._partition_keys
-            else [""] * rows.num_rows
-        )
+        partitions = self._partitions([self._now(name).take(taken) for name in self._partition_keys])
         return tuple(
             views.ChangedRow(
                 mark=mark,
                 kind=kind,
-                partition=partitions[row],
+                partition=partitions[row] if partitions else "",
                 bucket=bucket,
                 cells=tuple(column[row] for column in now),
                 old=tuple(

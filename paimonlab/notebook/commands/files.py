@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.heatmap import partition_names
 from paimonlab.notebook.commands.opening import opened
@@ -22,17 +27,25 @@ def files(table: str | Table, *, snapshot: int | None = None) -> views.View:
         Its id; None: the latest.
     """
     found = opened(table)
+    if is_deterministic():
+        return draw(views.repeatable_files(_value(found, snapshot)))
+
+    def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"view": msgspec.to_builtins(_value(found, int(request["snapshot"])))}
+
+    return draw(_value(found, snapshot), answer=answer)
+
+
+def _value(found: Table, snapshot: int | None) -> views.FileMap:
     shown = found.snapshot if snapshot is None else found.snapshots.get(snapshot)
     live = files_of(found.parts, shown, with_postponed=True).select(
         ["partition", "bucket", "file_name", "level", "file_size_bytes", "row_count"]
     )
-    hides = is_deterministic()
-    value = views.file_map(
+    return views.file_map(
         found.name,
         None if shown is None else shown.id,
         live,
         partition_names(found.parts, live["partition"]),
-        weight="rows" if hides else "bytes",
+        weight="rows" if is_deterministic() else "bytes",
         has_levels=bool(found.primary_keys),
     )
-    return draw(views.repeatable_files(value) if hides else value)

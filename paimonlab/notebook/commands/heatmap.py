@@ -49,7 +49,9 @@ def heatmap(
         return draw(views.repeatable_heatmap(value))
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
-        other = _value(found, shown, str(request["by"]), top)
+        asked = request.get("snapshot")
+        at = shown if asked is None else found.snapshots.get(int(asked))
+        other = _value(found, at, str(request["by"]), top)
         return {"view": msgspec.to_builtins(other)}
 
     return draw(value, answer=answer)

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.errors import NotFoundError, SnapshotExpiredError, SnapshotNotFoundError
 from paimonlab.notebook import views
@@ -192,15 +193,40 @@ def _short(texts: pa.Array) -> list[str | None]:
 
 
 def _answer(table: Table) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    """Answer what the interactive form asks: another ``snapshot``, or what to ``find`` in it."""
+    """Answer the interactive form: another ``snapshot``, or its entries of some files.
+
+    With ``find`` (a part of a file's name), and perhaps ``partition`` (as entries show it) and
+    ``bucket``, the entries of these are asked for.
+    """
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
         snapshot = int(request["snapshot"])
         if "find" not in request:
             return {"view": msgspec.to_builtins(manifests(table, snapshot=snapshot).value)}
         lists = _lists(table.parts, table.snapshots.get(snapshot))
-        entries, count = find_entries(lists, str(request["find"]), MOST_FOUND)
-        nodes = writing_of(table.parts).entries(entries)
+        writing = writing_of(table.parts)
+        entries, count = find_entries(lists, MOST_FOUND, _wanted(request, writing))
+        nodes = writing.entries(entries)
         return {"entries": msgspec.to_builtins(nodes), "count": count}
 
     return answer
+
+
+def _wanted(request: Mapping[str, Any], writing: Writing) -> Callable[[pa.Table], pa.Array]:
+    """Tell for rows of entries whether a question is about them."""
+    text = str(request["find"])
+    partition, bucket = request.get("partition"), request.get("bucket")
+
+    def is_wanted(entries: pa.Table) -> pa.Array:
+        wanted = pc.match_substring(entries["file_name"], text)
+        if bucket is not None:
+            wanted = pc.and_(wanted, pc.equal(entries["bucket"], int(bucket)))
+        if partition is not None and entries.num_rows:
+            # Few distinct ones: partitions repeat.
+            rows = _array(entries, "partition").dictionary_encode()
+            texts = writing.partition(rows.dictionary.to_pylist())
+            same = pa.array([shown == partition for shown in texts], pa.bool_())
+            wanted = pc.and_(wanted, same.take(rows.indices))
+        return wanted
+
+    return is_wanted

@@ -6,7 +6,7 @@ import base64
 from html import escape
 
 from paimonlab.notebook.display.characters import cut, visible
-from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.notebook.views import FileMap, Tile, rows
@@ -19,11 +19,11 @@ _NAME_COLUMNS = 40
 _COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442")
 
 
-def draw(files: FileMap) -> Drawn[FileMap]:
+def draw(files: FileMap, *, answer: Answer | None = None) -> Drawn[FileMap]:
     """Draw the data files of a table."""
     if not files.file_count:
         grid = Grid((), (), f"{files.table} has no files")
-        return Drawn(files, grid, rows(()), link=files.table)
+        return Drawn(files, grid, rows(()), link=files.table, answer=answer)
     return Drawn(
         files,
         _histogram(files),
@@ -32,6 +32,7 @@ def draw(files: FileMap) -> Drawn[FileMap]:
         legend=[line for one in files.advice for line in (one.text, visible(one.action)) if line],
         others=[_partitions(files)],
         link=files.table,
+        answer=answer,
     )
 
 

@@ -1,5 +1,5 @@
 // @ts-check
-import { card, count, frame, grid, h } from "./shared.js";
+import { card, count, frame, grid, h, hasPlace, isAt, placeText } from "./shared.js";
 
 /** @typedef {import("./views").ChangeList} ChangeList */
 /** @typedef {import("./views").ChangedRow} ChangedRow */
@@ -7,9 +7,8 @@ import { card, count, frame, grid, h } from "./shared.js";
 
 const CHANGE_NAMES = /** @type {Record<string, string>} */ ({ "+": "came", "-": "went", "~": "changed" });
 const CHANGES_CSS = `
-tr:has(.mark-gone) td { opacity: .75; } del { opacity: .7; } ins { text-decoration: none; font-weight: bold; }
+tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; }
 .mark { font-weight: bold; font-size: 15px; font-family: monospace; }
-.null { font-style: italic; opacity: .65; }
 `;
 
 /** @param {ChangesContext} context */
@@ -26,6 +25,8 @@ export function render({ data, el, host }) {
   let offset = 0;
   let asked = 0;
   const chosen = new Set(["+", "-", "~"]);
+  /** @type {import("./host").Selection} where another view looks */
+  let followed = {};
   const list = h("div");
   const detail = h("div");
   const where = h("span", { class: "faint" });
@@ -51,8 +52,7 @@ export function render({ data, el, host }) {
     const names = (row.old ?? []).map(([place]) => columns[place]).join(", ");
     say(`${CHANGE_NAMES[row.mark]}: ${key.map((place) => row.cells[place]).join(", ")}${names && `; ${names}`}`);
     /** @type {import("./host").Selection} */
-    const selection = {};
-    if (row.partition) selection.partition = row.partition;
+    const selection = { partition: row.partition };
     if (row.bucket !== null) selection.bucket = row.bucket;
     host.select(selection);
   };
@@ -60,8 +60,10 @@ export function render({ data, el, host }) {
   const draw = () => {
     const kept = shown.filter((row) => chosen.has(row.mark));
     const made = grid({
+      label: "rows that came, went or changed",
+      selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
       heads: [
-        { name: "", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
+        { name: "", label: "came, went or changed", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
         { name: "kind" },
         ...columns.map((name, place) => ({
           name: key.includes(place) ? `${name} (key)` : name,
@@ -134,8 +136,17 @@ export function render({ data, el, host }) {
       rows: places.map((one) => [one.place, one.inserts, one.updates, one.deletes]),
     }).element);
   }
+  const quiet = host.onSelect((selection) => {
+    const [first, last] = selection.range ?? [null, null];
+    if (selection.range && `${first} ${last}` !== `${start} ${end}`) say(`snapshots ${first} to ${last} were chosen: %paimon_changes ${table} ${first} ${last} shows them`);
+    if (!hasPlace(selection)) return;
+    followed = selection;
+    draw();
+    say(`${placeText(selection)}: ${count(shown.filter((row) => isAt(/** @type {any} */ (row), selection)).length)} of the ${count(shown.length)} rows here`);
+  });
   return () => {
     clearTimeout(timer);
+    quiet();
     stop();
   };
 }

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, COLOURS, copyButton, count, frame, grid, h, moment, s } from "./shared.js";
+import { bytes, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, s } from "./shared.js";
 
 /** @typedef {import("./views").Compaction} Compaction */
 /** @typedef {import("./views").CompactionRun} CompactionRun */
@@ -17,20 +17,35 @@ export function render({ data, el, host }) {
   const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note });
   let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
   const details = h("div");
+  /** @type {import("./host").Selection} the partition or bucket whose rows are marked */
+  let place = {};
+  const isMarked = (/** @type {{partition: string, bucket: number}} */ one) => hasPlace(place) && isAt(one, place);
+  const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
       { name: "read", text: (_, row) => compactionSum(row[8].read) }, { name: "written", text: (_, row) => compactionSum(row[8].written) },
       { name: "moved", right: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "at least", right: true, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files, run.droppedRows, run.leastMillis, run]),
+    label: "compactions",
     onChoose: (row) => choose(row[8], true),
     selected: (row) => row[8] === chosen,
   });
+
+  /** @type {ReturnType<typeof grid> | undefined} */
+  let buckets;
+  /** @param {import("./host").Selection} where */
+  function mark(where) {
+    place = where;
+    buckets?.draw();
+    picks.draw();
+  }
 
   /** @param {CompactionRun} run @param {boolean} tell */
   function choose(run, tell) {
     chosen = run;
     runs.draw();
-    details.replaceChildren(compactionPicture(run), compactionBuckets(run));
+    buckets = compactionBuckets(run, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
+    details.replaceChildren(compactionPicture(run), buckets.element);
     say(`snapshot ${run.snapshotId}: ${compactionSum(run.read)} became ${compactionSum(run.written)}, ${count(run.droppedRows)} rows dropped`);
     if (tell) host.select({ snapshot: run.snapshotId });
   }
@@ -39,7 +54,7 @@ export function render({ data, el, host }) {
     ...(view.runs.length ? [runs.element, details] : [h("p", {}, `No compaction in snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}.`)]),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
-    compactionPicks(view, (partition, bucket) => host.select({ partition, bucket })),
+    picks.element, compactionLooked(view),
     h("h4", { style: "margin:10px 0 2px" }, "To copy"),
     ...view.calls.map((call) => h("div", { class: "row" }, h("span", { style: "min-width:13em" }, call.label),
       call.sql && copyButton("SQL", () => call.sql, say), copyButton("Python", () => call.python, say),
@@ -47,9 +62,16 @@ export function render({ data, el, host }) {
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((one) => h("p", { class: "faint" }, one)),
     h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
-  const quiet = host.onSelect(({ snapshot }) => {
-    const run = view.runs.find((one) => one.snapshotId === snapshot);
-    if (run && run !== chosen) choose(run, false);
+  const quiet = host.onSelect((selection) => {
+    if (hasPlace(selection)) {
+      mark(selection);
+      const here = [chosen?.buckets ?? [], view.picks].map((all) => all.filter(isMarked).length);
+      say(`${placeText(selection)}: ${here[0] ? "compacted" : "not among the buckets"} of snapshot ${chosen?.snapshotId ?? "none"}; ${count(here[1])} of the picks`);
+    }
+    const [first, last] = selection.range ?? [selection.snapshot, selection.snapshot];
+    const inside = view.runs.filter((one) => first !== undefined && last !== undefined && first <= one.snapshotId && one.snapshotId <= last);
+    if (inside.length && !inside.includes(chosen)) choose(inside[0], false);
+    else if (selection.range && !inside.length) say(`no compaction in snapshots ${first} to ${last}`);
   });
   if (chosen) choose(chosen, false);
   return () => {
@@ -100,14 +122,19 @@ function compactionPicture(run) {
   return s("svg", { width: COMPACTION_WIDTH, height, viewBox: `0 0 ${COMPACTION_WIDTH} ${height}`, role: "img", "aria-label": words }, ...parts);
 }
 
-/** @param {CompactionRun} run */
-function compactionBuckets(run) {
+/**
+ * @param {CompactionRun} run @param {(one: {partition: string, bucket: number}) => boolean} isMarked
+ * @param {(partition: string, bucket: number) => void} choose
+ */
+function compactionBuckets(run, isMarked, choose) {
   const hidden = run.bucketCount - run.buckets.length;
   return grid({
     caption: `snapshot ${run.snapshotId} by ${run.commitUser}${hidden ? `: the ${run.buckets.length} of ${count(run.bucketCount)} buckets with most bytes` : ""}`,
     heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", text: compactionSum }],
-    rows: run.buckets.map((one) => [`${one.partition} bucket ${one.bucket}`.trim(), one.read, one.written, one.moved]),
-  }).element;
+    rows: run.buckets.map((one) => [placeText(one), one.read, one.written, one.moved, one]),
+    selected: (row) => isMarked(row[4]),
+    onChoose: (row) => choose(row[4].partition, row[4].bucket),
+  });
 }
 
 /** @param {Compaction} view */
@@ -122,20 +149,29 @@ function compactionCosts(view) {
   return lines;
 }
 
-/** @param {Compaction} view @param {(partition: string, bucket: number) => void} choose */
-function compactionPicks(view, choose) {
-  const looked = view.lookedAt < view.bucketCount ? `; ${count(view.lookedAt)} of ${count(view.bucketCount)} buckets were looked at` : "";
-  const element = grid({
+/**
+ * @param {Compaction} view @param {(one: {partition: string, bucket: number}) => boolean} isMarked
+ * @param {(partition: string, bucket: number) => void} choose
+ */
+function compactionPicks(view, isMarked, choose) {
+  return grid({
+    label: "what would be picked now",
+    selected: (row) => isMarked(row[4]),
     heads: [{ name: "bucket" }, { name: "rule" }, { name: "picked" }, { name: "why" }],
     rows: view.picks.map((pick) => {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
       const picked = pick.rule ? `${count(pick.files)} of ${count(pick.ofFiles)} files${size}${level}` : "nothing";
-      return [`${pick.partition} bucket ${pick.bucket}`.trim(), pick.rule, picked, pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why, pick];
+      return [placeText(pick), pick.rule, picked, pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why, pick];
     }),
     onChoose: (row) => choose(row[4].partition, row[4].bucket),
-  }).element;
-  return h("div", {}, element, h("p", { class: "faint" }, `${count(view.pickCount)} of ${count(view.lookedAt)} buckets would be compacted now, ${count(view.fullCount)} by a full compaction${looked}.`));
+  });
+}
+
+/** @param {Compaction} view */
+function compactionLooked(view) {
+  const looked = view.lookedAt < view.bucketCount ? `; ${count(view.lookedAt)} of ${count(view.bucketCount)} buckets were looked at` : "";
+  return h("p", { class: "faint" }, `${count(view.pickCount)} of ${count(view.lookedAt)} buckets would be compacted now, ${count(view.fullCount)} by a full compaction${looked}.`);
 }
 
 /** @param {Compaction} view */
@@ -143,8 +179,8 @@ function compactionUntouched(view) {
   const hidden = view.untouchedCount - view.untouched.length;
   return h("details", {}, h("summary", {}, `${count(view.untouchedCount)} buckets were never compacted: no live file came out of a compaction`),
     grid({
-      caption: hidden ? `the largest ${view.untouched.length}` : "",
+      caption: hidden ? `the largest ${view.untouched.length}` : "never compacted",
       heads: [{ name: "bucket" }, { name: "holds", text: compactionSum }],
-      rows: view.untouched.map((one) => [`${one.partition} bucket ${one.bucket}`.trim(), one.held]),
+      rows: view.untouched.map((one) => [placeText(one), one.held]),
     }).element);
 }

@@ -1,12 +1,12 @@
 // @ts-check
-import { bytes, card, COLOURS, count, frame, grid, h } from "./shared.js";
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h } from "./shared.js";
 
 /** @typedef {import("./views").DataFileView} DataFileView */
 /** @typedef {import("./views").FileColumn} FileColumn */
 /** @typedef {import("./views").FileRows} FileRows */
 /** @typedef {import("./host").Context<DataFileView>} FileContext */
 
-const FILE_CSS = `.wrong { border-left: 4px solid ${COLOURS.red}; padding: 2px 8px; font-weight: bold; } i { opacity: .65; }`;
+const FILE_CSS = `.wrong { border-left: 4px solid ${COLOURS.red}; padding: 2px 8px; font-weight: bold; }`;
 
 /** @param {FileContext} context */
 export function render({ data, el, host }) {
@@ -33,7 +33,7 @@ export function render({ data, el, host }) {
   const page = () => {
     const last = rows.offset + rows.cells.length;
     const caption = rows.cells.length ? `rows ${count(rows.offset)} to ${count(last - 1)} of ${count(view.rows)}, as the file has them` : rows.problem || "no rows";
-    shown.replaceChildren(grid({ caption, rows: /** @type {any[][]} */ (rows.cells), heads: rows.columns.map((name) => ({ name, text: (value) => (value === null ? h("i", {}, "NULL") : value) })) }).element);
+    shown.replaceChildren(grid({ caption, rows: /** @type {any[][]} */ (rows.cells), heads: rows.columns.map((name) => ({ name, text: (value) => (value === null ? h("i", { class: "null" }, "NULL") : value) })) }).element);
     back.disabled = !host.ask || rows.offset === 0;
     next.disabled = !host.ask || last >= view.rows;
     say(caption);
@@ -51,12 +51,16 @@ export function render({ data, el, host }) {
   const back = h("button", { onclick: () => go(Math.max(rows.offset - size, 0)) }, "previous rows");
   const next = h("button", { onclick: () => go(rows.offset + size) }, "next rows");
   const note = host.ask ? "" : "more rows need a kernel: run the cell again";
-  body.append(...wrong, facts, h("div", { class: "row" }, h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
+  const others = h("div", { class: "row" });
+  body.append(...wrong, others, facts, h("div", { class: "row" }, h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
     chunks, shown, h("div", { class: "row" }, back, next, h("span", { class: "faint" }, view.rows > size ? note : "")));
   page();
   part(0);
   const quiet = host.onSelect(({ file }) => {
-    if (file && file !== view.file) say(`${file} was chosen: %paimon_file ${view.table} ${file} shows it`);
+    if (!file || file === view.file) return others.replaceChildren();
+    const magic = `%paimon_file ${view.table} ${file}`;
+    say(`${file} was chosen: ${magic} shows it`);
+    others.replaceChildren(copyButton(`copy ${magic}`, () => magic, say));
   });
   return () => {
     quiet();

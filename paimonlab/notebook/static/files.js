@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, h, roving, s } from "./shared.js";
+import { bytes, card, COLOURS, copyButton, count, frame, h, ink, placeText, roving, s } from "./shared.js";
 
 /** @typedef {import("./views").FileMap} FileMap */
 /** @typedef {import("./views").Tile} Tile */
@@ -16,15 +16,27 @@ const BINS = [
 
 const FILES_CSS = `
 .map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
-.map rect { stroke: #222; } .map .tile:focus-visible { outline: none; } .map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 6; }
+.map rect { stroke: #222; } .frame[data-theme="dark"] .map rect { stroke: #ddd; } .map .tile:focus-visible { outline: none; } .map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 6; }
 .map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; }
 .map text { fill: #000; paint-order: stroke; stroke: #fffc; stroke-width: 3px; pointer-events: none; }
-.bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid #0006; }
-.key { display: inline-block; width: 1.3em; text-align: center; color: #000; border: 1px solid #0006; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 4px solid ${COLOURS.orange}; }
+.bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
+.key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 4px solid ${COLOURS.orange}; }
 `;
 
 /** @param {FilesContext} context */
 export function render({ data, el, host }) {
+  let stop = () => {};
+  /** @param {FileMap} view */
+  const show = (view) => {
+    stop();
+    stop = showFiles({ data: { ...data, view }, el, host }, show);
+  };
+  show(data.view);
+  return () => stop();
+}
+
+/** @param {FilesContext} context @param {(view: FileMap) => void} again draws another snapshot instead */
+function showFiles({ data, el, host }, again) {
   const view = data.view;
   const title = `${view.table}: ${many(view.fileCount, "data file")} of snapshot ${view.snapshotId ?? "none"}`;
   const { body, say, stop } = frame(el, { title, note: `${count(view.rowCount)} rows before merging${view.bytes === null ? "" : `, ${bytes(view.bytes)}`}`, css: FILES_CSS });
@@ -101,10 +113,18 @@ export function render({ data, el, host }) {
     event.preventDefault();
   });
 
-  const quiet = host.onSelect(({ partition, bucket, file }) => {
+  const quiet = host.onSelect(async ({ partition, bucket, file, snapshot }) => {
+    if (snapshot !== undefined && snapshot !== view.snapshotId) {
+      if (!host.ask) return say(`snapshot ${snapshot} was chosen: %paimon_files ${view.table} --snapshot ${snapshot} shows it`);
+      try {
+        return again((await host.ask({ snapshot })).view);
+      } catch (error) {
+        return say(String(error));
+      }
+    }
     if (partition === undefined) return;
     let at = view.tiles.findIndex((tile) => tile.kind === "partition" && tile.name === partition);
-    if (at < 0) return say(`${partition || "the table"} has no area of its own here`);
+    if (at < 0) return say(`${placeText({ partition })} has no area of its own here`);
     const inBucket = (children.get(at) ?? []).find((one) => view.tiles[one].name === String(bucket));
     at = inBucket ?? at;
     const found = (children.get(at) ?? []).find((one) => view.tiles[one].kind === "file" && view.tiles[one].name === file);
@@ -118,7 +138,7 @@ export function render({ data, el, host }) {
   const histogram = h("table", {}, h("caption", {}, "files by size"),
     h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "bytes"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
-      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour}` }, BINS[at].letter), ` ${bin.name}`),
+      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:${ink(BINS[at].colour)}` }, BINS[at].letter), ` ${bin.name}`),
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
       h("td", { "aria-hidden": "true" }, h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));

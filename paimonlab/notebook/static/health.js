@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, copyButton, count, frame, grid, h } from "./shared.js";
+import { bytes, card, copyButton, count, frame, grid, h, hasPlace, isAt } from "./shared.js";
 
 /** @typedef {import("./views").Health} Health */
 /** @typedef {import("./host").Context<Health>} HealthContext */
@@ -11,7 +11,7 @@ const SEVERITY_MARKS = /** @type {Record<string, string>} */ ({
 const SEVERITY_ORDER = ["error", "warning", "info", "ok"];
 
 /** @param {HealthContext} context */
-export function render({ data, el }) {
+export function render({ data, el, host }) {
   const { title, tables, worst, looksFor } = { ...data.view, looksFor: data.view.lookedForOrphans };
   const note = `${SEVERITY_MARKS[worst]}; no data file was read${looksFor ? "" : ", orphan files were not looked for"}`;
   const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; } td:nth-child(-n+3), th { white-space: nowrap; }" });
@@ -21,6 +21,13 @@ export function render({ data, el }) {
     ...table.findings.map((one) => ({ ...one, table: table.table })),
   ]);
   const chosen = new Set(SEVERITY_ORDER);
+  /** @type {import("./host").Selection} where another view looks */
+  let followed = {};
+  /** @param {TableFinding} one */
+  const isFollowed = (one) => {
+    const { partition, bucket } = selectionOf(one) ?? {};
+    return partition !== undefined && bucket !== undefined && isAt({ partition, bucket }, followed);
+  };
   const list = h("div");
   const detail = h("div", { class: "actions" });
 
@@ -41,6 +48,8 @@ export function render({ data, el }) {
         sql && copyButton("copy SQL", () => sql, say),
         python && copyButton("copy Python", () => python, say)));
     say(`${one.table}: ${one.message}`);
+    const selection = tables.length === 1 ? selectionOf(one) : null;
+    if (selection) host.select(selection);
   };
 
   const draw = () => {
@@ -48,6 +57,8 @@ export function render({ data, el }) {
     const rows = shown.map((one) => [one.table, one.severity, one.code, one.where, one.message, one.measured, one.threshold, one]);
     const made = grid({
       caption: shown.length ? "" : "nothing to say",
+      label: "findings",
+      selected: (row) => hasPlace(followed) && isFollowed(row[7]),
       heads: [
         { name: "table" },
         { name: "severity", text: (value) => SEVERITY_MARKS[value] },
@@ -85,7 +96,24 @@ export function render({ data, el }) {
       table.level0Files, table.snapshotCount, table.manifestCount, table.totalBytes]),
   });
   body.append(h("div", { class: "row", role: "group", "aria-label": "severities" }, ...filters), list, detail, overview.element);
-  return stop;
+  const quiet = host.onSelect((selection) => {
+    if (!hasPlace(selection)) return;
+    followed = selection;
+    draw();
+    say(`${count(findings.filter(isFollowed).length)} of the findings are there`);
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+/** What a finding is about, where other views have it. @param {TableFinding} one @returns {import("./host").Selection | null} */
+function selectionOf({ where = "" }) {
+  const bucket = /^(?:(.*), )?bucket (\d+)$/s.exec(where);
+  if (bucket) return { partition: bucket[1] ?? "", bucket: Number(bucket[2]) };
+  const snapshot = /^snapshot (\d+)$/.exec(where);
+  return snapshot && { snapshot: Number(snapshot[1]) };
 }
 
 /** @param {import("./views").TableHealth} table @returns {number} place in SEVERITY_ORDER */

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, compare, count, frame, h, moment } from "./shared.js";
+import { bytes, card, COLOURS, compare, count, frame, h, hasPlace, moment, placeText } from "./shared.js";
 
 /** @typedef {import("./views").Heatmap} Heatmap */
 /** @typedef {import("./views").HeatmapRow} HeatmapRow */
@@ -19,7 +19,7 @@ const RAMP = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 11
 
 const HEAT_CSS = `
 .scroll { max-height: 34em; } td.cell { text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
-td.cell[aria-selected=true] { outline: 3px solid ${COLOURS.red}; outline-offset: -3px; }
+td.cell[aria-selected=true] { outline: 3px dashed ${COLOURS.red}; outline-offset: -3px; } td.cell:focus-visible { outline: 3px solid var(--focus); box-shadow: inset 0 0 0 5px #fff; outline-offset: -3px; }
 td.none { cursor: default; background: repeating-linear-gradient(45deg, transparent 0 4px, #8884 4px 5px); } th[scope=row] { position: sticky; left: 0; z-index: 2; max-width: 18em; font-weight: normal; }
 .ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${RAMP.map(([r, g, b]) => `rgb(${r} ${g} ${b})`).join(",")}); }
 `;
@@ -32,7 +32,8 @@ export function render({ data, el, host }) {
   let order = "measure";
   /** @type {{partition: string, bucket?: number} | null} */
   let chosen = null;
-  const { body, say, stop } = frame(el, { title: `${view.table}: buckets of snapshot ${view.snapshotId ?? "none"}`, css: HEAT_CSS });
+  const title = () => `${view.table}: buckets of snapshot ${view.snapshotId ?? "none"}`;
+  const { body, say, stop, head } = frame(el, { title: title(), css: HEAT_CSS });
   const table = h("table", { role: "grid", "aria-label": "partitions and buckets" });
   const legend = h("div", { class: "row faint" });
   const notes = h("div", { class: "faint" });
@@ -56,7 +57,7 @@ export function render({ data, el, host }) {
     measure = name;
     if (host.ask && view.rest && view.measure !== name) {
       try {
-        view = (await host.ask({ by: name })).view;
+        view = (await host.ask({ by: name, snapshot: view.snapshotId })).view;
       } catch (error) {
         say(String(error));
       }
@@ -163,10 +164,24 @@ export function render({ data, el, host }) {
   const isChosen = (row, column) => chosen !== null && row.partition !== null && row.partition === chosen.partition &&
     (chosen.bucket === undefined || (column.first <= chosen.bucket && chosen.bucket <= column.last));
 
-  const quiet = host.onSelect(({ partition, bucket }) => {
-    if (partition === undefined && bucket === undefined) return;
-    chosen = { partition: partition ?? "", bucket };
-    mark();
+  const quiet = host.onSelect(async (selection) => {
+    const { partition, bucket, snapshot } = selection;
+    if (hasPlace(selection)) {
+      chosen = { partition: partition ?? "", bucket };
+      mark();
+      const isShown = cells.some((line) => line.some((cell) => cell.getAttribute("aria-selected") === "true"));
+      say(isShown ? `${placeText(selection)} is marked` : `${placeText(selection)} has no row of its own here`);
+    }
+    if (snapshot === undefined || snapshot === view.snapshotId) return;
+    if (!host.ask) return say(`snapshot ${snapshot} was chosen: %paimon_heatmap ${view.table} --snapshot ${snapshot} shows it`);
+    try {
+      view = (await host.ask({ by: measure, snapshot })).view;
+      head.querySelector("h3")?.replaceChildren(title());
+      draw();
+      say(title());
+    } catch (error) {
+      say(String(error));
+    }
   });
   draw();
   return () => {

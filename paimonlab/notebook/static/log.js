@@ -12,6 +12,8 @@ export function render({ data, el, host }) {
   const { body, say, stop } = frame(el, { title: `${table}: history`, note, css: "th:not(.right), td:not(.right) { min-width: 7em; }" });
   /** @type {LogEntry | undefined} */
   let chosen;
+  /** @type {[number, number] | undefined} another view's range */
+  let range;
   const details = h("div");
   const place = h("div");
   const only = h("select", { onchange: () => show() }, h("option", { value: "" }, "all operations"),
@@ -26,10 +28,10 @@ export function render({ data, el, host }) {
       { name: "version", right: true }, ...(hasTimes ? [{ name: "timestamp (UTC)", text: moment }] : []), { name: "user" }, { name: "operation" },
       ...names.map((name) => ({ name, right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
     ];
-    const drawn = grid({ heads, rows, selected: ([version]) => version === chosen?.version, onChoose: ([version]) => {
+    const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
+      range = undefined;
       choose(entries.find((entry) => entry.version === version));
       drawn.draw();
-      /** @type {HTMLElement | null} */ (place.querySelector("tr[aria-selected=true]"))?.focus();
       host.select({ snapshot: version });
     } });
     place.replaceChildren(drawn.element);
@@ -51,11 +53,15 @@ export function render({ data, el, host }) {
   };
   body.append(h("div", { class: "row" }, h("label", {}, "show ", only)), place, details);
   show();
-  const quiet = host.onSelect(({ snapshot }) => {
+  const quiet = host.onSelect((selection) => {
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     const entry = entries.find(({ version }) => version === snapshot);
     if (!entry) return;
+    range = selection.range;
+    only.value = "";
     choose(entry);
     show();
+    if (range) say(`versions ${range[0]} to ${range[1]}`);
   });
   return () => {
     quiet();

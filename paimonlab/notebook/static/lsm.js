@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, count, frame, grid, h, moment, roving, s, slider } from "./shared.js";
+import { bytes, card, COLOURS, count, frame, grid, h, hasPlace, isAt, moment, placeText, roving, s, slider } from "./shared.js";
 
 /** @typedef {import("./views").Lsm} Lsm */
 /** @typedef {import("./views").LsmBucket} LsmBucket */
@@ -13,7 +13,8 @@ const LSM_LANE = 22;
 const LSM_BAR = 18;
 const LSM_MOST_LANES = 24;
 const LSM_CSS = `
-.lsm-bar { cursor: pointer; } .lsm-bar:focus-visible rect:first-of-type { stroke: ${COLOURS.red}; stroke-width: 3; }
+.lsm-bar { cursor: pointer; outline: none; } .lsm-bar rect:first-of-type { stroke: currentColor; stroke-width: .6; }
+.lsm-bar:focus-visible rect:first-of-type { stroke: var(--focus); stroke-width: 3; }
 .lsm-bar[aria-selected=true] rect:first-of-type { stroke: currentColor; stroke-width: 2; }
 .lsm-log { max-height: 11em; overflow: auto; margin: 6px 0; padding: 0; list-style: none; }
 .lsm-log li { padding: 2px 6px; border-left: 3px solid transparent; cursor: pointer; overflow-wrap: anywhere; }
@@ -39,7 +40,7 @@ export function render({ data, el, host }) {
   const bucketGrid = grid({
     heads: lsmHeads(view),
     rows: view.buckets.map((one) => [lsmPlace(one), one.fileCount, one.rowCount, one.bytes, ...(view.hasLevels ? [one.level0Count, one.backlogRatio, one.runCount] : []), one.deleteCount, one.hiddenCount, one]),
-    caption: "",
+    label: "buckets",
     onChoose: (row) => choose(/** @type {LsmBucket} */ (row[row.length - 1]), true),
     selected: (row) => row[row.length - 1] === chosen,
   });
@@ -127,6 +128,7 @@ export function render({ data, el, host }) {
 
   /** The bars stay the same elements from step to step, so that they can move. */
   const bars = /** @type {Map<string, SVGGElement>} */ (new Map());
+  let shown = /** @type {{group: SVGGElement, file: LsmFile}[]} */ ([]);
   function drawStage() {
     const layout = lsmLayout(view, chosen, state, bySize);
     let svg = stage.querySelector("svg");
@@ -161,25 +163,38 @@ export function render({ data, el, host }) {
       mover.remove();
       bars.delete(name);
     }
-    const groups = items.map((one) => one.group);
-    roving(groups, {
+    shown = items;
+    roving(items.map((one) => one.group), {
       onFocus: (place) => say(lsmFileName(view, items[place].file)),
-      onChoose: (place) => pick(items[place].file, groups, place),
+      onChoose: (place) => pick(items[place].file, true),
     });
   }
 
-  /** @param {LsmFile} file @param {SVGGElement[]} groups @param {number} place */
-  function pick(file, groups, place) {
-    groups.forEach((group, at) => group.setAttribute("aria-selected", String(at === place)));
+  /** @param {LsmFile} file @param {boolean} isTold */
+  function pick(file, isTold) {
+    shown.forEach((one) => one.group.setAttribute("aria-selected", String(one.file === file)));
     details.replaceChildren(lsmCard(view, chosen, file));
     say(lsmFileName(view, file));
-    host.select({ file: file.name, partition: chosen.partition, bucket: chosen.bucket });
+    if (isTold) host.select({ file: file.name, partition: chosen.partition, bucket: chosen.bucket });
   }
 
-  const quiet = host.onSelect(({ snapshot, partition, bucket }) => {
-    if (bucket !== undefined && bucket !== null) {
-      const there = view.buckets.find((one) => one.bucket === bucket && (partition === undefined || partition === null || one.partition === partition));
-      if (there && there !== chosen) choose(there, false);
+  const quiet = host.onSelect((selection) => {
+    const { file } = selection;
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
+    if (hasPlace(selection)) {
+      const there = view.buckets.find((one) => isAt(one, selection));
+      if (!there) return say(`${placeText(selection)} is not among the buckets here: %paimon_lsm ${view.table} shows those that -p and -b name`);
+      if (!isAt(chosen, selection)) choose(there, false);
+    }
+    if (file) {
+      const known = chosen.files.find((one) => one.name === file);
+      if (!known) return;
+      const last = Math.min(known.died, chosen.steps.length) - 1;
+      if (state < known.born || state > last) {
+        if (steps) steps.input.value = String(last);
+        show(last, false);
+      }
+      pick(known, false);
     }
     if (snapshot !== undefined && snapshot !== null) {
       const known = chosen.steps.map((step) => step.snapshotId ?? 0);

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, count, frame, h, signed } from "./shared.js";
+import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, placeText, signed } from "./shared.js";
 
 /** @typedef {import("./views").ManifestTree} ManifestTree */
 /** @typedef {import("./views").ManifestNode} ManifestNode */
@@ -8,7 +8,7 @@ import { bytes, card, COLOURS, count, frame, h, signed } from "./shared.js";
 /** @typedef {import("./host").Context<ManifestTree>} ManifestContext */
 /**
  * @typedef {{id: string, name: string, mark: string, colour: string, cells: (string | number)[],
- *   note: string, facts: [string, any][], children: TreeRow[], file?: string, entry?: EntryNode}} TreeRow
+ *   note: string, facts: [string, any][], children: TreeRow[], place?: {partition: string, bucket: number}, entry?: EntryNode}} TreeRow
  *   `mark` says in a letter what the colour says
  */
 
@@ -21,7 +21,7 @@ const LISTS = /** @type {Record<string, {mark: string, colour: string}>} */ ({
 const TREE_CSS = `
 [role=treegrid] { max-height: 32em; } [role=treegrid] table { width: 100%; }
 td.name { white-space: nowrap; max-width: none; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
-.mark { display: inline-block; min-width: 1.3em; text-align: center; border-radius: 3px; color: #fff; font-weight: bold; margin-right: 5px; padding: 0 2px; text-shadow: 0 0 2px #000; }
+.mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 
 /** @param {ManifestContext} context */
@@ -40,7 +40,10 @@ export function render({ data, el, host }) {
       table));
   table.setAttribute("role", "rowgroup");
   const footer = h("p", { class: "faint" });
-  body.append(h("div", { class: "row" }, h("label", {}, "search ", search)), grid, details, footer);
+  /** @type {import("./host").Selection} the partition or bucket whose entries alone are shown */
+  let place = {};
+  const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
+  body.append(h("div", { class: "row" }, h("label", {}, "search ", search), placed), grid, details, footer);
 
   let roots = /** @type {TreeRow[]} */ ([]);
   let seen = /** @type {{row: TreeRow, level: number, parent: TreeRow | null, element: HTMLElement}[]} */ ([]);
@@ -85,7 +88,7 @@ export function render({ data, el, host }) {
       row.children.length
         ? h("button", { tabindex: "-1", "aria-hidden": "true", onclick: () => toggle(row) }, isOpen ? "▾" : "▸")
         : h("span", { style: "display:inline-block;width:1.6em" }),
-      h("span", { class: "mark", style: `background:${row.colour}` }, row.mark), row.name),
+      h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), row.name),
     ...row.cells.map((cell) => h("td", { role: "gridcell", class: "right" }, cell)),
     h("td", { role: "gridcell" }, row.note));
   };
@@ -105,7 +108,8 @@ export function render({ data, el, host }) {
     seen.forEach((one) => one.element.setAttribute("aria-selected", String(one.row.id === row.id)));
     details.replaceChildren(card(row.facts));
     say(`${row.name}, ${row.note}`);
-    if (row.entry) host.select({ partition: row.entry.partition, bucket: row.entry.bucket, file: row.entry.file });
+    const { place: where, entry } = row;
+    if (where) host.select({ partition: where.partition, bucket: where.bucket, ...(entry && { file: entry.file }) });
   };
 
   /** @param {number} at */
@@ -150,20 +154,23 @@ export function render({ data, el, host }) {
   const find = async () => {
     const text = search.value.trim();
     const question = (asked += 1);
-    if (!text) {
+    placed.hidden = !hasPlace(place);
+    placed.replaceChildren(`only ${placeText(place)} ✕`);
+    if (!text && placed.hidden) {
       roots = treeRows(tree);
       draw();
       say("");
       return;
     }
     const only = new Set();
-    const found = keep(treeRows(tree), text, only);
+    const found = keep(treeRows(tree), (row) =>
+      (row.entry ? row.entry.file.includes(text) : !text) && row.place !== undefined && isAt(row.place, place), only);
     roots = treeRows(tree);
     draw({ only });
-    say(`${count(found)} of the ${count(tree.shownCount)} entries here match`);
+    say(`${count(found)} of the ${count(tree.shownCount)} entries here match${placed.hidden ? "" : `, in ${placeText(place)}`}`);
     if (!host.ask || tree.shownCount === tree.entryCount) return;
     try {
-      const reply = await host.ask({ snapshot: tree.snapshotId, find: text });
+      const reply = await host.ask({ snapshot: tree.snapshotId, find: text, partition: place.partition ?? null, bucket: place.bucket ?? null });
       if (question !== asked) return;
       roots = reply.entries.map((/** @type {EntryNode} */ entry, /** @type {number} */ at) => entryRow(entry, tree.columns, `found/${at}`));
       draw();
@@ -175,8 +182,9 @@ export function render({ data, el, host }) {
   search.addEventListener("input", find);
 
   const quiet = host.onSelect(async (selection) => {
-    if (selection.file) {
-      search.value = selection.file;
+    if (selection.file || hasPlace(selection)) {
+      search.value = selection.file ?? "";
+      place = selection.file ? {} : selection;
       find();
       return;
     }
@@ -189,6 +197,8 @@ export function render({ data, el, host }) {
     try {
       tree = (await host.ask({ snapshot })).view;
       search.value = "";
+      place = {};
+      placed.hidden = true;
       start();
     } catch (error) {
       say(String(error));
@@ -244,7 +254,7 @@ function entryRow(one, columns, id) {
     return /** @type {[string, any]} */ ([`column ${name}`, bounds + nulls]);
   });
   return {
-    id, name: one.file, mark: isAdded ? "+" : "−", colour: isAdded ? COLOURS.green : COLOURS.red, entry: one,
+    id, name: one.file, mark: isAdded ? "+" : "−", colour: isAdded ? COLOURS.green : COLOURS.red, entry: one, place: one,
     cells: [isAdded ? 1 : "", isAdded ? "" : 1, count(one.rows), bytes(one.bytes)],
     note: `${one.partition && `${one.partition} `}bucket ${one.bucket}, level ${one.level}${keys}`,
     facts: [["file", one.file], ["change", one.change], ["partition", one.partition], ["bucket", one.bucket], ["level", one.level],
@@ -257,15 +267,15 @@ function entryRow(one, columns, id) {
 function indexRow(index) {
   const blank = { mark: "V", colour: COLOURS.sky };
   const files = index.files.map((file) => {
-    const place = `${file.partition && `${file.partition} `}bucket ${file.bucket}`;
+    const where = `${file.partition && `${file.partition} `}bucket ${file.bucket}`;
     const vectors = file.vectors.map((one, at) => ({
-      ...blank, id: `index/${file.name}/${at}`, name: one.dataFile, cells: ["", "", count(one.deletedRows), bytes(one.bytes)],
+      ...blank, place: file, id: `index/${file.name}/${at}`, name: one.dataFile, cells: ["", "", count(one.deletedRows), bytes(one.bytes)],
       note: "deleted rows", facts: /** @type {[string, any][]} */ ([["data file", one.dataFile], ["deleted rows", count(one.deletedRows)]]), children: [],
     }));
     return {
-      id: `index/${file.name}`, name: file.name, mark: "I", colour: COLOURS.sky, cells: ["", "", count(file.rows), bytes(file.bytes)],
-      note: `${file.type}, ${place}${file.hiddenCount ? `, ${count(file.hiddenCount)} vectors not shown` : ""}`,
-      facts: /** @type {[string, any][]} */ ([["index file", file.name], ["type", file.type], ["where", place], ["rows", count(file.rows)], ["bytes", bytes(file.bytes)]]),
+      id: `index/${file.name}`, name: file.name, mark: "I", colour: COLOURS.sky, place: file, cells: ["", "", count(file.rows), bytes(file.bytes)],
+      note: `${file.type}, ${where}${file.hiddenCount ? `, ${count(file.hiddenCount)} vectors not shown` : ""}`,
+      facts: /** @type {[string, any][]} */ ([["index file", file.name], ["type", file.type], ["where", where], ["rows", count(file.rows)], ["bytes", bytes(file.bytes)]]),
       children: vectors,
     };
   });
@@ -298,15 +308,13 @@ function many(value, noun) {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** Collect the ids of entries whose file has the text, and of all above them; count the entries.
- * @param {TreeRow[]} rows @param {string} text @param {Set<string>} only @returns {number} */
-function keep(rows, text, only) {
+/** Collect the ids of rows that are wanted, and of all above them; count the entries among them.
+ * @param {TreeRow[]} rows @param {(row: TreeRow) => boolean} isWanted @param {Set<string>} only @returns {number} */
+function keep(rows, isWanted, only) {
   let found = 0;
   for (const row of rows) {
-    const inside = keep(row.children, text, only);
-    const own = row.entry && row.entry.file.includes(text) ? 1 : 0;
-    if (inside || own) only.add(row.id);
-    found += inside + own;
+    found += keep(row.children, isWanted, only) + Number(isWanted(row) && row.entry !== undefined);
+    if (isWanted(row) || row.children.some((child) => only.has(child.id))) only.add(row.id);
   }
   return found;
 }

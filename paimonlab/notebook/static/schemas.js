@@ -45,7 +45,8 @@ export function render({ data, el, host }) {
   });
   body.append(h("div", { class: "sides" }, list, details));
   draw();
-  const quiet = host.onSelect(({ snapshot }) => {
+  const quiet = host.onSelect((selection) => {
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     const at = newest.findIndex(({ usedBy }) => snapshot !== undefined && usedBy && usedBy.firstSnapshot <= snapshot && snapshot <= usedBy.lastSnapshot);
     if (at < 0) return;
     chosen = at;
@@ -104,5 +105,5 @@ function wholeOf(version) {
   const keys = (/** @type {string} */ name) => [version.primaryKeys.includes(name) && "primary", version.partitionKeys.includes(name) && "partition"].filter(Boolean).join(", ");
   const rows = version.columns.map((column) => [column.fieldId, column.name, column.typeText + (column.isNullable ? "" : " NOT NULL"), keys(column.name), column.default, column.comment]);
   const heads = [{ name: "id", right: true }, { name: "column" }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
-  return h("div", {}, grid({ heads, rows }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
+  return h("div", {}, grid({ heads, rows, label: `columns of schema ${version.id}` }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
 }

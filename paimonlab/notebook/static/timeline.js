@@ -33,7 +33,8 @@ const CSS = `
 .ring { visibility: visible; }
 .ring { visibility: hidden; fill: none; stroke: ${COLOURS.orange}; stroke-width: 3; }
 .item[aria-selected=true] .ring { stroke: currentColor; stroke-width: 2; }
-.card { min-height: 9em; } .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); }
+.card { min-height: 9em; } .card dl { grid-template-columns: repeat(2, max-content minmax(0, 1fr)); }
+@media (min-width: 1100px) { .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); } }
 `;
 
 /** @param {TimelineContext} context */

@@ -11,7 +11,7 @@ const SPARK_HEIGHT = 70;
 const TRAVEL_CSS = `
 .slider { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 4px 0; }
 .slider input[type=range] { flex: 1 1 260px; min-width: 160px; }
-.null { font-style: italic; opacity: .65; } caption { white-space: nowrap; }
+caption { white-space: nowrap; }
 `;
 
 /** @param {TravelContext} context */
@@ -78,9 +78,9 @@ export function render({ data, el, host }) {
     clearTimeout(timer);
     const step = known.get(current.snapshotId);
     if (step) show(step);
-    else timer = window.setTimeout(fetchStep, 200);
+    else timer = window.setTimeout(() => fetchStep(), 200);
   };
-  const fetchStep = async () => {
+  const fetchStep = async (/** @type {boolean} */ isTold = true) => {
     if (!host.ask) return;
     const wanted = current;
     const mine = (asked += 1);
@@ -89,14 +89,14 @@ export function render({ data, el, host }) {
       const reply = await host.ask({ snapshot: wanted.snapshotId });
       const step = /** @type {TravelStep} */ (reply.step);
       known.set(step.snapshotId, step);
-      if (mine === asked) show(step);
+      if (mine === asked) show(step, isTold);
     } catch (error) {
       say(String(error));
     }
   };
 
-  /** @param {TravelStep} step */
-  const show = (step) => {
+  /** @param {TravelStep} step @param {boolean} [isTold] */
+  const show = (step, isTold = true) => {
     asked += 1;
     const made = grid({
       caption: `at snapshot ${step.snapshotId}: ${count(step.rowCount)} rows${sql ? "" : `, ${step.rows.length} of them here`}`,
@@ -112,7 +112,7 @@ export function render({ data, el, host }) {
       if (place >= 0) go(place);
     }));
     say(`snapshot ${step.snapshotId}: ${count(step.rowCount)} rows`);
-    host.select({ snapshot: step.snapshotId });
+    if (isTold) host.select({ snapshot: step.snapshotId });
   };
 
   input.addEventListener("input", () => {
@@ -142,16 +142,18 @@ export function render({ data, el, host }) {
     moved();
   } }, ...axes.map(([name, label]) => h("option", { value: name }, label)));
 
-  const quiet = host.onSelect(({ snapshot }) => {
+  const quiet = host.onSelect((selection) => {
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     const one = reachable.find((point) => point.snapshotId === snapshot);
+    if (snapshot !== undefined && !one) say(`snapshot ${snapshot} is no point of this slider`);
     if (!one || one === current) return;
     axis = axes[0];
     choice.value = axis[0];
     current = one;
     arrange();
     const step = known.get(one.snapshotId);
-    if (step) show(step);
-    else fetchStep();
+    if (step) show(step, false);
+    else fetchStep(false);
   });
   body.append(
     h("div", { class: "slider" }, choice,
@@ -165,8 +167,8 @@ export function render({ data, el, host }) {
   }
   arrange();
   const first = known.get(current.snapshotId);
-  if (first) show(first);
-  else fetchStep();
+  if (first) show(first, false);
+  else fetchStep(false);
   return () => {
     clearTimeout(timer);
     quiet();

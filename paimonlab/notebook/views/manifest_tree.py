@@ -225,8 +225,19 @@ def _index_file(one: IndexManifestEntry, partition: str, count: int) -> IndexFil
     )
 
 
-def find_entries(lists: Sequence[ReadList], text: str, most: int) -> tuple[pa.Table, int]:
-    """Find entries by a part of the name of their file, in all manifests.
+def find_entries(
+    lists: Sequence[ReadList], most: int, is_wanted: Callable[[pa.Table], pa.Array]
+) -> tuple[pa.Table, int]:
+    """Find entries in all manifests.
+
+    Parameters
+    ----------
+    lists
+        All that a snapshot leads to.
+    most
+        How many are returned.
+    is_wanted
+        A boolean for each row of a table of `ENTRY_SCHEMA`.
 
     Returns
     -------
@@ -238,7 +249,7 @@ def find_entries(lists: Sequence[ReadList], text: str, most: int) -> tuple[pa.Ta
     found, count = [], 0
     for one in lists:
         for entries in one.entries:
-            part = entries.filter(pc.match_substring(entries["file_name"], text))
+            part = entries.filter(is_wanted(entries))
             found.append(part.slice(0, max(most - count, 0)))
             count += part.num_rows
     return pa.concat_tables(found), count

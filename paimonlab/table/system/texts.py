@@ -19,6 +19,11 @@ def partition_text(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:
     return _joined(rows, fields, "{}", display_texts)
 
 
+def partition_values_text(columns: Sequence[pa.Array], types: Sequence[DataType]) -> pa.Array:
+    """Return the same texts for rows whose partition columns are values; none without columns."""
+    return _enclosed(_texts_of(columns, types, display_texts), "{}", 0)
+
+
 def key_text(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:
     """``[1, a]`` for each serialised key row; null without key columns."""
     if not fields:
@@ -63,11 +68,17 @@ def _joined(rows: pa.Array, fields: Sequence[DataField], brackets: str, texts: _
     # Few distinct rows: partitions and keys repeat.
     encoded = pc.dictionary_encode(rows)
     values = decode(encoded.dictionary, types)
-    columns = [
-        pc.fill_null(pa.array(texts(column, data_type), pa.string()), "null")
-        for column, data_type in zip(values, types, strict=True)
-    ]
+    columns = _texts_of(values, types, texts)
     return _enclosed(columns, brackets, len(encoded.dictionary)).take(encoded.indices)
+
+
+def _texts_of(
+    columns: Sequence[pa.Array], types: Sequence[DataType], texts: _Texts
+) -> list[pa.Array]:
+    return [
+        pc.fill_null(pa.array(texts(column, data_type), pa.string()), "null")
+        for column, data_type in zip(columns, types, strict=True)
+    ]
 
 
 def _enclosed(pieces: Sequence[pa.Array], brackets: str, count: int) -> pa.Array:

@@ -10,3 +10,8 @@ export const COLOURS = {
   yellow: "#F0E442",
   grey: "#7A7A7A",
 };
+
+/** What is written on a colour. @param {string} colour one of `COLOURS` */
+export function ink(colour) {
+  return colour === COLOURS.blue ? "#fff" : "#000";
+}

@@ -1,6 +1,6 @@
 // @ts-check
 // Marks of the kinds of commits.
-import { COLOURS } from "./colours.js";
+import { COLOURS, ink } from "./colours.js";
 import { s } from "./elements.js";
 
 /** Each kind of commit: letter, colour and shape. */
@@ -24,5 +24,5 @@ export function mark(kind, x, y) {
     triangle: () => s("path", { d: `M${x} ${y - 15}l15 25h-30z`, fill: colour }),
   });
   return s("g", {}, shapes[shape](),
-    s("text", { x, y: y + 4, "text-anchor": "middle", "font-size": 11, "font-weight": "bold", style: "fill:#fff" }, letter));
+    s("text", { x, y: y + 4, "text-anchor": "middle", "font-size": 11, "font-weight": "bold", style: `fill:${ink(colour)}` }, letter));
 }
