@@ -661,7 +661,10 @@ function render({ data, el, host }) {
     let followed = {};
   const hasBytes = before.timeMillis !== null;
   const tabs = ([
-    [`buckets and levels (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, followed, (partition, bucket) => host.select({ partition, bucket }))],
+    [`buckets and levels (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, followed, (partition, bucket) => {
+      host.select({ partition, bucket });
+      say(placeText({ partition, bucket }));
+    })],
     [`files (${count(view.fileCount)})`, () => filesOf(view, hasBytes, followed, (file) => {
       host.select({ partition: file.partition, bucket: file.bucket, file: file.name });
       details.replaceChildren(card([["file", file.name], ["what", file.isAdded ? "added" : "removed"], ["partition", file.partition], ["bucket", file.bucket], ["level", file.level], ["rows", count(file.rowCount)], ["bytes", bytes(file.fileBytes)]]));
@@ -812,7 +815,7 @@ function render({ data, el, host }) {
   const names = ["whole file", ...view.parts.map((part, at) => `${view.partName} ${at}: rows from ${count(part.firstRow)}, ${count(part.rows)} of them${part.storedBytes === null ? "" : `, ${bytes(part.storedBytes)}`}`)];
   const pick = h("select", { "aria-label": "part of the file", onchange: () => part(Number(pick.value)) }, ...names.map((name, at) => h("option", { value: at }, name)));
     const part = (at) => {
-    chunks.replaceChildren(columnGrid(at === 0 ? view.columns : view.parts[at - 1].columns, at === 0 ? "columns of the whole file" : `columns of ${view.partName} ${at - 1}`));
+    chunks.replaceChildren(columnGrid(at === 0 ? view.columns : view.parts[at - 1].columns, say, at === 0 ? "columns of the whole file" : `columns of ${view.partName} ${at - 1}`));
     say(names[at]);
   };
   const hidden = view.partCount - view.parts.length;
@@ -856,13 +859,13 @@ function render({ data, el, host }) {
   };
 }
 
-function columnGrid(columns, caption) {
+function columnGrid(columns, say, caption) {
   const heads = [{ name: "column" }, { name: "type" }, { name: "compression" }, { name: "encodings" },
     { name: "bytes", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
     { name: "least" }, { name: "largest" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
   const rows = columns.map((one) => [one.name, one.type, one.compression, one.encodings.join(", "), one.storedBytes, one.plainBytes, one.nulls,
     one.low ?? "", one.high ?? "", one.pages, one.checksums, one.wrong]);
-  return grid({ heads, rows, caption }).element;
+  return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
 }
 
 function problemsOf(view) {
@@ -897,8 +900,9 @@ const BINS = [
 
 const FILES_CSS = `
 .map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
-.map rect { stroke: #222; } .frame[data-theme="dark"] .map rect { stroke: #ddd; } .map .tile:focus-visible { outline: none; } .map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 6; }
-.map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; }
+.map rect { stroke: #222; } .frame[data-theme="dark"] .map rect { stroke: #ddd; }
+.map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
+.map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 8; }
 .map text { fill: #000; paint-order: stroke; stroke: #fffc; stroke-width: 3px; pointer-events: none; }
 .bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
 .key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 4px solid ${COLOURS.orange}; }
@@ -1482,8 +1486,8 @@ const LSM_BAR = 18;
 const LSM_MOST_LANES = 24;
 const LSM_CSS = `
 .lsm-bar { cursor: pointer; outline: none; } .lsm-bar rect:first-of-type { stroke: currentColor; stroke-width: .6; }
-.lsm-bar:focus-visible rect:first-of-type { stroke: var(--focus); stroke-width: 3; }
 .lsm-bar[aria-selected=true] rect:first-of-type { stroke: currentColor; stroke-width: 2; }
+.lsm-bar:focus-visible rect:first-of-type { stroke: var(--focus); stroke-width: 4; }
 .lsm-log { max-height: 11em; overflow: auto; margin: 6px 0; padding: 0; list-style: none; }
 .lsm-log li { padding: 2px 6px; border-left: 3px solid transparent; cursor: pointer; overflow-wrap: anywhere; }
 .lsm-log li[aria-selected=true] { border-color: ${COLOURS.orange}; background: color-mix(in srgb, ${COLOURS.sky} 20%, transparent); }
@@ -2650,10 +2654,8 @@ const CSS = `
 .line { overflow-x: auto; overscroll-behavior-x: contain; touch-action: pan-x; }
 .line svg { max-width: none; user-select: none; }
 .item { cursor: pointer; } .item:focus { outline: none; }
-.item:focus-visible .ring, .item[aria-selected=true] .shape g > :first-child { stroke: var(--jp-layout-color0, Canvas); }
-.ring { visibility: visible; }
-.ring { visibility: hidden; fill: none; stroke: ${COLOURS.orange}; stroke-width: 3; }
-.item[aria-selected=true] .ring { stroke: currentColor; stroke-width: 2; }
+.ring { visibility: hidden; fill: none; stroke: currentColor; stroke-width: 2; } .item[aria-selected=true] .ring { visibility: visible; }
+.item:focus-visible .ring { visibility: visible; stroke: var(--focus); stroke-width: 4; }
 .card { min-height: 9em; } .card dl { grid-template-columns: repeat(2, max-content minmax(0, 1fr)); }
 @media (min-width: 1100px) { .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); } }
 `;

@@ -197,7 +197,9 @@ class _Shown:
         rows = self._rows.take(taken)
         now = [_texts(self._now(name).take(taken)) for name in self.columns]
         old = [_texts(self._before[name].take(taken)) for name in self.columns]
-        partitions = self._partitions([self._now(name).take(taken) for name in self._partition_keys])
+        partitions = self._partitions(
+            [self._now(name).take(taken) for name in self._partition_keys]
+        )
         return tuple(
             views.ChangedRow(
                 mark=mark,

@@ -23,7 +23,10 @@ export function render({ data, el, host }) {
   let followed = {};
   const hasBytes = before.timeMillis !== null;
   const tabs = /** @type {[string, () => Node][]} */ ([
-    [`buckets and levels (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, followed, (partition, bucket) => host.select({ partition, bucket }))],
+    [`buckets and levels (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, followed, (partition, bucket) => {
+      host.select({ partition, bucket });
+      say(placeText({ partition, bucket }));
+    })],
     [`files (${count(view.fileCount)})`, () => filesOf(view, hasBytes, followed, (file) => {
       host.select({ partition: file.partition, bucket: file.bucket, file: file.name });
       details.replaceChildren(card([["file", file.name], ["what", file.isAdded ? "added" : "removed"], ["partition", file.partition], ["bucket", file.bucket], ["level", file.level], ["rows", count(file.rowCount)], ["bytes", bytes(file.fileBytes)]]));

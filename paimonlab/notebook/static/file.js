@@ -23,7 +23,7 @@ export function render({ data, el, host }) {
   const pick = h("select", { "aria-label": "part of the file", onchange: () => part(Number(pick.value)) }, ...names.map((name, at) => h("option", { value: at }, name)));
   /** @param {number} at */
   const part = (at) => {
-    chunks.replaceChildren(columnGrid(at === 0 ? view.columns : view.parts[at - 1].columns, at === 0 ? "columns of the whole file" : `columns of ${view.partName} ${at - 1}`));
+    chunks.replaceChildren(columnGrid(at === 0 ? view.columns : view.parts[at - 1].columns, say, at === 0 ? "columns of the whole file" : `columns of ${view.partName} ${at - 1}`));
     say(names[at]);
   };
   const hidden = view.partCount - view.parts.length;
@@ -68,14 +68,14 @@ export function render({ data, el, host }) {
   };
 }
 
-/** @param {FileColumn[]} columns @param {string} caption */
-function columnGrid(columns, caption) {
+/** @param {FileColumn[]} columns @param {(text: string) => void} say @param {string} caption */
+function columnGrid(columns, say, caption) {
   const heads = [{ name: "column" }, { name: "type" }, { name: "compression" }, { name: "encodings" },
     { name: "bytes", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
     { name: "least" }, { name: "largest" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
   const rows = columns.map((one) => [one.name, one.type, one.compression, one.encodings.join(", "), one.storedBytes, one.plainBytes, one.nulls,
     one.low ?? "", one.high ?? "", one.pages, one.checksums, one.wrong]);
-  return grid({ heads, rows, caption }).element;
+  return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
 }
 
 /** @param {DataFileView} view */

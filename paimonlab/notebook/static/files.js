@@ -16,8 +16,9 @@ const BINS = [
 
 const FILES_CSS = `
 .map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
-.map rect { stroke: #222; } .frame[data-theme="dark"] .map rect { stroke: #ddd; } .map .tile:focus-visible { outline: none; } .map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 6; }
-.map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; }
+.map rect { stroke: #222; } .frame[data-theme="dark"] .map rect { stroke: #ddd; }
+.map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
+.map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 8; }
 .map text { fill: #000; paint-order: stroke; stroke: #fffc; stroke-width: 3px; pointer-events: none; }
 .bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
 .key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 4px solid ${COLOURS.orange}; }

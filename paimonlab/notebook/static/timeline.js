@@ -29,10 +29,8 @@ const CSS = `
 .line { overflow-x: auto; overscroll-behavior-x: contain; touch-action: pan-x; }
 .line svg { max-width: none; user-select: none; }
 .item { cursor: pointer; } .item:focus { outline: none; }
-.item:focus-visible .ring, .item[aria-selected=true] .shape g > :first-child { stroke: var(--jp-layout-color0, Canvas); }
-.ring { visibility: visible; }
-.ring { visibility: hidden; fill: none; stroke: ${COLOURS.orange}; stroke-width: 3; }
-.item[aria-selected=true] .ring { stroke: currentColor; stroke-width: 2; }
+.ring { visibility: hidden; fill: none; stroke: currentColor; stroke-width: 2; } .item[aria-selected=true] .ring { visibility: visible; }
+.item:focus-visible .ring { visibility: visible; stroke: var(--focus); stroke-width: 4; }
 .card { min-height: 9em; } .card dl { grid-template-columns: repeat(2, max-content minmax(0, 1fr)); }
 @media (min-width: 1100px) { .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); } }
 `;
