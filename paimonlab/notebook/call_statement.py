@@ -191,6 +191,7 @@ class _Parser:
         found = "the end" if token is None else token.text
         raise QueryError(
             f"A call needs {wanted} here, and this is {found}.",
+            topic="call",
             statement=self._statement,
             span=at,
             hint=_FORM,

@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 
 from pyspark.errors import PySparkException, QueryContextType
 
-from paimonlab.errors import ColumnNotFoundError, PaimonError, TableNotFoundError, close_matches
-from paimonlab.notebook.query_error import QueryError, Span
+from paimonlab.errors import PaimonError, close_matches
+from paimonlab.notebook.query_error import QueryError, Span, of_paimon
 from paimonlab.notebook.sql_text import Token, TokenKind, offset_of
 from paimonlab.notebook.statements import SentText, Statement
+from paimonlab.notebook.topics import Topic
 from paimonlab.table.system import SYSTEM_TABLES
 
 _POSITION = re.compile(r"\bline (\d+),? pos (\d+)")
@@ -50,27 +51,12 @@ def explain(
         Lists ``database.table`` names for suggestions; only called when a table is missing.
     """
     match error:
-        case QueryError():
-            return error
         case PaimonError():
-            return QueryError(str(error), statement=statement, span=_named_span(error, statement))
+            return of_paimon(error, statement)
         case PySparkException():
             return _explain_spark(error, statement, sent, known_tables)
         case _:
             return None
-
-
-def _named_span(error: PaimonError, statement: Statement) -> Span | None:
-    """Find the last place where the table or column that an error is about is written."""
-    match error:
-        case ColumnNotFoundError():
-            name = error.column
-        case TableNotFoundError():
-            name = error.table.rpartition(".")[2]
-        case _:
-            return None
-    found = [token for token in statement.tokens if token.text.strip("`") == name]
-    return Span(found[-1].start, found[-1].end) if found else None
 
 
 def _explain_spark(
@@ -80,11 +66,20 @@ def _explain_spark(
     condition, state = error.getCondition() or "", error.getSqlState() or ""
     return QueryError(
         _message(error),
+        topic=_topic(error),
         statement=statement,
         span=span,
         hint=_hint(error, statement, span, known_tables),
         condition=", ".join(part for part in (condition, state) if part),
     )
+
+
+def _topic(error: PySparkException) -> Topic:
+    condition = error.getCondition() or ""
+    if "PARAMETER" in condition:
+        return "parameters"
+    is_name = re.match("TABLE_OR_VIEW|SCHEMA_NOT_FOUND|UNRESOLVED_COLUMN", condition)
+    return "tables" if is_name else "sql"
 
 
 def _message(error: PySparkException) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from paimonlab.errors import NotFoundError, close_matches
+from paimonlab.notebook.topics import Topic
 from paimonlab.notebook.views import HelpEntry, HelpPage
 
-FIRST_TOPIC = "magics"
+FIRST_TOPIC: Topic = "magics"
 
-TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
+TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
     "magics": (
         ("%paimon_connect PATH", "connect to a warehouse, see the topic connections"),
         ("%paimon_doctor", "whether this machine can run Spark, JupyterLab and the warehouse"),
@@ -96,12 +97,33 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("result.spark", "the lazy Spark DataFrame, without a limit"),
         ("result.sql, result.stats", "the statement and what it cost"),
     ),
+    "limits": (
+        (
+            "--limit N",
+            "fetch N rows of a query (100); 0 is all; the footer says whether more exist",
+        ),
+        ("--max-bytes 20MB", "keep no more rows of a query than this"),
+        ("--yes", "fetch more than a million rows without being asked"),
+        ("--to rows.csv", "write all rows to a file: .csv, .parquet or .arrow"),
+        ("INSERT …, CALL …", "what is no query has no limit"),
+        ("result.to_arrow()", "all rows that were fetched; a table shows the first 10,000 cells"),
+    ),
     "time travel": (
         ("SELECT … FROM db.t VERSION AS OF 3", "the table as of snapshot 3"),
         ("SELECT … FROM db.t VERSION AS OF 'tag'", "the table as of a tag"),
         ("SELECT … FROM db.t TIMESTAMP AS OF '2026-01-31 12:00:00'", "as of a moment"),
         ("%%paimon --as-of 3", "all tables of the cell; not its system tables, nor views"),
         ("SELECT … FROM db.t$snapshots", "which snapshots there are"),
+    ),
+    "tables": (
+        ("db.t", "a table; with several connections also catalog.db.t"),
+        (
+            "db.`my table`",
+            "back-quotes around a name with other characters than letters, digits, _",
+        ),
+        ("%paimon_tables [DATABASE]", "the tables there are"),
+        ("%paimon_schemas DB.TABLE", "the columns of a table, and those it had"),
+        ("db.t$files", "a system table, see the topic system tables"),
     ),
     "system tables": (
         ("db.t$snapshots", "one row a commit"),
@@ -110,6 +132,21 @@ TOPICS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("db.t$manifests", "manifest files of the latest snapshot"),
         ("db.t$partitions, db.t$buckets", "rows, bytes and files of each"),
         ("db.t$tags, db.t$options", "tags; options"),
+    ),
+    "without spark": (
+        ("%paimon_connect PATH --engine native", "connect without Spark"),
+        ("SELECT a, b FROM db.t", "columns, * or count(*) of one table or system table"),
+        ("… VERSION AS OF 3", "as of a snapshot or 'tag'; --as-of does so, too"),
+        ("… WHERE a > 1 AND b IN ('x')", "columns compared with constants; LIKE, IS NULL, BETWEEN"),
+        ("… LIMIT 10", "at the end; ORDER BY, GROUP BY, joins and writes need Spark"),
+    ),
+    "errors": (
+        ("^^^^", "the piece of the SQL that is meant"),
+        ("statement 3 of 5", "those before it were run, those behind it were not"),
+        ("%paimon_trace", "show all of the last SQL error"),
+        ("%paimon_history --failed", "statements that failed; %paimon_rerun NUMBER runs one again"),
+        ("%paimon_fsck DB.TABLE", "whether files of a table are damaged or missing"),
+        ("%paimon_doctor", "whether Spark, Java and the warehouse work on this machine"),
     ),
     "environment": (
         ("PAIMONLAB_DETERMINISTIC=1", "hide times and sizes in views and footers; no progress"),
@@ -126,10 +163,11 @@ def page(topic: str) -> HelpPage:
     NotFoundError
         If there is no such topic.
     """
-    wanted = topic.strip().lower()
-    if wanted not in TOPICS:
-        close = close_matches(wanted, TOPICS) or f" There are {', '.join(TOPICS)}."
-        raise NotFoundError(f"no help on {topic!r}.{close}")
-    entries = tuple(HelpEntry(syntax=syntax, meaning=text) for syntax, text in TOPICS[wanted])
-    others = tuple(name for name in TOPICS if name != wanted)
-    return HelpPage(topic=wanted, entries=entries, other_topics=others)
+    wanted = topic.strip().lower().replace("-", " ")
+    for name, lines in TOPICS.items():
+        if name == wanted:
+            entries = tuple(HelpEntry(syntax=syntax, meaning=text) for syntax, text in lines)
+            others = tuple(other for other in TOPICS if other != name)
+            return HelpPage(topic=name, entries=entries, other_topics=others)
+    close = close_matches(wanted, TOPICS) or f" There are {', '.join(TOPICS)}."
+    raise NotFoundError(f"no help on {topic!r}.{close}")

@@ -264,6 +264,7 @@ class _Parser:
         feature = what or (at.text if at.kind is TokenKind.WORD else repr(at.text))
         return QueryError(
             f"{feature} without Spark is not supported: {_WITHOUT_SPARK}",
+            topic="without spark",
             statement=self._statement,
             span=Span(at.start, at.end),
             hint="Without Spark: SELECT columns FROM db.t [VERSION AS OF …] [WHERE …] [LIMIT n]",

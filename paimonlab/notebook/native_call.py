@@ -13,6 +13,7 @@ from paimonlab.notebook.interruptible import run_interruptibly
 from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement
+from paimonlab.notebook.topics import topic_of
 from paimonlab.procedures import PROCEDURES, Procedure, bind, find
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import with_nullable
@@ -93,6 +94,7 @@ def bound_call(connection: Connection, call: CallStatement) -> tuple[Procedure, 
     if [part.lower() for part in namespace] != [NAMESPACE]:
         raise QueryError(
             f"{'.'.join(call.name)} is no procedure; those of Paimon are in sys.",
+            topic="call",
             statement=call.statement,
             span=call.name_span,
             hint=f"CALL sys.{name}(…)",
@@ -104,6 +106,7 @@ def bound_call(connection: Connection, call: CallStatement) -> tuple[Procedure, 
         if one.name is None:
             raise QueryError(
                 "An argument without a name stands behind one with a name.",
+                topic="call",
                 statement=call.statement,
                 span=one.span,
                 hint="Give it a name: table => 'db.t'.",
@@ -119,7 +122,9 @@ def bound_call(connection: Connection, call: CallStatement) -> tuple[Procedure, 
 
 def failed(call: CallStatement, error: PaimonError) -> QueryError:
     """Turn what a call failed with into an error that points into the cell."""
-    return QueryError(str(error), statement=call.statement, span=_span(call, error))
+    topic = topic_of(error, "call")
+    span = _span(call, error)
+    return QueryError(str(error), topic=topic, statement=call.statement, span=span)
 
 
 def _span(call: CallStatement, error: PaimonError) -> Span:

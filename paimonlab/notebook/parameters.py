@@ -67,7 +67,7 @@ def bind(statement: Statement, namespace: Mapping[str, Any]) -> dict[str, Any]:
             known = [known for known in namespace if not known.startswith("_")]
             message = f"There is no variable {name!r} for the parameter :{name}."
             hint = close_matches(name, known).strip() or f"Set it before: {name} = …"
-            raise QueryError(message, statement=statement, span=span, hint=hint)
+            raise QueryError(message, topic="parameters", statement=statement, span=span, hint=hint)
         values[name] = _literal(name, namespace[name], statement, span)
     return values
 
@@ -82,7 +82,7 @@ def _literal(name: str, value: Any, statement: Statement, span: Span) -> Any:
         return [_literal(name, item, statement, span) for item in value]
     if problem := _problem(value):
         message = f"The variable {name!r} cannot be a parameter: {problem}."
-        raise QueryError(message, statement=statement, span=span)
+        raise QueryError(message, topic="parameters", statement=statement, span=span)
     return value
 
 

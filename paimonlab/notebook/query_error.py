@@ -1,19 +1,24 @@
-"""A failed statement in at most eight lines: what, where in the user's SQL, what to do."""
+"""A statement that was refused or that failed: what, where in the user's SQL, what to do."""
 
 from __future__ import annotations
 
 import textwrap
+import traceback
 from dataclasses import dataclass
 
-from paimonlab.errors import PaimonError
-from paimonlab.notebook.display.characters import text_width, visible
-from paimonlab.notebook.sql_text import line_and_column
+from paimonlab.errors import ColumnNotFoundError, PaimonError, TableNotFoundError
+from paimonlab.notebook.display.characters import visible
+from paimonlab.notebook.display.problem import MOST_LINES, WIDTH, text_lines
 from paimonlab.notebook.statements import Statement
-from paimonlab.spec.secrets import masked, without_secrets
-
-WIDTH = 100
-"""Columns of an error block."""
-_MESSAGE_LINES = 3
+from paimonlab.notebook.topics import Topic, topic_of
+from paimonlab.notebook.views import (
+    MESSAGE_CHARACTERS,
+    Problem,
+    ProblemLine,
+    bounded_trace,
+    problem_lines,
+)
+from paimonlab.spec.secrets import without_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,8 @@ class QueryError(PaimonError):
     ----------
     message
         What is wrong, in a sentence or two.
+    topic
+        The page of ``%paimon_help`` that says more.
     statement
         Which statement; its cell is shown.
     span
@@ -45,59 +52,105 @@ class QueryError(PaimonError):
         self,
         message: str,
         *,
+        topic: Topic,
         statement: Statement | None = None,
         span: Span | None = None,
         hint: str = "",
         condition: str = "",
     ) -> None:
         self.message = message
+        self.topic = topic
         self.statement = statement
         self.span = span
         self.hint = hint
         self.condition = condition
+        self.is_shown = False
         super().__init__(message)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def lines(self, *, prefix: str = "") -> list[str]:
-        """Write the error as at most eight lines, the first of which begins with ``prefix``."""
-        told = without_secrets(self.message)
-        message = prefix + told + (f" [{self.condition}]" if self.condition else "")
-        lines = textwrap.wrap(visible(message), WIDTH)
-        if len(lines) > _MESSAGE_LINES:
-            lines = [*lines[: _MESSAGE_LINES - 1], lines[_MESSAGE_LINES - 1][: WIDTH - 2] + " …"]
-        if self.statement is not None and self.statement.count > 1:
-            lines.append(self.statement.place)
-        if self.statement is not None and self.span is not None:
-            lines += _pointer(self.statement.cell, self.span)
-        if self.hint:
-            lines.append(
-                textwrap.shorten(visible(without_secrets(self.hint)), WIDTH, placeholder=" …")
-            )
-        return lines
+    def problem(self, *, has_trace: bool = False) -> Problem:
+        """Return what is shown of the error, without secrets.
+
+        Parameters
+        ----------
+        has_trace
+            Whether all of what Spark said is wanted, too.
+        """
+        statement = self.statement
+        lines: tuple[ProblemLine, ...] = ()
+        hidden = 0
+        if statement is not None:
+            marked = None if self.span is None else (self.span.start, self.span.end)
+            ends = (statement.start, statement.tokens[-1].end)
+            lines, hidden = problem_lines(statement.cell, ends, marked)
+        return Problem(
+            name=type(self).__name__,
+            message=_bounded(self.message),
+            condition=self.condition,
+            place=statement.place if statement is not None and statement.count > 1 else "",
+            lines=lines,
+            hidden_line_count=hidden,
+            hint=_bounded(self.hint),
+            topic=self.topic,
+            has_trace=self.__cause__ is not None,
+            trace=bounded_trace(whole_trace(self)) if has_trace and self.__cause__ else "",
+        )
+
+    def lines(self) -> list[str]:
+        """Write the error as at most eight lines; as one if all of it was shown before."""
+        if self.is_shown:
+            return [self._line("")]
+        return list(text_lines(self.problem(), most=MOST_LINES, has_help=False))
+
+    def shown(self) -> QueryError:
+        """Return what is raised in its place when a block that says all stands right above."""
+        error = QueryError(self.message, topic=self.topic, condition=self.condition)
+        error.is_shown = True
+        return error
+
+    def _line(self, prefix: str) -> str:
+        condition = f" [{self.condition}]" if self.condition else ""
+        told = visible(prefix + without_secrets(self.message))
+        room = max(WIDTH - len(condition), WIDTH // 2)
+        return (textwrap.shorten(told, room, placeholder=" …") + condition)[:WIDTH]
 
     def _render_traceback_(self) -> list[str]:
         """Tell IPython what to show instead of a traceback."""
-        trace = ["%paimon_trace shows the whole error."] if self.__cause__ else []
-        return [*self.lines(prefix=f"{type(self).__name__}: "), *trace]
+        prefix = f"{type(self).__name__}: "
+        if self.is_shown:
+            return [self._line(prefix)]
+        return list(text_lines(self.problem(), most=MOST_LINES, prefix=prefix))
 
 
-def _pointer(cell: str, span: Span) -> list[str]:
-    """Draw the line a span begins on, and carets under it."""
-    number, column = line_and_column(cell, span.start)
-    line = masked(cell).split("\n")[number - 1]
-    length = min(max(span.end - span.start, 1), max(len(line) - column, 1))
-    gutter = f"{number:>4} | "
-    room = WIDTH - len(gutter)
-    first = max(0, min(column - room // 3, len(line) - room + 1)) if len(line) > room else 0
-    before = ("…" if first else "") + line[first:column]
-    piece = visible(before)
-    carets = "^" * max(text_width(visible(line[column : column + length])), 1)
-    shown = _cut(piece + visible(line[column:]), room)
-    blank = " " * text_width(piece)
-    return [gutter + shown, (" " * (len(gutter) - 2) + "| " + blank + carets)[:WIDTH]]
+def of_paimon(error: PaimonError, statement: Statement) -> QueryError:
+    """Point at what an error of ours is about."""
+    if isinstance(error, QueryError):
+        return error
+    span = _named_span(error, statement)
+    topic = topic_of(error, "sql")
+    return QueryError(str(error), topic=topic, statement=statement, span=span)
 
 
-def _cut(text: str, width: int) -> str:
-    return text if text_width(text) <= width else text[: width - 1] + "…"
+def whole_trace(error: BaseException) -> str:
+    """Write an error with its traceback and where it came from; secrets are not hidden."""
+    return "".join(traceback.format_exception(error))
+
+
+def _named_span(error: PaimonError, statement: Statement) -> Span | None:
+    """Find the last place where the table or column that an error is about is written."""
+    match error:
+        case ColumnNotFoundError():
+            name = error.column
+        case TableNotFoundError():
+            name = error.table.rpartition(".")[2]
+        case _:
+            return None
+    found = [token for token in statement.tokens if token.text.strip("`") == name]
+    return Span(found[-1].start, found[-1].end) if found else None
+
+
+def _bounded(text: str) -> str:
+    told = without_secrets(text)
+    return told if len(told) <= MESSAGE_CHARACTERS else told[: MESSAGE_CHARACTERS - 1] + "…"

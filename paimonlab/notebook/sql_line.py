@@ -6,10 +6,9 @@ import re
 import shlex
 from dataclasses import dataclass, replace
 
-from IPython.core.error import UsageError
-
 from paimonlab.errors import close_matches
 from paimonlab.notebook.commands.sql import DEFAULT_LIMIT
+from paimonlab.notebook.wrong_use import wrong_use
 
 _TARGET = re.compile(r"\s*([^\W\d]\w*)\s*(=?)\s*<<(?=\s|$)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(|b|kb|mb|gb)", re.IGNORECASE)
@@ -97,9 +96,10 @@ def parse_first(line: str) -> SqlLine:
     parsed = parse(line)
     if parsed.sql:
         word = parsed.sql.split()[0]
-        raise UsageError(
+        raise wrong_use(
             f"{word!r} is not an option of %%paimon; SQL begins on the second line."
-            f"{close_matches(word, OPTIONS)}"
+            f"{close_matches(word, OPTIONS)}",
+            "sql",
         )
     return parsed
 
@@ -107,18 +107,19 @@ def parse_first(line: str) -> SqlLine:
 def _option(parsed: SqlLine, word: str, line: str) -> tuple[SqlLine, str]:
     name, has_value, value = word.partition("=")
     if name not in OPTIONS:
-        raise UsageError(
+        raise wrong_use(
             f"unknown option {name}.{close_matches(name, OPTIONS)} "
-            f"%paimon has {', '.join(OPTIONS)}; -- ends the options."
+            f"%paimon has {', '.join(OPTIONS)}; -- ends the options.",
+            "sql",
         )
     if not OPTIONS[name]:
         if has_value:
-            raise UsageError(f"{name} takes no value")
+            raise wrong_use(f"{name} takes no value", "sql")
         return _with_flag(parsed, name), line
     if not has_value:
         match = _WORD.match(line)
         if match is None:
-            raise UsageError(f"{name} needs a value: {name} {OPTIONS[name].upper()}")
+            raise wrong_use(f"{name} needs a value: {name} {OPTIONS[name].upper()}", "sql")
         value, line = match[1], line[match.end() :]
     return _with_value(parsed, name, "".join(shlex.split(value))), line
 
@@ -140,13 +141,13 @@ def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
         case "--max-bytes":
             return replace(parsed, max_bytes=_bytes(value))
     if not value.isdecimal():
-        raise UsageError(f"--limit needs a number of rows, 0 for all, got {value!r}")
+        raise wrong_use(f"--limit needs a number of rows, 0 for all, got {value!r}", "limits")
     return replace(parsed, limit=int(value))
 
 
 def _identifier(option: str, value: str, what: str) -> str:
     if not value.isidentifier():
-        raise UsageError(f"{option} needs the name of a {what}, got {value!r}")
+        raise wrong_use(f"{option} needs the name of a {what}, got {value!r}", "sql")
     return value
 
 
@@ -154,5 +155,5 @@ def _bytes(value: str) -> int:
     """Read a size: a number, or one with kB, MB or GB, powers of 1,000."""
     match = _SIZE.fullmatch(value)
     if match is None:
-        raise UsageError(f"--max-bytes needs a size such as 500kB or 20MB, got {value!r}")
+        raise wrong_use(f"--max-bytes needs a size such as 500kB or 20MB, got {value!r}", "limits")
     return int(float(match[1]) * _UNITS[match[2].lower()])

@@ -37,12 +37,15 @@ def check_travels(statement: Statement, args: Mapping[str, Any]) -> None:
     """
     if not statement.is_query:
         raise QueryError(
-            f"--as-of is for queries, and {statement.title} is none.", statement=statement
+            f"--as-of is for queries, and {statement.title} is none.",
+            topic="time travel",
+            statement=statement,
         )
     token = _system_table(statement, args)
     if token is not None:
         raise QueryError(
             "A system table is read as it is now.",
+            topic="time travel",
             statement=statement,
             span=Span(token.start, token.end),
             hint="Run it in a cell without --as-of.",
@@ -152,5 +155,6 @@ def _option(spark: SparkSession, as_of: int | str) -> tuple[str, str]:
     ).first()
     assert row is not None, "a query without FROM has a row"
     if row[0] is None:
-        raise QueryError(f"--as-of {as_of!r} is no moment: write '2026-01-31 12:00:00'")
+        message = f"--as-of {as_of!r} is no moment: write '2026-01-31 12:00:00'"
+        raise QueryError(message, topic="time travel")
     return "scan.timestamp-millis", str(row[0])

@@ -30,14 +30,15 @@ _WORDS = (
 )
 _SECRET = re.compile("|".join(_WORDS), re.IGNORECASE)
 # A key, how it is tied to its value, and the value: 'a.secret' = 'x', a.secret=x, "token": "x".
+# A word is only looked at from its begin: long ones would take the square of their length.
 _PAIR = re.compile(
-    r"""(?P<head>(?P<quote>['"`]?)(?P<key>[\w.-]*(?:"""
+    r"""(?P<head>(?P<quote>['"`]?)(?<![\w.-])(?P<key>(?=[\w.-]*?(?:"""
     + "|".join(_WORDS)
-    + r""")[\w.-]*)(?P=quote)\s*(?:=>?|:)\s*)
+    + r"""))[\w.-]++)(?P=quote)\s*(?:=>?|:)\s*)
     (?P<value>'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|[^\s,;)}\]&]+)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_USER_INFO = re.compile(r"([A-Za-z][\w+.-]*://)[^/?#\s'\"@]*@")
+_USER_INFO = re.compile(r"((?<![\w+.-])[\w+.-]+://)[^/?#\s'\"@]*@")
 _URI = re.compile(r"([A-Za-z][\w+.-]*://)([^/?#]*)([^?#]*)")
 
 

@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 import paimonlab
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook.connection import NotConnectedError
-from tests.notebook.test_magics import failure, run
+from tests.notebook.test_magics import failure, refusal, run
 
 
 @pytest.fixture
@@ -52,10 +52,12 @@ def test_what_spark_would_do_is_refused_by_name(
     lines = failure(shell, capsys, "%paimon INSERT INTO db.t VALUES (3)")
 
     assert lines == [
-        "QueryError: INSERT without Spark is not supported: connect with --engine spark",
+        "INSERT without Spark is not supported: connect with --engine spark",
         "   1 | INSERT INTO db.t VALUES (3)",
         "     | ^^^^^^",
         "Without Spark: SELECT columns FROM db.t [VERSION AS OF …] [WHERE …] [LIMIT n]",
+        "help: %paimon_help without spark",
+        "QueryError: INSERT without Spark is not supported: connect with --engine spark",
     ]
 
 
@@ -75,7 +77,7 @@ def test_connections_have_names(
     assert connections.current().alias == "one"
     run(shell, "%paimon_connect --close one")
     assert connections.current().alias == "two"
-    assert failure(shell, capsys, "%paimon_connect --use onne") == [
+    assert refusal(shell, capsys, "%paimon_connect --use onne") == [
         "UsageError: no connection onne. %paimon_connect --list shows all"
     ]
 
@@ -85,7 +87,7 @@ def test_two_connections_have_two_catalogs(
 ) -> None:
     run(shell, f'%paimon_connect "{folder}" --engine native')
 
-    (line,) = failure(
+    (line,) = refusal(
         shell, capsys, "%paimon_connect other --engine native --alias b --catalog paimon"
     )
 
@@ -95,10 +97,10 @@ def test_two_connections_have_two_catalogs(
 def test_what_is_wrong_with_a_connection_is_one_line(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert failure(shell, capsys, "%paimon_connect w --engine flink") == [
+    assert refusal(shell, capsys, "%paimon_connect w --engine flink") == [
         "UsageError: engine must be spark or native, got 'flink'"
     ]
-    (line,) = failure(shell, capsys, "%paimon_connect s3://me:hush@lake/w --engine native")
+    (line,) = refusal(shell, capsys, "%paimon_connect s3://me:hush@lake/w --engine native")
     assert "s3://lake/w" in line
     assert "hush" not in line
 
@@ -137,7 +139,7 @@ def test_a_configured_connection_is_listed_and_made_by_its_name(
     config.write_text('[lake]\nwarehouse = "${LAKE}"\nengine = "native"\n')
 
     listed = run(shell, "%paimon_connect --list").to_arrow().to_pylist()
-    (line,) = failure(shell, capsys, "%paimon_connect --use lake")
+    (line,) = refusal(shell, capsys, "%paimon_connect --use lake")
     monkeypatch.setenv("LAKE", str(folder))
     run(shell, "%paimon_connect --use lake")
 
@@ -159,7 +161,7 @@ def test_a_secret_in_plain_text_is_refused_and_not_repeated(
 ) -> None:
     config.write_text('[default]\nwarehouse = "s3://lake/w"\nfs.s3a.secret.key = "hush"\n')
 
-    (line,) = failure(shell, capsys, "%paimon_connect")
+    (line,) = refusal(shell, capsys, "%paimon_connect")
 
     assert "fs.s3a.secret.key is a secret in plain text; write ${NAME} there" in line
     assert "hush" not in line
@@ -184,7 +186,7 @@ def test_wrong_settings_say_where(
 ) -> None:
     config.write_text(text)
 
-    (line,) = failure(shell, capsys, "%paimon_connect")
+    (line,) = refusal(shell, capsys, "%paimon_connect")
 
     assert problem in line
 

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from paimonlab.notebook import views
 from tests.notebook.test_completion import offered
 from tests.notebook.test_heatmap import answers, golden_table
-from tests.notebook.test_magics import failure, run
+from tests.notebook.test_magics import refusal, run
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_files_and_one_file(golden_shell: InteractiveShell) -> None:
 def test_what_cannot_be_shown_is_one_line(
     golden_shell: InteractiveShell, capsys: pytest.CaptureFixture[str], line: str, says: str
 ) -> None:
-    lines = failure(golden_shell, capsys, line)
+    lines = refusal(golden_shell, capsys, line)
 
     assert says in lines[-1]
     assert lines[-1].startswith("UsageError: ")

@@ -150,7 +150,10 @@ def test_an_error_is_short_and_stops_the_cells_behind_it(kernel: Kernel) -> None
     reply, outputs = kernel.run("%%paimon\nSELECT idd\nFROM range(3)")
 
     assert reply["status"] == "error"
-    assert outputs[-1]["type"] == "error"
-    assert outputs[-1]["ename"] == "QueryError"
-    assert len(outputs[-1]["traceback"]) <= 8
+    *_, block, error = outputs
+    assert error["type"] == "error"
+    assert error["ename"] == "QueryError"
+    assert len(block["data"]["text/plain"].splitlines()) + len(error["traceback"]) <= 8
+    assert len(error["evalue"].splitlines()) == 1
+    assert "<details>" in block["data"]["text/html"]
     assert not any(output["type"] == "stream" for output in outputs)

@@ -24,11 +24,19 @@ def failure(shell: InteractiveShell, capsys: pytest.CaptureFixture[str], cell: s
     return (captured.out + captured.err).splitlines()
 
 
+def refusal(shell: InteractiveShell, capsys: pytest.CaptureFixture[str], cell: str) -> list[str]:
+    """Run a line that was typed wrong; return what the user sees before the line about help."""
+    *lines, last = failure(shell, capsys, cell)
+    assert last.startswith("help: %paimon_help ")
+    return lines
+
+
 def test_sql_before_a_connection_says_how_to_connect(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert failure(shell, capsys, "%paimon SELECT 1") == [
-        "UsageError: not connected to a warehouse; first: %paimon_connect PATH"
+        "UsageError: not connected to a warehouse; first: %paimon_connect PATH",
+        "help: %paimon_help connections",
     ]
 
 
@@ -100,15 +108,31 @@ def test_statements_run_in_order_and_stop_at_the_first_failure(
     assert "one;" in lines
     assert any(line.startswith("CREATE DATABASE: done in ") for line in lines)
     assert not any("never" in line for line in lines)
-    assert lines[-7:] == [
-        "QueryError: A column, variable, or function parameter with name `idd` cannot be resolved.",
+    assert lines[-8:] == [
+        "A column, variable, or function parameter with name `idd` cannot be resolved.",
         "[UNRESOLVED_COLUMN.WITH_SUGGESTION, 42703]",
         "statement 3 of 4, lines 4-5",
         "   5 | FROM range(3) WHERE idd = 1;",
         "     |                     ^^^",
         "Did you mean `id`?",
-        "%paimon_trace shows the whole error.",
+        "help: %paimon_help tables; %paimon_trace shows the whole error",
+        (
+            "QueryError: A column, variable, or function parameter … "
+            "[UNRESOLVED_COLUMN.WITH_SUGGESTION, 42703]"
+        ),
     ]
+
+
+def test_an_error_in_python_is_told_in_whole(
+    connected: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = failure(connected, capsys, "import paimonlab\npaimonlab.sql('SELECT idd')")
+
+    assert lines[0].startswith("QueryError: A column, variable, or function parameter with name")
+    assert "   1 | SELECT idd" in lines
+    assert len(lines) <= 8
+    run(connected, "%paimon_trace")
+    assert "AnalysisException" in capsys.readouterr().out
 
 
 def test_the_trace_is_there_when_it_is_asked_for(
@@ -141,7 +165,11 @@ def test_a_bug_keeps_its_own_traceback(
 def test_no_sql_is_an_error(
     connected: InteractiveShell, capsys: pytest.CaptureFixture[str], cell: str
 ) -> None:
-    assert failure(connected, capsys, cell) == ["QueryError: There is no SQL to run."]
+    assert failure(connected, capsys, cell) == [
+        "There is no SQL to run.",
+        "help: %paimon_help sql",
+        "QueryError: There is no SQL to run.",
+    ]
 
 
 def test_misspelt_options_get_a_suggestion(
@@ -160,7 +188,8 @@ def test_help_is_a_table_and_has_topics(
     assert "--limit N" in repr(run(shell, "%paimon --help"))
     assert "<table" in run(shell, "%paimon_help time travel").to_html()
     assert failure(shell, capsys, "%paimon_help sqll") == [
-        "UsageError: no help on 'sqll'. Did you mean 'sql'?"
+        "UsageError: no help on 'sqll'. Did you mean 'sql'?",
+        "help: %paimon_help magics",
     ]
 
 
@@ -230,5 +259,5 @@ def test_very_many_rows_are_asked_for_twice(
 
     assert answers == {"n": 10, "y": 25}
     lines = failure(connected, capsys, query)
-    assert lines[-2] == "--yes fetches them, --limit N fetches the first N."
+    assert lines[-3] == "--yes fetches them, --limit N fetches the first N."
     assert run(connected, query.replace("SELECT", "--yes SELECT")).stats.row_count == 25

@@ -136,7 +136,7 @@ def test_an_interrupt_ends_work_where_it_next_tells_how_far_it_is() -> None:
 
 def test_what_work_raises_is_raised_here() -> None:
     def work(_progress: Any) -> None:
-        raise QueryError("no")
+        raise QueryError("no", topic="call")
 
     with pytest.raises(QueryError, match="no"):
         run_interruptibly(work, label="sys.compact", shows_progress=False)

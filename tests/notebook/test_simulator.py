@@ -223,8 +223,9 @@ def test_what_cannot_be_is_told_on_one_line(
 
         shell.run_cell(line)
 
-        (told,) = capsys.readouterr().err.strip().splitlines()
+        told, about = capsys.readouterr().err.strip().splitlines()
         assert told.startswith("UsageError: "), line
+        assert about.startswith("help: %paimon_help ")
 
 
 def test_hostile_partitions_are_text(tmp_path: Path) -> None:

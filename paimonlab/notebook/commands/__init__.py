@@ -21,6 +21,7 @@ from paimonlab.notebook.commands.log import log
 from paimonlab.notebook.commands.lsm import lsm
 from paimonlab.notebook.commands.manifests import manifests
 from paimonlab.notebook.commands.planned import planned
+from paimonlab.notebook.commands.problem import problem
 from paimonlab.notebook.commands.schemas import schemas
 from paimonlab.notebook.commands.simulator import simulate
 from paimonlab.notebook.commands.sql import (
@@ -61,6 +62,7 @@ __all__ = [
     "manifests",
     "parse",
     "planned",
+    "problem",
     "run",
     "schemas",
     "show_help",

@@ -69,9 +69,11 @@ def _one_query(text: str) -> Statement:
     statements = parse(text)
     first = statements[0]
     if len(statements) > 1:
-        raise QueryError(f"One query at a time can be planned; there are {len(statements)}.")
+        message = f"One query at a time can be planned; there are {len(statements)}."
+        raise QueryError(message, topic="sql", statement=statements[1])
     if not first.is_query:
-        raise QueryError(f"Only queries can be planned, and {first.title} is none.")
+        message = f"Only queries can be planned, and {first.title} is none."
+        raise QueryError(message, topic="sql", statement=first)
     return first
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from paimonlab.errors import PaimonError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native
 from paimonlab.notebook.call_statement import is_call
@@ -15,7 +16,7 @@ from paimonlab.notebook.history import history
 from paimonlab.notebook.native_call import run_call
 from paimonlab.notebook.parameters import bind
 from paimonlab.notebook.progress import is_wanted
-from paimonlab.notebook.query_error import QueryError
+from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement, quote_system_tables, split
 from paimonlab.notebook.travel import check_travels
@@ -104,7 +105,7 @@ def parse(text: str) -> list[Statement]:
     """
     statements = split(text)
     if not statements:
-        raise QueryError("There is no SQL to run.")
+        raise QueryError("There is no SQL to run.", topic="sql")
     return statements
 
 
@@ -151,7 +152,12 @@ def _run_natively(
             check_travels(statement, args)
         shows_progress = manner.progress and is_wanted()
         return run_call(here, statement, args, shows_progress=shows_progress)
-    return native.run(here, statement, limit=manner.limit, as_of=manner.as_of)
+    try:
+        return native.run(here, statement, limit=manner.limit, as_of=manner.as_of)
+    except QueryError:
+        raise
+    except PaimonError as error:
+        raise of_paimon(error, statement) from error
 
 
 def _alias(spark: SparkSession | None) -> str:

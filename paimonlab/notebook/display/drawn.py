@@ -50,6 +50,8 @@ class Drawn(Generic[StructT]):
     """HTML that stands for the picture and the tables where those would say less."""
     markdown: str = ""
     """Stands for the tables in Markdown where those would say less."""
+    text: str = ""
+    """Stands for all else in text where that would say less."""
     link: str = ""
     """Views with the same link follow each other's selections: the table's name."""
     answer: Answer | None = None
@@ -93,7 +95,7 @@ class Drawn(Generic[StructT]):
 
     def to_text(self) -> str:
         """Return aligned text."""
-        return "\n".join((*map(plain.text, self._grids), *self.legend))
+        return self.text or "\n".join((*map(plain.text, self._grids), *self.legend))
 
     def data(self) -> dict[str, Any]:
         """Return what the interactive form draws, as JSON; whole numbers beyond 2^53 as text.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from paimonlab.notebook import commands
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line
 from paimonlab.notebook.views import View
+from paimonlab.notebook.wrong_use import wrong_use
 
 
 @magics_class
@@ -27,7 +27,7 @@ class CompactionMagics(Magics):
         asked = arguments(self.paimon_lsm, line)
         for option, value in (("-n", asked.last), ("--buckets", asked.buckets)):
             if value < 1:
-                raise UsageError(f"{option} must be at least 1, got {value}")
+                raise wrong_use(f"{option} must be at least 1, got {value}", "magics")
         with errors_on_one_line():
             return commands.lsm(
                 asked.table,
@@ -51,7 +51,7 @@ class CompactionMagics(Magics):
             with errors_on_one_line():
                 return commands.compaction(asked.table, asked.snapshot, snapshots=asked.last)
         except ValueError as error:
-            raise UsageError(str(error)) from error
+            raise wrong_use(str(error), "magics") from error
 
     @line_magic
     @magic_arguments()
@@ -73,7 +73,7 @@ class CompactionMagics(Magics):
                     pattern=asked.pattern,
                 )
         except ValueError as error:
-            raise UsageError(str(error)) from error
+            raise wrong_use(str(error), "magics") from error
 
 
 def partition_of(text: str | None) -> dict[str, str] | None:
@@ -89,5 +89,5 @@ def partition_of(text: str | None) -> dict[str, str] | None:
     pairs = [part.partition("=") for part in text.replace("/", ",").split(",") if part]
     for key, equals, _ in pairs:
         if not equals or not key:
-            raise UsageError(f"a partition is written KEY=VALUE,…, got {text!r}")
+            raise wrong_use(f"a partition is written KEY=VALUE,…, got {text!r}", "magics")
     return {key.strip(): value.strip() for key, _, value in pairs}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
@@ -10,6 +9,7 @@ from paimonlab.notebook import commands
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line
 from paimonlab.notebook.views import View
 from paimonlab.notebook.views.heatmap import DEFAULT_TOP, MEASURES
+from paimonlab.notebook.wrong_use import wrong_use
 
 
 @magics_class
@@ -36,7 +36,7 @@ class FileMagics(Magics):
         """Draw the buckets of a table by what they hold."""
         asked = arguments(self.paimon_heatmap, line)
         if asked.top < 1:
-            raise UsageError(f"--top must be at least 1, got {asked.top}")
+            raise wrong_use(f"--top must be at least 1, got {asked.top}", "magics")
         with errors_on_one_line():
             return commands.heatmap(
                 asked.table, by=asked.by, top=asked.top, snapshot=asked.snapshot

@@ -11,7 +11,8 @@ from IPython.core.magic_arguments import parse_argstring
 
 from paimonlab.errors import PaimonError, close_matches
 from paimonlab.notebook.query_error import QueryError
-from paimonlab.spec.secrets import without_secrets
+from paimonlab.notebook.topics import topic_of
+from paimonlab.notebook.wrong_use import wrong_use
 
 
 @contextmanager
@@ -22,7 +23,7 @@ def errors_on_one_line() -> Iterator[None]:
     except QueryError:
         raise
     except PaimonError as error:
-        raise UsageError(without_secrets(str(error))) from error
+        raise wrong_use(str(error), topic_of(error, "magics")) from error
 
 
 def arguments(magic: Callable[..., Any], line: str) -> Any:
@@ -33,7 +34,7 @@ def arguments(magic: Callable[..., Any], line: str) -> Any:
         known = [word for word in magic.__doc__.split() if word.startswith("-")]  # type: ignore[union-attr]
         unknown = str(error).partition("unrecognized arguments:")[2].split()
         hints = {close_matches(word, known) for word in unknown if word.startswith("-")}
-        raise UsageError(f"{error}.{''.join(sorted(hints))}") from None
+        raise wrong_use(f"{error}.{''.join(sorted(hints))}", "magics") from None
 
 
 def unquoted(word: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
@@ -10,6 +9,7 @@ from paimonlab.notebook import commands
 from paimonlab.notebook.commands.travel import MOST_ROWS, MOST_STEPS
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
 from paimonlab.notebook.views import View
+from paimonlab.notebook.wrong_use import wrong_use
 
 
 @magics_class
@@ -47,9 +47,9 @@ class RowMagics(Magics):
         """Show a table at points of its past; reads data files."""
         asked = arguments(self.paimon_travel, line)
         if not 2 <= asked.steps <= MOST_STEPS:
-            raise UsageError(f"-n must be 2 to {MOST_STEPS}, got {asked.steps}")
+            raise wrong_use(f"-n must be 2 to {MOST_STEPS}, got {asked.steps}", "magics")
         if not 1 <= asked.rows <= MOST_ROWS:
-            raise UsageError(f"--rows must be 1 to {MOST_ROWS}, got {asked.rows}")
+            raise wrong_use(f"--rows must be 1 to {MOST_ROWS}, got {asked.rows}", "magics")
         with errors_on_one_line():
             return commands.travel(
                 asked.table,

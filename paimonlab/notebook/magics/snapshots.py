@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from paimonlab.notebook import commands
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
 from paimonlab.notebook.views import View
+from paimonlab.notebook.wrong_use import wrong_use
 
 
 @magics_class
@@ -23,7 +23,7 @@ class SnapshotMagics(Magics):
         """Draw the newest snapshots of a table."""
         asked = arguments(self.paimon_timeline, line)
         if asked.last < 1:
-            raise UsageError(f"-n must be at least 1, got {asked.last}")
+            raise wrong_use(f"-n must be at least 1, got {asked.last}", "magics")
         with errors_on_one_line():
             return commands.timeline(asked.table, last=asked.last)
 
@@ -35,7 +35,7 @@ class SnapshotMagics(Magics):
         """Show what the newest commits of a table did."""
         asked = arguments(self.paimon_log, line)
         if asked.last < 1:
-            raise UsageError(f"-n must be at least 1, got {asked.last}")
+            raise wrong_use(f"-n must be at least 1, got {asked.last}", "magics")
         with errors_on_one_line():
             return commands.log(asked.table, last=asked.last)
 

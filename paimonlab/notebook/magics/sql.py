@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import traceback
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
@@ -18,10 +18,11 @@ from paimonlab.notebook import commands, settings, sql_line
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook.history import history
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
-from paimonlab.notebook.query_error import QueryError
+from paimonlab.notebook.query_error import QueryError, whole_trace
 from paimonlab.notebook.result import Result
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.views import View
+from paimonlab.notebook.wrong_use import wrong_use
 from paimonlab.spec.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -47,13 +48,21 @@ def _connected(asked: Any) -> connections.Connection:
 
 def _of_all_rows(manner: commands.Manner, statement: Statement) -> commands.Manner:
     if not statement.is_query:
-        raise QueryError(f"--to is for queries, and {statement.title} is none.")
+        raise QueryError(
+            f"--to is for queries, and {statement.title} is none.",
+            topic="limits",
+            statement=statement,
+        )
     return replace(manner, limit=0, max_bytes=None, confirm=None)
 
 
 def _viewed(name: str, statement: Statement) -> str:
     if not statement.is_query:
-        raise QueryError(f"--view is for queries, and {statement.title} is none.")
+        raise QueryError(
+            f"--view is for queries, and {statement.title} is none.",
+            topic="sql",
+            statement=statement,
+        )
     return name
 
 
@@ -65,6 +74,7 @@ def _confirm() -> bool:
     except (EOFError, OSError, StdinNotImplementedError) as error:
         raise QueryError(
             f"There are more than {commands.MANY_ROWS:,} rows, and nobody can be asked.",
+            topic="limits",
             hint="--yes fetches them, --limit N fetches the first N.",
         ) from error
 
@@ -75,7 +85,7 @@ def _values_on_one_line() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise UsageError(without_secrets(str(error))) from error
+        raise wrong_use(str(error), "connections") from error
 
 
 @magics_class
@@ -126,10 +136,13 @@ class SqlMagics(Magics):
     @line_magic
     def paimon_trace(self, _line: str) -> None:
         """Show all of the last SQL error: what Spark said, and where it came from."""
-        if self._last_error is None:
-            raise UsageError("no SQL has failed yet")
-        whole = "".join(traceback.format_exception(self._last_error))
-        print(without_secrets(whole))  # noqa: T201 - asked for
+        # What failed in Python, as `paimonlab.sql(…)`, only IPython knows.
+        last = getattr(sys, "last_value", None)
+        is_newer = isinstance(last, QueryError) and not last.is_shown
+        error = last if is_newer else self._last_error
+        if error is None:
+            raise wrong_use("no SQL has failed yet", "errors")
+        print(without_secrets(whole_trace(error)))  # noqa: T201 - asked for
 
     @line_magic
     @magic_arguments()
@@ -140,7 +153,7 @@ class SqlMagics(Magics):
         """Show the statements that were run: when, where, how many rows, how long."""
         asked = arguments(self.paimon_history, line)
         if asked.last < 1:
-            raise UsageError(f"-n must be at least 1, got {asked.last}")
+            raise wrong_use(f"-n must be at least 1, got {asked.last}", "magics")
         return commands.statement_history(
             last=asked.last, is_failed=asked.failed, pattern=unquoted(" ".join(asked.pattern))
         )
@@ -149,11 +162,12 @@ class SqlMagics(Magics):
     def paimon_rerun(self, line: str) -> Result | View | DataFrame | None:
         """Run a statement of %paimon_history again: %paimon_rerun NUMBER."""
         if not line.strip().isdecimal():
-            raise UsageError("%paimon_rerun needs the number of a statement in %paimon_history")
+            message = "%paimon_rerun needs the number of a statement in %paimon_history"
+            raise wrong_use(message, "magics")
         try:
             sql = history().text(int(line))
         except LookupError as error:
-            raise UsageError(str(error)) from error
+            raise wrong_use(str(error), "magics") from error
         return self._answer(sql_line.SqlLine(), sql)
 
     @no_var_expand
@@ -181,7 +195,7 @@ class SqlMagics(Magics):
     def _answer(self, asked: sql_line.SqlLine, sql: str) -> Result | View | DataFrame | None:
         if "--help" in asked.flags:
             return commands.show_help("sql")
-        with errors_on_one_line(), self._remembering_errors():
+        with errors_on_one_line(), self._showing_errors():
             if "--explain-params" in asked.flags:
                 return commands.explain_parameters(sql, self._variables, source="notebook")
             if asked.flags & {"--dry-run", "--explain"}:
@@ -236,9 +250,11 @@ class SqlMagics(Magics):
         return None if asked.is_silent else frame
 
     @contextmanager
-    def _remembering_errors(self) -> Iterator[None]:
+    def _showing_errors(self) -> Iterator[None]:
+        """Show a block that says all, then stop the cell with one line."""
         try:
             yield
         except QueryError as error:
             self._last_error = error
-            raise
+            display(commands.problem(error))
+            raise error.shown() from error

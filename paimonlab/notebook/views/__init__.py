@@ -57,6 +57,13 @@ from paimonlab.notebook.views.manifests import (
     repeatable_manifests,
 )
 from paimonlab.notebook.views.planned import PlannedQuery, PlannedRead
+from paimonlab.notebook.views.problem import (
+    MESSAGE_CHARACTERS,
+    Problem,
+    ProblemLine,
+    bounded_trace,
+    problem_lines,
+)
 from paimonlab.notebook.views.result import ResultColumn, ResultRows
 from paimonlab.notebook.views.schemas import (
     SchemaColumn,
@@ -98,6 +105,7 @@ from paimonlab.notebook.views.view import View, rows
 
 __all__ = [
     "INTERACTIVE",
+    "MESSAGE_CHARACTERS",
     "SIMULATED_OPTIONS",
     "Advice",
     "BucketChange",
@@ -146,6 +154,8 @@ __all__ = [
     "Pick",
     "PlannedQuery",
     "PlannedRead",
+    "Problem",
+    "ProblemLine",
     "ResultColumn",
     "ResultRows",
     "SchemaColumn",
@@ -174,6 +184,7 @@ __all__ = [
     "Untouched",
     "VectorNode",
     "View",
+    "bounded_trace",
     "compaction",
     "data_file",
     "diff",
@@ -182,6 +193,7 @@ __all__ = [
     "heatmap",
     "log",
     "lsm",
+    "problem_lines",
     "repeatable",
     "repeatable_diff",
     "repeatable_doctor",
