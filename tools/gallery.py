@@ -35,6 +35,7 @@ VIEWS: dict[str, Callable[[Table], Any]] = {
     "log": lambda table: table.show.log(),
     "travel": lambda table: table.show.travel(),
     "health": lambda table: table.show.health(),
+    "profile": lambda table: table.show.profile(),
     "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
 }
 

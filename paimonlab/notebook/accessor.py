@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -81,6 +81,16 @@ class Show:
     def files(self, *, snapshot: int | None = None) -> View:
         """Draw data files by size and place, as ``%paimon_files`` does."""
         return commands.files(self._table, snapshot=snapshot)
+
+    def profile(
+        self,
+        *,
+        where: str | None = None,
+        columns: Sequence[str] | None = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> View:
+        """Show what is in each column of all rows, as ``%paimon_profile`` does."""
+        return commands.profile(self._table, where=where, columns=columns, path=path)
 
     def compaction(self, snapshot: int | None = None, *, snapshots: int = 100) -> View:
         """Show what compactions did and what would be picked, as ``%paimon_compaction`` does."""

@@ -39,7 +39,7 @@ class ColumnFacts:
 def column_facts(column: pa.ChunkedArray) -> ColumnFacts:
     """Summarise a column; nested columns have nulls only."""
     kind = column.type
-    if not _is_comparable(kind):
+    if not is_comparable(kind):
         return ColumnFacts(column.null_count, 0, None, None, None, (), ())
     values = column.drop_null()
     nans = 0
@@ -55,7 +55,8 @@ def column_facts(column: pa.ChunkedArray) -> ColumnFacts:
     return ColumnFacts(column.null_count, nans, distinct, low, high, _bins(values), _top(values))
 
 
-def _is_comparable(kind: pa.DataType) -> bool:
+def is_comparable(kind: pa.DataType) -> bool:
+    """Tell whether values of a type can be counted and ordered: nested ones are not."""
     types = pa.types
     return (
         types.is_boolean(kind)
@@ -121,7 +122,7 @@ def ranks(column: pa.ChunkedArray) -> tuple[int, ...] | None:
 
     None if values have no order; the place of NULL means nothing.
     """
-    if not _is_comparable(column.type):
+    if not is_comparable(column.type):
         return None
     dense = pc.rank(_ordered(column).combine_chunks(), sort_keys="ascending", tiebreaker="dense")
     return tuple(dense.to_pylist())

@@ -82,7 +82,7 @@ def run(
     )
     return Result(
         table,
-        types=[_type(field) for field in table.schema],
+        types=[type_text(field) for field in table.schema],
         sql=statement.text,
         title=statement.title,
         stats=stats,
@@ -103,6 +103,25 @@ def scan_of(connection: Connection, statement: Statement, as_of: int | str | Non
         check_travels(statement, {})
     scan = _scan(connection, query, 0, as_of)
     return scan if isinstance(scan, Scan) else None
+
+
+def batches_of(
+    connection: Connection, statement: Statement, as_of: int | str | None
+) -> pa.RecordBatchReader:
+    """Stream all rows of a query.
+
+    Raises
+    ------
+    QueryError
+        As `run` does.
+    """
+    query = _Parser(statement).query()
+    if as_of is not None:
+        check_travels(statement, {})
+    scan = _scan(connection, query, 0, as_of)
+    if query.is_count or not isinstance(scan, Scan):
+        return _rows(connection, query, 0, as_of).to_reader()
+    return scan.to_batches()
 
 
 def _rows(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> pa.Table:
@@ -131,7 +150,8 @@ def _scan(connection: Connection, query: _Query, limit: int, as_of: int | str | 
     return table.scan(query.columns, query.where, limit=None if query.is_count else asked, **point)
 
 
-def _type(field: pa.Field) -> str:
+def type_text(field: pa.Field) -> str:
+    """Name the type of a column as SQL does."""
     return format_type(with_nullable(from_arrow(field.type), nullable=True)).lower()
 
 

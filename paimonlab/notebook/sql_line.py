@@ -26,6 +26,7 @@ OPTIONS = {
     "--explain": "",
     "--explain-params": "",
     "--dry-run": "",
+    "--profile": "",
     "--no-progress": "",
     "--help": "",
 }

@@ -321,6 +321,20 @@ WAYS: dict[str, Way] = {
         by_keys=_finding(0),
         roles=(*GRID, "[role=group][aria-label=severities]"),
     ),
+    "profile": Way(
+        show=lambda table: table.show.profile(),
+        item="tbody tr",
+        by_mouse=lambda profile: Said(
+            text=f"{profile.columns[0].name}: 0 % NULL, "
+            f"{profile.columns[0].distinct_count} distinct"
+        ),
+        keys=("ArrowDown", "Enter"),
+        by_keys=lambda profile: Said(
+            text=f"{profile.columns[1].name}: 0 % NULL, "
+            f"{profile.columns[1].distinct_count} distinct"
+        ),
+        roles=("th[scope=col][aria-sort]", "input[type=search][aria-label]", "[role=region]"),
+    ),
     "result": Way(
         show=lambda table: make(table.scan().to_arrow()).view,
         item="button.sort",

@@ -70,3 +70,27 @@ def test_a_finding_says_what_to_do(page_of: PageOf, orders: Table, scheme: str) 
     expect(page.get_by_role("button", name="copy Python")).to_be_visible()
     page.get_by_role("button", name="▲ warning 1").click()
     expect(page.get_by_role("row").filter(has_text="level-0-backlog")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_columns_of_a_profile_sort_filter_and_open(
+    page_of: PageOf, orders: Table, scheme: str
+) -> None:
+    page = page_of(orders.show.profile(), color_scheme=scheme)
+    shown = page.locator(".profile tbody tr")
+
+    page.get_by_role("button", name="distinct").click()
+    expect(shown.first).to_contain_text("dt")
+    page.get_by_role("button", name="distinct").click()
+    expect(shown.first).to_contain_text("107")
+    page.get_by_role("searchbox").fill("string")
+    expect(shown).to_have_count(4)
+    expect(page.get_by_role("status").first).to_have_text("4 of 6 columns")
+    page.get_by_role("searchbox").fill("")
+    shown.nth(0).focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    chosen = page.get_by_role("region", name="the chosen column")
+    expect(chosen).to_contain_text("channel")
+    expect(chosen).to_contain_text("37, 34.6 %")
+    expect(page.get_by_role("status").last).to_have_text("channel: 34.6 % NULL, 3 distinct")

@@ -22,6 +22,7 @@ from paimonlab.notebook.commands.lsm import lsm
 from paimonlab.notebook.commands.manifests import manifests
 from paimonlab.notebook.commands.planned import planned
 from paimonlab.notebook.commands.problem import problem
+from paimonlab.notebook.commands.profile import profile, profile_query
 from paimonlab.notebook.commands.schemas import schemas
 from paimonlab.notebook.commands.simulator import simulate
 from paimonlab.notebook.commands.sql import (
@@ -63,6 +64,8 @@ __all__ = [
     "parse",
     "planned",
     "problem",
+    "profile",
+    "profile_query",
     "run",
     "schemas",
     "show_help",

@@ -141,7 +141,7 @@ def lazy(
         If the statement is no query.
     """
     session = connections.current().session("--lazy")
-    return _OnSpark(session, statement, bind(statement, args), as_of).frame()
+    return OnSpark(session, statement, bind(statement, args), as_of).frame()
 
 
 def _run_natively(
@@ -169,7 +169,7 @@ def _run_on_spark(
 ) -> Result:
     from paimonlab.notebook.running import run_on_spark  # noqa: PLC0415 - PySpark is optional
 
-    work = _OnSpark(session, statement, bind(statement, args), manner.as_of)
+    work = OnSpark(session, statement, bind(statement, args), manner.as_of)
     wanted = manner.limit if manner.limit and statement.is_query else None
     is_asked = manner.confirm is not None and statement.is_query
     asks_first = is_asked and (wanted is None or wanted > MANY_ROWS)
@@ -209,7 +209,7 @@ def _run_on_spark(
 
 
 @dataclass(frozen=True, slots=True)
-class _OnSpark:
+class OnSpark:
     """One statement to be sent to Spark."""
 
     spark: SparkSession
@@ -223,7 +223,7 @@ class _OnSpark:
 
         begin = time.monotonic()
         frame = self.frame()
-        found = self._explained(lambda: fetch(frame, limit=limit))
+        found = self.explained(lambda: fetch(frame, limit=limit))
         return frame, found, time.monotonic() - begin
 
     def frame(self) -> DataFrame:
@@ -238,9 +238,10 @@ class _OnSpark:
                     return self.spark.sql(sent.text, args=self.args)
                 return self.spark.sql(sent.text)
 
-        return self._explained(send)
+        return self.explained(send)
 
-    def _explained(self, work: Callable[[], T]) -> T:
+    def explained(self, work: Callable[[], T]) -> T:
+        """Do something with the frame; errors of Spark become those of the statement."""
         from paimonlab.notebook.explain import explain  # noqa: PLC0415 - PySpark is optional
 
         try:

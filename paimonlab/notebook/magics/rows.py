@@ -57,3 +57,21 @@ class RowMagics(Magics):
                 steps=asked.steps,
                 rows=asked.rows,
             )
+
+    @line_magic
+    @magic_arguments()
+    @argument("table", metavar="DB.TABLE", help="database.table")
+    @argument("-o", "--output", metavar="FILE", help="write the view as an HTML page, too")
+    @argument("--where", metavar="SQL", help="only these rows")
+    @argument("--columns", metavar="A,B", help="only these columns")
+    def paimon_profile(self, line: str) -> View:
+        """Show what is in each column of a table; reads data files."""
+        asked = arguments(self.paimon_profile, line)
+        columns = asked.columns and unquoted(asked.columns).split(",")
+        with errors_on_one_line():
+            return commands.profile(
+                asked.table,
+                where=asked.where and unquoted(asked.where),
+                columns=columns and [name.strip() for name in columns],
+                path=asked.output and unquoted(asked.output),
+            )

@@ -186,6 +186,7 @@ class SqlMagics(Magics):
         ``--lazy`` returns Spark's DataFrame and runs nothing; ``--view NAME`` makes the query a
         temporary view; ``--explain-params`` shows the values of ``:name`` and runs nothing;
         ``--to FILE`` writes all rows as .csv, .parquet or .arrow;
+        ``--profile`` shows what is in each column of all rows of a query, too;
         ``--dry-run`` shows which files would be read, ``--explain`` Spark's plan, too;
         ``--no-progress``. ``--`` ends the options.
         """
@@ -210,7 +211,7 @@ class SqlMagics(Magics):
         assert self.shell is not None, "magics run in a shell"
         return self.shell.user_ns
 
-    def _run(self, asked: sql_line.SqlLine, sql: str) -> Result | DataFrame | None:
+    def _run(self, asked: sql_line.SqlLine, sql: str) -> Result | View | DataFrame | None:
         variables = self._variables
         manner = commands.Manner(
             limit=asked.limit,
@@ -235,9 +236,14 @@ class SqlMagics(Magics):
                 result.spark.createOrReplaceTempView(_viewed(asked.view, statement))
             if is_last and asked.target is not None:
                 variables[asked.target] = result
-            if is_last and not asked.is_silent:
-                return None if is_written else result
-            if not asked.is_silent:
+            is_shown = not asked.is_silent and not (is_last and is_written)
+            if is_last and "--profile" in asked.flags:
+                if is_shown:
+                    display(result)
+                return commands.profile_query(statement, variables, manner)
+            if is_last and is_shown:
+                return result
+            if is_shown:
                 display(result)
         return None
 

@@ -452,6 +452,41 @@ export interface Pick {
   ofFiles: number;
 }
 
+export interface Profile {
+  kind: "profile";
+  title: string;
+  table: string;
+  rowCount: number;
+  columns: (ProfileColumn)[];
+  notes: (string)[];
+}
+
+export interface ProfileColumn {
+  name: string;
+  type: string;
+  isNumber: boolean;
+  hasFacts: boolean;
+  nullCount: number;
+  nanCount: number;
+  infiniteCount: number;
+  distinctCount: number | null;
+  isDistinctExact: boolean;
+  low: string | null;
+  high: string | null;
+  mean: number | null;
+  standardDeviation: number | null;
+  quantiles: (string)[];
+  isSampled: boolean;
+  bins: (number)[];
+  binStarts: (string)[];
+  top: ([string, number])[];
+  topError: number;
+  shortest: number | null;
+  longest: number | null;
+  meanLength: number | null;
+  longestText: string | null;
+}
+
 export interface ResultColumn {
   name: string;
   type: string;

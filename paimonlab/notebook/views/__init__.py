@@ -64,6 +64,7 @@ from paimonlab.notebook.views.problem import (
     bounded_trace,
     problem_lines,
 )
+from paimonlab.notebook.views.profile import Profile, ProfileColumn
 from paimonlab.notebook.views.result import ResultColumn, ResultRows
 from paimonlab.notebook.views.schemas import (
     SchemaColumn,
@@ -156,6 +157,8 @@ __all__ = [
     "PlannedRead",
     "Problem",
     "ProblemLine",
+    "Profile",
+    "ProfileColumn",
     "ResultColumn",
     "ResultRows",
     "SchemaColumn",
@@ -230,5 +233,6 @@ INTERACTIVE = (
     Compaction,
     Travel,
     DataFileView,
+    Profile,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

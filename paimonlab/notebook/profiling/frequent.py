@@ -1,0 +1,74 @@
+"""Which values occur most often.
+
+Source: J. Misra, D. Gries, "Finding repeated elements", 1982; that summaries can be added is
+shown in P. Agarwal and others, "Mergeable summaries", 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+SIZE = 2_000
+"""Values that are counted at a time."""
+LONGEST_BYTES = 256
+"""Longer texts are not counted: memory is bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frequent:
+    """Counts of values, exact while there are at most `SIZE` different ones."""
+
+    values: pa.Array
+    """Each once."""
+    counts: pa.Array
+    """int64; a value occurs at least so often, and at most `error` times more."""
+    error: int = 0
+
+    @staticmethod
+    def of(values: pa.Array) -> Frequent:
+        """Take them of values without nulls."""
+        kind = values.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
+            values = values.filter(pc.less_equal(pc.binary_length(values), LONGEST_BYTES))
+        found = values.value_counts()
+        return _bounded(found.field("values"), found.field("counts"), 0)
+
+    def __add__(self, other: Frequent) -> Frequent:
+        both = pa.table(
+            {
+                "value": pa.chunked_array([self.values, other.values]),
+                "count": pa.chunked_array([self.counts, other.counts]),
+            }
+        )
+        summed = both.group_by("value", use_threads=False).aggregate([("count", "sum")])
+        values, counts = (summed[name].combine_chunks() for name in ("value", "count_sum"))
+        return _bounded(values, counts, self.error + other.error)
+
+    def top(self, number: int) -> list[tuple[pa.Scalar, int]]:
+        """Return the most frequent values, but for those whose counts say nothing.
+
+        Those are what occurs once, and counts that are not above their own `error`. More
+        frequent ones come first, equally frequent ones in their own order.
+        """
+        is_repeated = pc.greater(self.counts, max(self.error, 1))
+        values, counts = self.values.filter(is_repeated), self.counts.filter(is_repeated)
+        keys = values.cast(pa.int64()) if pa.types.is_duration(values.type) else values
+        rows = pa.table({"count": counts, "value": keys})
+        order = pc.sort_indices(rows, sort_keys=[("count", "descending"), ("value", "ascending")])
+        order = order[:number]
+        return list(zip(values.take(order), counts.take(order).to_pylist(), strict=True))
+
+
+def _bounded(values: pa.Array, counts: pa.Array, error: int) -> Frequent:
+    counts = counts.cast(pa.int64())
+    if len(counts) <= SIZE:
+        return Frequent(values, counts, error)
+    order = pc.array_sort_indices(counts, order="descending")[: SIZE + 1]
+    values, counts = values.take(order), counts.take(order)
+    cut = counts[SIZE].as_py()
+    counts = pc.subtract(counts, cut)
+    is_left = pc.greater(counts, 0)
+    return Frequent(values.filter(is_left), counts.filter(is_left), error + cut)

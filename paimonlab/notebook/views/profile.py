@@ -1,0 +1,63 @@
+"""What is in each column of a table or of a query, for display."""
+
+from __future__ import annotations
+
+import msgspec
+
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Of the rows, that `ProfileColumn.quantiles` are told for."""
+
+
+class ProfileColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A column and what is in it. All texts are cut when they are long."""
+
+    name: str
+    type: str
+    """As SQL writes it."""
+    is_number: bool
+    has_facts: bool
+    """False: a nested column, of which only the nulls are counted."""
+    null_count: int
+    nan_count: int
+    infinite_count: int
+    distinct_count: int | None
+    """Different values without NULL; None: values cannot be compared."""
+    is_distinct_exact: bool
+    low: str | None
+    """The least value, NaN not among them; None if there is none."""
+    high: str | None
+    mean: float | None
+    """Of the finite numbers; None: no numbers."""
+    standard_deviation: float | None
+    quantiles: tuple[str, ...]
+    """For each of `SHARES` the least value that so many are not above; empty: no order."""
+    is_sampled: bool
+    """Whether the quantiles are those of some of the rows."""
+    bins: tuple[int, ...]
+    """Rows in equally wide ranges; empty: neither numbers nor times."""
+    bin_starts: tuple[str, ...]
+    """Where each range begins."""
+    top: tuple[tuple[str, int], ...]
+    """The most frequent values, if any occurs more than once."""
+    top_error: int
+    """A value occurs as often as `top` says, or up to so many times more."""
+    shortest: int | None
+    """Characters of the shortest text, bytes of the shortest binary value; None: no texts."""
+    longest: int | None
+    mean_length: float | None
+    longest_text: str | None
+
+
+class Profile(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="profile", tag_field="kind"
+):
+    """All columns of some rows."""
+
+    title: str
+    """The table, or the first words of the query."""
+    table: str
+    """Empty: a query."""
+    row_count: int
+    columns: tuple[ProfileColumn, ...]
+    notes: tuple[str, ...]
+    """What was read, and what is not exact."""
