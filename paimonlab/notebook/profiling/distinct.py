@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
 from paimonlab.notebook.profiling.mixing import mixed
@@ -31,6 +30,8 @@ class Distinct:
         """Take them of values without nulls."""
         if not len(values):
             return Distinct()
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         series = pl.Series(values)
         return Distinct(np.unique(mixed(series.hash(seed=0).to_numpy()))[:SIZE])
 
