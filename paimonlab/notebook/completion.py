@@ -19,9 +19,10 @@ from IPython.core.completer import (
 from IPython.core.interactiveshell import InteractiveShell
 
 from paimonlab.notebook import connection as connections
+from paimonlab.notebook.candidates import Candidate
 from paimonlab.notebook.help_pages import TOPICS
 from paimonlab.notebook.known_names import known_names
-from paimonlab.notebook.sql_completion import Candidate, Names, sql_candidates
+from paimonlab.notebook.sql_completion import Names, sql_candidates
 from paimonlab.notebook.sql_line import OPTIONS
 
 _IDENTIFIER = "paimonlab"

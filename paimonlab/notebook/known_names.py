@@ -97,6 +97,9 @@ def known_names() -> Names:
         points=lambda name: ask(f"points {name}", lambda: _points(here, name), {}),
         system_tables=system_tables,
         functions=lambda: ask("functions", lambda: _functions(here), ()),
+        tags=lambda name: ask(f"tags {name}", lambda: _tags(here, name), {}),
+        branches=lambda name: ask(f"branches {name}", lambda: _branches(here, name), {}),
+        catalog=here.catalog_name,
     )
 
 
@@ -109,11 +112,23 @@ def _columns(here: Connection, name: str) -> pa.Schema | None:
     return here.catalog.table(_in_catalog(here, name)).arrow_schema
 
 
+def _tags(here: Connection, name: str) -> dict[str, str]:
+    table = here.catalog.table(_in_catalog(here, name))
+    if not isinstance(table, Table):
+        return {}
+    return {tag: f"tag of snapshot {one.id}" for tag, one in table.tags.list().items()}
+
+
+def _branches(here: Connection, name: str) -> Mapping[str, str]:
+    table = here.catalog.table(_in_catalog(here, name))
+    return dict.fromkeys(table.branches.list(), "branch") if isinstance(table, Table) else {}
+
+
 def _points(here: Connection, name: str) -> Mapping[str, str]:
     table = here.catalog.table(_in_catalog(here, name))
     if not isinstance(table, Table):
         return {}
-    tags = {tag: f"tag of snapshot {one.id}" for tag, one in table.tags.list().items()}
+    tags = _tags(here, name)
     newest = sorted(table.snapshots.list(), key=lambda one: -one.id)[:_NEWEST]
     return tags | {str(one.id): one.commit_kind.value for one in newest}
 

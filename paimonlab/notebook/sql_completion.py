@@ -6,12 +6,14 @@ Pure: what is known of a catalog comes as functions, called only where their ans
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from paimonlab.notebook.call_completion import CallNames, begins_call, call_candidates
+from paimonlab.notebook.candidates import Candidate, starting
 from paimonlab.notebook.sql_text import Token, TokenKind, tokenize
 from paimonlab.notebook.statements import split
 from paimonlab.spec.secrets import HIDDEN, is_secret
@@ -47,16 +49,6 @@ _VALUE_COLUMNS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """Something that could stand at the cursor."""
-
-    text: str
-    """Takes the place of the whole word."""
-    about: str
-    """A few words: what it is, its type, its value."""
-
-
-@dataclass(frozen=True, slots=True)
 class Names:
     """What is known of a catalog."""
 
@@ -69,6 +61,24 @@ class Names:
     system_tables: Mapping[str, str]
     """Names behind ``$`` and what each shows."""
     functions: Callable[[], Sequence[str]]
+    tags: Callable[[str], Mapping[str, str]] = lambda _: {}
+    """Tags of a table, and what each is."""
+    branches: Callable[[str], Mapping[str, str]] = lambda _: {}
+    """Branches of a table, and what each is."""
+    catalog: str = ""
+    """Its name in SQL; empty: nothing is connected."""
+
+    @property
+    def of_calls(self) -> CallNames:
+        """What calls of procedures can name."""
+        return CallNames(
+            catalog=self.catalog,
+            tables=self.tables,
+            columns=self.columns,
+            points=self.points,
+            tags=self.tags,
+            branches=self.branches,
+        )
 
 
 def sql_candidates(
@@ -91,18 +101,36 @@ def sql_candidates(
     tokens = tokenize(before)
     inside = _open_string(tokens, before)
     if inside is not None:
-        word = inside.text[1:]
-        if not _is_point(tokens[:-1]):
-            return word, []
-        return word, _starting(word, _points(tokens[:-1], names, is_quoted=True))
+        return _of_string(inside, tokens[:-1], names, text[offset:])
     if _in_comment(before):
         return "", []
     match = _WORD.search(before)
     word = match[0] if match else ""
     rest = before[: len(before) - len(word)]
     if rest.endswith(":") and not rest.endswith("::") and "." not in word:
-        return ":" + word, _starting(":" + word, _parameters(variables))
-    return word, _of_word(word, tokenize(rest), names, lambda: _aliases(text, offset))
+        return ":" + word, starting(":" + word, _parameters(variables))
+    ahead = tokenize(rest)
+    if begins_call(call := _last_statement(ahead)):
+        return call_candidates(word, call, names.of_calls, text=None, after=text[offset:])
+    return word, _of_word(word, ahead, names, lambda: _aliases(text, offset))
+
+
+def _of_string(
+    inside: Token, tokens: Sequence[Token], names: Names, after: str
+) -> tuple[str, list[Candidate]]:
+    """Offer what an open string behind ``tokens`` could say."""
+    word = inside.text[1:]
+    if begins_call(call := _last_statement(tokens)):
+        return call_candidates(word, call, names.of_calls, text=word, after=after)
+    if not _is_point(tokens):
+        return word, []
+    return word, starting(word, _points(tokens, names, is_quoted=True))
+
+
+def _last_statement(tokens: Sequence[Token]) -> Sequence[Token]:
+    """Return the tokens behind the last ``;``."""
+    last = max((place for place, one in enumerate(tokens) if one.text == ";"), default=-1)
+    return tokens[last + 1 :]
 
 
 def _of_word(
@@ -113,16 +141,16 @@ def _of_word(
 ) -> list[Candidate]:
     """Offer what a word behind ``tokens`` could become."""
     if _is_point(tokens):
-        return _starting(word, _points(tokens, names, is_quoted=False))
+        return starting(word, _points(tokens, names, is_quoted=False))
     if "$" in word:
-        return _starting(word, _system_tables(word, names))
+        return starting(word, _system_tables(word, names))
     last = tokens[-1].text.upper() if tokens else ""
     if last in _BEFORE_TABLES or (last == "," and _in_from(tokens)):
-        return _starting(word, _tables(word, names))
+        return starting(word, _tables(word, names))
     tables = aliases()
     if "." in word:
-        found = _starting(word, _fields(word, tables, names))
-        return found or _starting(word, _tables(word, names))
+        found = starting(word, _fields(word, tables, names))
+        return found or starting(word, _tables(word, names))
     return _anything(word, tables, names, is_start=not tokens or last == ";")
 
 
@@ -131,14 +159,14 @@ def _anything(
 ) -> list[Candidate]:
     """Offer what an expression or a statement can go on with."""
     columns = [] if is_start else list(_columns(tables, names))
-    found = _starting(word, columns)
+    found = starting(word, columns)
     if not word:
         return found
     lower = word.islower()
     keywords = (key.lower() if lower else key for key in KEYWORDS)
-    found += _starting(word, (Candidate(key, "keyword") for key in keywords))
+    found += starting(word, (Candidate(key, "keyword") for key in keywords))
     functions = () if is_start else names.functions()
-    found += _starting(word, (Candidate(f"{name}(", "function") for name in functions))
+    found += starting(word, (Candidate(f"{name}(", "function") for name in functions))
     return found
 
 
@@ -314,12 +342,6 @@ def _below(base: str, path: Sequence[str], schema: Any) -> Iterator[Candidate]:
         fields = list(kind)
     for field in fields:
         yield Candidate(f"{base}.{_quoted(field.name)}", _type(field.type))
-
-
-def _starting(word: str, found: Iterable[Candidate]) -> list[Candidate]:
-    """Keep what begins with the word, whatever its case; each text once."""
-    kept = {one.text: one for one in found if one.text.lower().startswith(word.lower())}
-    return list(kept.values())
 
 
 def _quoted(name: str) -> str:

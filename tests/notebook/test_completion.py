@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,9 +15,10 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab.notebook import commands, load_ipython_extension
+from paimonlab.notebook import connection as connections
 from paimonlab.notebook.completion import candidates
-from paimonlab.notebook.known_names import Answers
-from paimonlab.notebook.sql_completion import Names
+from paimonlab.notebook.known_names import Answers, known_names
+from paimonlab.notebook.sql_completion import Names, sql_candidates
 
 FLIGHTS = pa.schema(
     [
@@ -196,3 +198,102 @@ def test_what_cannot_be_looked_up_is_not_offered() -> None:
 
     nothing: list[str] = []
     assert Answers().get("tables", broken, nothing, deadline=time.monotonic() + 60) == []
+
+
+CALLS = dataclasses.replace(
+    NAMES,
+    tags=lambda name: {"daily": "tag of snapshot 2"} if name == "air.flights" else {},
+    branches=lambda name: {"dev": "branch"} if name == "air.flights" else {},
+    catalog="paimon",
+)
+
+
+def offered_in_call(sql: str) -> tuple[str, dict[str, str]]:
+    before, _, after = sql.partition("|")
+    cell = "%%paimon\n" + before
+    word, found = candidates(cell, after, lambda: CALLS, VARIABLES, lambda _: [])
+    return word, {one.text: one.about for one in found}
+
+
+@pytest.mark.parametrize(
+    ("sql", "word", "found"),
+    [
+        ("CALL sys.expire_s|", "sys.expire_s", ["sys.expire_snapshots("]),
+        ("SELECT 1; call SYS.rename|", "SYS.rename", ["sys.rename_tag("]),
+        ("CALL pai|", "pai", ["paimon.sys."]),
+        ("CALL paimon.sys.rename_t|", "paimon.sys.rename_t", ["paimon.sys.rename_tag("]),
+        ("CALL nix|", "nix", []),
+        (
+            "CALL sys.create_tag(|)",
+            "",
+            ["table => ", "tag => ", "snapshot => ", "time_retained => "],
+        ),
+        ("CALL sys.create_tag(table => 'db.t', t|)", "t", ["tag => ", "time_retained => "]),
+        ("CALL sys.create_tag('db.t', 'x', |)", "", ["snapshot => ", "time_retained => "]),
+        ("CALL sys.create_tag(TAG => 'x', ta|)", "ta", ["table => "]),
+        ("CALL sys.compact(table => '|')", "", ["air.flights", "air.carriers", "sea.ships"]),
+        ("CALL sys.compact(table => 'air.f|", "air.f", ["air.flights"]),
+        ("CALL sys.compact('s|", "s", ["sea.ships"]),
+        ("CALL sys.compact(table => |)", "", ["'air.flights'", "'air.carriers'", "'sea.ships'"]),
+        ("CALL sys.compact(table => :da|)", ":da", [":day", ":days"]),
+        ("CALL sys.delete_tag(table => 'air.flights', tag => '|')", "", ["daily"]),
+        ("CALL sys.delete_tag('air.flights', '|')", "", ["daily"]),
+        ("CALL sys.delete_tag(tag => '|', table => 'air.flights')", "", ["daily"]),
+        ("CALL sys.create_tag('air.flights', '|')", "", []),
+        ("CALL sys.rollback('air.flights', snapshot => |)", "", ["2"]),
+        ("CALL sys.rollback('air.flights', version => 'd|')", "d", ["daily"]),
+        ("CALL sys.fast_forward('air.flights', branch => '|')", "", ["dev"]),
+        ("CALL sys.compact('air.flights', compact_strategy => '|')", "", ["full", "minor"]),
+        ("CALL sys.compact('air.flights', compact_strategy => m|)", "m", []),
+        (
+            "CALL sys.compact('t', options => 'bucket=1,target-file-s|')",
+            "target-file-s",
+            ["target-file-size="],
+        ),
+        ("CALL sys.compact('air.flights', order_by => 'month,c|')", "c", ["carrier"]),
+        ("CALL sys.remove_orphan_files('t', dry_run => |)", "", ["true", "false"]),
+        ("CALL sys.nix(|)", "", []),
+        ("CALL sys.compact('t') |", "", []),
+        ("CALL sys.compact(table => 'a' |)", "", []),
+    ],
+)
+def test_offered_in_a_call(sql: str, word: str, found: list[str]) -> None:
+    at, texts = offered_in_call(sql)
+
+    assert at == word
+    if "options =>" in sql:
+        assert set(found) <= set(texts)
+    else:
+        assert list(texts) == found
+
+
+def test_procedures_and_arguments_come_with_a_line_of_help() -> None:
+    _, procedures = offered_in_call("CALL |")
+    _, arguments = offered_in_call("CALL sys.create_tag(|")
+
+    assert procedures["sys.compact("].startswith("Rewrite files")
+    assert arguments["snapshot => "] == "bigint: The id of a snapshot; none: the latest."
+
+
+def test_values_in_a_call_come_from_the_catalog(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.my t", {"k": "INT"})
+    table.write(pa.table({"k": pa.array([1], pa.int32())}))
+    table.tags.create("it's")
+    table.branches.create("dev")
+    connections.connect(tmp_path, engine="native")
+    try:
+        names = known_names()
+        found = {
+            cell: [one.text for one in sql_candidates(cell, len(cell), names, {})[1]]
+            for cell in (
+                "CALL sys.compact(table => '",
+                "CALL sys.delete_tag('db.`my t`', '",
+                "CALL sys.fast_forward('db.`my t`', '",
+            )
+        }
+    finally:
+        connections.disconnect()
+
+    assert list(found.values()) == [["db.`my t`"], ["it\\'s"], ["dev"]]
