@@ -66,6 +66,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("--lazy", "return Spark's DataFrame of the last query and run nothing"),
         ("--view NAME", "make the last query a temporary view"),
         ("--dry-run, --explain", "show which files would be read; Spark's plan, too"),
+        ("--dry-run CALL …", "show what it would delete or rewrite: files, bytes, reasons"),
         ("--profile", "show what is in each column of all rows of the last query, too"),
         ("--to rows.csv", "write all rows to a file: .csv, .parquet or .arrow"),
         ("--explain-params", "show the value of each :name; nothing is run"),

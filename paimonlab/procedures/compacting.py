@@ -106,14 +106,17 @@ def _compact(call: Invocation) -> Sequence[Row]:
             "order_strategy away",
         )
     has_buckets = bool(table.primary_keys) or table.options.get("bucket", "-1") != "-1"
-    table.compact(
-        full=has_buckets if asked.is_full is None else asked.is_full,
-        partitions=asked.partitions,
-        where=asked.where,
-        idle_for=asked.idle_for,
-        order_by=asked.order_by,
-        strategy=asked.curve,
-        progress=call.progress,
+    call.note(
+        table.compact(
+            full=has_buckets if asked.is_full is None else asked.is_full,
+            partitions=asked.partitions,
+            where=asked.where,
+            idle_for=asked.idle_for,
+            order_by=asked.order_by,
+            strategy=asked.curve,
+            progress=call.progress,
+            dry_run=call.is_dry_run,
+        )
     )
     return DONE
 
@@ -139,6 +142,7 @@ COMPACT_PROCEDURES = (
         result=RESULT,
         description="Rewrite files so that reads are cheaper; what a reader sees stays.",
         rows=_compact,
+        has_plan=True,
     ),
     Procedure(
         name="compact_manifest",

@@ -26,12 +26,15 @@ def _expire_snapshots(call: Invocation) -> Sequence[Row]:
     most, least = call.number("retain_max"), call.number("retain_min")
     _check_counts(call.procedure, table.parts.options, most, least)
     older_than = call.time("older_than") if call.filled("older_than") else None
-    done = table.maintenance.expire_snapshots(
-        most,
-        least,
-        older_than=None if older_than is None else to_millis(older_than),
-        max_deletes=call.number("max_deletes"),
-        progress=call.progress,
+    done = call.note(
+        table.maintenance.expire_snapshots(
+            most,
+            least,
+            older_than=None if older_than is None else to_millis(older_than),
+            max_deletes=call.number("max_deletes"),
+            dry_run=call.is_dry_run,
+            progress=call.progress,
+        )
     )
     return ((len(done.snapshots),),)
 
@@ -73,7 +76,7 @@ def _expire_partitions(call: Invocation) -> Sequence[Row]:
             call.procedure, f"say how old partitions of {table.name} may be: expiration_time"
         )
     default = table.parts.options.slice(PartitionOptions).default_name
-    done = table.maintenance.expire_partitions()
+    done = call.note(table.maintenance.expire_partitions(dry_run=call.is_dry_run))
     return [
         (", ".join(f"{key}={default if v is None else v}" for key, v in values.items()),)
         for values in done.values
@@ -94,6 +97,7 @@ EXPIRE_PROCEDURES = (
         result=columns(deleted_snapshots_count="INT NOT NULL"),
         description="Let old snapshots go, and the files that nothing needs then.",
         rows=_expire_snapshots,
+        has_plan=True,
     ),
     Procedure(
         name="expire_partitions",
@@ -109,5 +113,6 @@ EXPIRE_PROCEDURES = (
         result=columns(expired_partitions="STRING"),
         description="Drop the partitions that are older than they may be.",
         rows=_expire_partitions,
+        has_plan=True,
     ),
 )

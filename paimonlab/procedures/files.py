@@ -33,11 +33,13 @@ def _remove_orphan_files(call: Invocation) -> Sequence[Row]:
     older_than = call.time("older_than") if call.filled("older_than") else None
     count = size_bytes = 0
     for table in _tables(call):
-        found = table.maintenance.remove_orphan_files(
-            older_than=None if older_than is None else to_millis(older_than),
-            dry_run=call.flag("dry_run"),
-            force=older_than is not None,
-            progress=call.progress,
+        found = call.note(
+            table.maintenance.remove_orphan_files(
+                older_than=None if older_than is None else to_millis(older_than),
+                dry_run=call.is_dry_run or call.flag("dry_run"),
+                force=older_than is not None,
+                progress=call.progress,
+            )
         )
         count += len(found.files)
         size_bytes += found.size_bytes
@@ -56,7 +58,8 @@ def _tables(call: Invocation) -> list[Table]:
 
 def _remove_unexisting_files(call: Invocation) -> Sequence[Row]:
     _check_alone(call)
-    found = call.table().maintenance.remove_unexisting_files(dry_run=call.flag("dry_run"))
+    is_dry_run = call.is_dry_run or call.flag("dry_run")
+    found = call.note(call.table().maintenance.remove_unexisting_files(dry_run=is_dry_run))
     return [(file.path,) for file in found.files]
 
 
@@ -72,7 +75,8 @@ def _check_alone(call: Invocation) -> None:
 
 
 def _purge_files(call: Invocation) -> Sequence[Row]:
-    call.table().maintenance.purge_files(progress=call.progress)
+    maintenance = call.table().maintenance
+    call.note(maintenance.purge_files(dry_run=call.is_dry_run, progress=call.progress))
     return (("Success",),)
 
 
@@ -89,6 +93,7 @@ FILE_PROCEDURES = (
         result=columns(deletedFileCount="BIGINT", deletedFileTotalLenInBytes="BIGINT"),
         description="Delete files that nothing names, and that are a day old or more.",
         rows=_remove_orphan_files,
+        has_plan=True,
     ),
     Procedure(
         name="remove_unexisting_files",
@@ -96,6 +101,7 @@ FILE_PROCEDURES = (
         result=columns(fileName="STRING NOT NULL"),
         description="Go on without the data files that are missing from the store.",
         rows=_remove_unexisting_files,
+        has_plan=True,
     ),
     Procedure(
         name="purge_files",
@@ -103,5 +109,6 @@ FILE_PROCEDURES = (
         result=columns(result="STRING"),
         description="Empty a table for good: rows, older snapshots, tags, branches, all files.",
         rows=_purge_files,
+        has_plan=True,
     ),
 )

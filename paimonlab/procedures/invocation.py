@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import ArgumentError, SchemaError, UnsupportedError
@@ -17,6 +18,7 @@ from paimonlab.spec.options import Options, check_known
 from paimonlab.table.system import SystemTable
 from paimonlab.table.table import Table
 
+T = TypeVar("T")
 _READ_PREFIXES = ("scan.", "incremental-between", "branch")
 
 
@@ -32,6 +34,15 @@ class Invocation:
     default_database: str | None
     catalog_name: str | None
     progress: Progress | None
+    is_dry_run: bool = False
+    """Whether nothing may change."""
+    noted: list[object] = field(default_factory=list, compare=False)
+    """What was, or in a dry run would be, deleted or rewritten."""
+
+    def note(self, plan: T) -> T:
+        """Keep what was, or would be, deleted or rewritten."""
+        self.noted.append(plan)
+        return plan
 
     def text(self, name: str) -> str | None:
         """Return a text; None for null."""

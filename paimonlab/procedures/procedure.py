@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import ArgumentError
+from paimonlab.errors import ArgumentError, UnsupportedError
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.spec.arrow_types import arrow_schema
@@ -40,6 +40,9 @@ class Procedure:
     description: str
     rows: Callable[[Invocation], Sequence[Row]] = field(repr=False, compare=False)
     """Does it."""
+    has_plan: bool = False
+    """Whether `plan` can tell what a call would do: it deletes or rewrites, and asks
+    `Invocation.is_dry_run` before it does."""
 
     def call(
         self,
@@ -77,27 +80,89 @@ class Procedure:
         UnsupportedError
             If the procedure or an argument is not built.
         """
-        unknown = arguments.keys() - {parameter.name for parameter in self.parameters}
-        if unknown:
-            raise TypeError(f"{self.name} has no parameter {sorted(unknown)}; bind() first")
-        given = {parameter.name: arguments.get(parameter.name) for parameter in self.parameters}
-        invocation = Invocation(
-            procedure=self.name,
-            catalog=catalog,
-            arguments=given,
+        invocation = self._invocation(
+            catalog,
+            arguments,
             default_database=default_database,
             catalog_name=catalog_name,
             progress=progress,
         )
         schema = arrow_schema(self.result)
-        try:
-            rows = self.rows(invocation)
-        except ValueError as error:
-            if type(error) is not ValueError:
-                raise
-            raise ArgumentError(self.name, str(error)) from error
+        rows = self._done(invocation)
         columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
         arrays = [
             pa.array(values, column.type) for values, column in zip(columns, schema, strict=True)
         ]
         return pa.Table.from_arrays(arrays, schema=schema)
+
+    def plan(
+        self,
+        catalog: Catalog,
+        arguments: Mapping[str, object],
+        *,
+        default_database: str | None = None,
+        catalog_name: str | None = None,
+    ) -> tuple[object, ...]:
+        """Tell what a call would delete or rewrite, and do nothing.
+
+        Parameters
+        ----------
+        catalog, arguments, default_database, catalog_name
+            As of `call`.
+
+        Returns
+        -------
+        tuple
+            What the verbs of tables return for ``dry_run=True``: a `SnapshotExpiry`, a
+            `CompactResult` and so on, one for each verb.
+
+        Raises
+        ------
+        UnsupportedError
+            If the procedure has no plan.
+        """
+        if not self.has_plan:
+            raise UnsupportedError(
+                f"a dry run of sys.{self.name}",
+                "only procedures that delete or rewrite files tell what they would do",
+            )
+        invocation = self._invocation(
+            catalog,
+            arguments,
+            default_database=default_database,
+            catalog_name=catalog_name,
+            is_dry_run=True,
+        )
+        self._done(invocation)
+        return tuple(invocation.noted)
+
+    def _invocation(
+        self,
+        catalog: Catalog,
+        arguments: Mapping[str, object],
+        *,
+        default_database: str | None,
+        catalog_name: str | None,
+        progress: Progress | None = None,
+        is_dry_run: bool = False,
+    ) -> Invocation:
+        unknown = arguments.keys() - {parameter.name for parameter in self.parameters}
+        if unknown:
+            raise TypeError(f"{self.name} has no parameter {sorted(unknown)}; bind() first")
+        return Invocation(
+            procedure=self.name,
+            catalog=catalog,
+            arguments={one.name: arguments.get(one.name) for one in self.parameters},
+            default_database=default_database,
+            catalog_name=catalog_name,
+            progress=progress,
+            is_dry_run=is_dry_run,
+        )
+
+    def _done(self, invocation: Invocation) -> Sequence[Row]:
+        try:
+            return self.rows(invocation)
+        except ValueError as error:
+            if type(error) is not ValueError:
+                raise
+            raise ArgumentError(self.name, str(error)) from error

@@ -50,16 +50,16 @@ def _rollback(call: Invocation) -> Sequence[Row]:
     table = call.table()
     latest = _latest(table)
     if isinstance(found, str):
-        done = table.maintenance.rollback_to(tag=found)
+        done = call.note(table.maintenance.rollback_to(tag=found, dry_run=call.is_dry_run))
         return ((latest.id, done.snapshot_id),)
-    return _to_id(table, latest, found)
+    return _to_id(call, table, latest, found)
 
 
 def _rollback_to_timestamp(call: Invocation) -> Sequence[Row]:
     table, millis = call.table(), call.number("timestamp")
     assert millis is not None, "bind() asks for it"
     latest = _latest(table)
-    return _to_id(table, latest, table.snapshots.at_or_before(millis).id)
+    return _to_id(call, table, latest, table.snapshots.at_or_before(millis).id)
 
 
 def _rollback_to_watermark(call: Invocation) -> Sequence[Row]:
@@ -69,7 +69,7 @@ def _rollback_to_watermark(call: Invocation) -> Sequence[Row]:
     found = up_to_watermark(table.snapshots.list(), watermark)
     if found is None:
         raise SnapshotNotFoundError(table.name, f"with a watermark of {watermark} or earlier")
-    return _to_id(table, latest, found.id)
+    return _to_id(call, table, latest, found.id)
 
 
 def up_to_watermark(snapshots: Sequence[Snapshot], watermark: int) -> Snapshot | None:
@@ -95,17 +95,17 @@ def up_to_watermark(snapshots: Sequence[Snapshot], watermark: int) -> Snapshot |
     return found
 
 
-def _to_id(table: Table, latest: Snapshot, snapshot_id: int) -> Sequence[Row]:
+def _to_id(call: Invocation, table: Table, latest: Snapshot, snapshot_id: int) -> Sequence[Row]:
     """Go back to a snapshot, one that only a tag keeps, too."""
     try:
         table.snapshots.get(snapshot_id)
     except SnapshotNotFoundError:
         for name, tag in table.tags.list().items():
             if tag.id == snapshot_id:
-                table.maintenance.rollback_to(tag=name)
+                call.note(table.maintenance.rollback_to(tag=name, dry_run=call.is_dry_run))
                 return ((latest.id, snapshot_id),)
         raise
-    table.maintenance.rollback_to(snapshot=snapshot_id)
+    call.note(table.maintenance.rollback_to(snapshot=snapshot_id, dry_run=call.is_dry_run))
     return ((latest.id, snapshot_id),)
 
 
@@ -128,6 +128,7 @@ ROLLBACK_PROCEDURES = (
         result=_IDS,
         description="Go back to a snapshot or tag: what came after it is deleted for good.",
         rows=_rollback,
+        has_plan=True,
     ),
     Procedure(
         name="rollback_to_timestamp",
@@ -142,6 +143,7 @@ ROLLBACK_PROCEDURES = (
         result=_IDS,
         description="Go back to a time: what came after it is deleted for good.",
         rows=_rollback_to_timestamp,
+        has_plan=True,
     ),
     Procedure(
         name="rollback_to_watermark",
@@ -156,5 +158,6 @@ ROLLBACK_PROCEDURES = (
         result=_IDS,
         description="Go back to a watermark: what came after it is deleted for good.",
         rows=_rollback_to_watermark,
+        has_plan=True,
     ),
 )

@@ -86,12 +86,16 @@ def _delete_tag(call: Invocation) -> Sequence[Row]:
     there = tags.list()
     for name in names:
         if name in there:
-            tags.delete(name)
+            call.note(tags.delete(name, dry_run=call.is_dry_run))
     return DONE
 
 
 def _expire_tags(call: Invocation) -> Sequence[Row]:
-    names = call.table().tags.expire(older_than=call.time("older_than"))
+    tags = call.table().tags
+    names = tags.expire(older_than=call.time("older_than"), dry_run=call.is_dry_run)
+    if call.is_dry_run:
+        for name in names:
+            call.note(tags.delete(name, dry_run=True))
     return [(name,) for name in names] or (("No expired tags.",),)
 
 
@@ -155,6 +159,7 @@ TAG_PROCEDURES = (
         result=RESULT,
         description="Delete tags; files go that only they kept.",
         rows=_delete_tag,
+        has_plan=True,
     ),
     Procedure(
         name="expire_tags",
@@ -165,6 +170,7 @@ TAG_PROCEDURES = (
         result=columns(expired_tags="STRING NOT NULL"),
         description="Delete the tags that have lived as long as they were meant to.",
         rows=_expire_tags,
+        has_plan=True,
     ),
     Procedure(
         name="trigger_tag_automatic_creation",

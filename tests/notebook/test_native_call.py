@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
-from paimonlab.notebook import commands
+from paimonlab.notebook import commands, determinism
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook.history import history
 from paimonlab.notebook.interruptible import Cancelled, run_interruptibly
@@ -140,3 +140,63 @@ def test_what_work_raises_is_raised_here() -> None:
 
     with pytest.raises(QueryError, match="no"):
         run_interruptibly(work, label="sys.compact", shows_progress=False)
+
+
+def test_a_dry_run_shows_what_would_go_and_does_nothing(table: Table) -> None:
+    view = commands.planned("CALL sys.rollback('db.t', snapshot => :back)", args={"back": 1})
+
+    text = view.to_markdown()
+    found = view.to_arrow().to_pylist()
+    assert [(one["what"], one["name"]) for one in found[:2]] == [
+        ("snapshot", "3"),
+        ("snapshot", "2"),
+    ]
+    assert {one["what"] for one in found[2:]} == {"file"}
+    assert all(one["name"].startswith("db.db/t/") for one in found[2:])
+    assert "later than snapshot 1" in text
+    assert "nothing was done" in text
+    assert table.snapshot is not None
+    assert table.snapshot.id == 3
+
+
+def test_a_dry_run_of_a_compaction_tells_files_bytes_and_why(table: Table) -> None:
+    (found,) = commands.planned("CALL sys.compact('db.t')").to_arrow().to_pylist()
+
+    sizes = commands.sql("SELECT file_size_in_bytes FROM db.t$files").to_arrow()
+    assert found["action"] == "rewrite"
+    assert found["name"] == "bucket 0"
+    assert found["file_count"] == 3
+    assert found["size_bytes"] == sum(sizes["file_size_in_bytes"].to_pylist())
+    assert found["reason"].endswith("to level 5")
+    assert table.snapshot is not None
+    assert table.snapshot.id == 3
+
+
+def test_a_dry_run_is_the_same_from_run_to_run(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(determinism.VARIABLE, "1")
+
+    text = commands.planned("CALL sys.rollback('db.t', snapshot => 2)").to_markdown()
+
+    assert "bytes" not in text
+    assert "file#1" in text
+    assert ".parquet" not in text
+    assert table.snapshot is not None
+    assert table.snapshot.id == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("CALL sys.create_tag('db.t', 'x')", "a dry run of sys.create_tag"),
+        ("CALL sys.nix('db.t')", "no procedure"),
+        ("CALL sys.compact('db.nix')", "db.nix"),
+        ("CALL sys.compact('db.t'); CALL sys.compact('db.t')", "One statement at a time"),
+    ],
+)
+def test_what_has_no_dry_run_is_refused(table: Table, text: str, said: str) -> None:
+    with pytest.raises(QueryError, match=said):
+        commands.planned(text)
+
+    assert not table.tags.list()

@@ -260,7 +260,8 @@ def test_only_a_query_is_planned(
 ) -> None:
     lines = failure(warehouse, capsys, "%paimon --dry-run INSERT INTO db.t VALUES (7, 'x')")
 
-    assert lines[-1] == "QueryError: Only queries can be planned, and INSERT INTO is none."
+    said = "Only queries and calls can be planned, and INSERT INTO is neither."
+    assert lines[-1] == f"QueryError: {said}"
 
 
 def test_the_name_of_a_table_can_be_a_parameter(warehouse: InteractiveShell) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paimonlab.errors import NotFoundError
+from paimonlab.errors import NotFoundError, PaimonError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native, views
+from paimonlab.notebook.call_statement import is_call, parse_call
 from paimonlab.notebook.commands.sql import lazy, parse
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.planned import draw_planned
+from paimonlab.notebook.display.planned_call import draw_planned_call
+from paimonlab.notebook.native_call import bound_call, failed
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
 from paimonlab.spec.secrets import without_secrets
@@ -29,12 +32,15 @@ def planned(
     as_of: int | str | None = None,
     explain: bool = False,
 ) -> views.View:
-    """Show what a query would read: files and bytes after pruning, what has to be merged.
+    """Show what a statement would do: what a query would read, what a call would change.
+
+    Of a query: files and bytes after pruning, what has to be merged. Of a call of a procedure
+    that deletes or rewrites: what, with files, bytes and reasons.
 
     Parameters
     ----------
     text
-        One query.
+        One query or call.
     args
         Values of the ``:name`` parameters.
     as_of
@@ -47,8 +53,10 @@ def planned(
     QueryError
         If it is not one query, or a wrong one.
     """
-    statement = _one_query(text)
+    statement = _one_statement(text)
     here = connections.current()
+    if is_call(statement):
+        return _planned_call(here, statement, args or {})
     plan = ""
     if here.spark is None:
         reads = _without_spark(here, statement, as_of)
@@ -65,16 +73,42 @@ def planned(
     return draw_planned(query, is_repeatable=is_deterministic())
 
 
-def _one_query(text: str) -> Statement:
+def _one_statement(text: str) -> Statement:
     statements = parse(text)
     first = statements[0]
     if len(statements) > 1:
-        message = f"One query at a time can be planned; there are {len(statements)}."
+        message = f"One statement at a time can be planned; there are {len(statements)}."
         raise QueryError(message, topic="sql", statement=statements[1])
-    if not first.is_query:
-        message = f"Only queries can be planned, and {first.title} is none."
+    if not first.is_query and not is_call(first):
+        message = f"Only queries and calls can be planned, and {first.title} is neither."
         raise QueryError(message, topic="sql", statement=first)
     return first
+
+
+def _planned_call(here: Connection, statement: Statement, args: Mapping[str, Any]) -> views.View:
+    call = parse_call(statement, args)
+    procedure, arguments = bound_call(here, call)
+    try:
+        plans = procedure.plan(
+            here.catalog,
+            arguments,
+            default_database=_current_database(here),
+            catalog_name=here.catalog_name,
+        )
+    except PaimonError as error:
+        raise failed(call, error) from error
+    sql = without_secrets(statement.text)
+    value = views.planned_call(sql, procedure.name, plans, folder=here.catalog.path)
+    if is_deterministic():
+        value = views.repeatable_call(value)
+    return draw_planned_call(value, is_repeatable=is_deterministic())
+
+
+def _current_database(here: Connection) -> str | None:
+    """Return the database of a table that is named without one; None: it has to be named."""
+    if here.spark is None or here.spark.catalog.currentCatalog() != here.catalog_name:
+        return None
+    return here.spark.catalog.currentDatabase()
 
 
 def _without_spark(

@@ -57,6 +57,12 @@ from paimonlab.notebook.views.manifests import (
     repeatable_manifests,
 )
 from paimonlab.notebook.views.planned import PlannedQuery, PlannedRead
+from paimonlab.notebook.views.planned_call import (
+    PlannedCall,
+    PlannedChange,
+    planned_call,
+    repeatable_call,
+)
 from paimonlab.notebook.views.problem import (
     MESSAGE_CHARACTERS,
     Problem,
@@ -153,6 +159,8 @@ __all__ = [
     "ParameterEntry",
     "Parameters",
     "Pick",
+    "PlannedCall",
+    "PlannedChange",
     "PlannedQuery",
     "PlannedRead",
     "Problem",
@@ -196,8 +204,10 @@ __all__ = [
     "heatmap",
     "log",
     "lsm",
+    "planned_call",
     "problem_lines",
     "repeatable",
+    "repeatable_call",
     "repeatable_diff",
     "repeatable_doctor",
     "repeatable_file",
