@@ -74,6 +74,16 @@ public final class PaimonOracle {
         COMMANDS.put("expire_by_options", Upkeep::expireByOptions);
         COMMANDS.put("orphans", Upkeep::orphans);
         COMMANDS.put("expire_partitions", Upkeep::expirePartitions);
+        COMMANDS.put("call_expire_snapshots", Procedures::expireSnapshots);
+        COMMANDS.put("call_expire_partitions", Procedures::expirePartitions);
+        COMMANDS.put("call_expire_tags", Procedures::expireTags);
+        COMMANDS.put("call_put_tag", Procedures::putTag);
+        COMMANDS.put("call_delete_tag", Procedures::deleteTags);
+        COMMANDS.put("call_clear_consumers", Procedures::clearConsumers);
+        COMMANDS.put("call_compact_manifest", Procedures::compactManifests);
+        COMMANDS.put("snapshot_from_time", Procedures::snapshotFromTime);
+        COMMANDS.put("snapshot_at_watermark", Procedures::snapshotAtWatermark);
+        COMMANDS.put("procedure_texts", Procedures::readTexts);
         COMMANDS.put("follow", Following::follow);
         COMMANDS.put("consumers", History::consumers);
         COMMANDS.put("reset_consumer", History::resetConsumer);
