@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from paimonlab.errors import ProcedureNotFoundError
 from paimonlab.procedures import PROCEDURES, Procedure, find
+from paimonlab.procedures.declare import RESULT
 from paimonlab.spec.type_text import format_type
 from tests.support import cases
 
@@ -53,3 +57,21 @@ def _parameters(procedure: Procedure) -> list[str]:
         f"  {'required' if one.is_required else 'optional'} {one.name} {format_type(one.type)}"
         for one in procedure.parameters
     ]
+
+
+def test_the_page_about_procedures_names_all_of_them_with_their_arguments() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "procedures.md").read_text(encoding="utf-8")
+    found = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) == 6 and "**" in cells[2]:
+            arguments = re.sub(r" \([^)]*\)", "", cells[2]).split(", ")
+            found[cells[1].strip("`")] = (arguments, re.findall(r"`(\w+)`", cells[3]))
+
+    for name, procedure in PROCEDURES.items():
+        arguments = [
+            f"**{one.name}**" if one.is_required else one.name for one in procedure.parameters
+        ]
+        columns = [one.name for one in procedure.result]
+        assert found.pop(name) == (arguments, [] if procedure.result == RESULT else columns), name
+    assert not found
