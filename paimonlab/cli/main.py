@@ -8,6 +8,7 @@ import click
 
 import paimonlab
 from paimonlab.cli import expiring, jobs, names, repairing, rows
+from paimonlab.cli.calling import call
 from paimonlab.cli.compacting import compact
 from paimonlab.cli.doctor import doctor
 from paimonlab.cli.following import follow
@@ -52,6 +53,7 @@ _COMMANDS: tuple[click.Command, ...] = (
     names.fast_forward,
     names.reset_consumer,
     compact,
+    call,
     expiring.expire,
     expiring.expire_changelogs,
     expiring.expire_partitions,

@@ -55,7 +55,7 @@ def expire_partitions(
     if options.lifetime_millis is None or not parts.schema.partition_keys:
         return PartitionExpiry(table=parts.name)
     now = now or datetime.now()  # noqa: DTZ005 - partitions have no zone
-    older_than = now - timedelta(milliseconds=options.lifetime_millis)
+    older_than = _before(now, options.lifetime_millis)
     failures = 0
     while True:
         plan = _plan(parts, options, older_than)
@@ -71,6 +71,14 @@ def expire_partitions(
         else:
             logger.info("%s: partitions expired: %s", parts.name, list(plan.values))
             return plan
+
+
+def _before(now: datetime, millis: int) -> datetime:
+    """Return a time before; one that no calendar has is as good as the first."""
+    try:
+        return now - timedelta(milliseconds=millis)
+    except OverflowError:
+        return datetime.min  # noqa: DTZ901 - as older_than, without a zone
 
 
 def _plan(

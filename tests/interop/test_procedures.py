@@ -273,8 +273,10 @@ def test_texts_mean_what_they_mean_to_java(oracle: Oracle) -> None:
         kind, _, argument = text.strip().partition(" ")
         if kind in given:
             given[kind].append(argument)
-    # Java takes the last of two values, passes over what is empty, and has conditions unquoted.
-    louder = ("a=1,a=2", "dt=1;;dt=2", ";", "dt='2026-01-01', hh=\"x\"")
+    # Java takes the last of two values, passes over what is empty, has conditions unquoted, and
+    # makes times of these days and hours.
+    other = ("a=1,a=2", "dt=1;;dt=2", ";", "dt='2026-01-01', hh=\"x\"")
+    louder = (*other, "2026-02-30", "2026-01-31 24:00:00")
 
     for kind, texts in given.items():
         asked = [text for text in texts if text not in louder]
