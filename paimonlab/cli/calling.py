@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from paimonlab.catalog import Catalog
 from paimonlab.cli.arguments import in_warehouse, refused
-from paimonlab.cli.output import records, text_lines
+from paimonlab.cli.output import described, records, result_lines, text_lines
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
+
+if TYPE_CHECKING:
+    from paimonlab.procedures import Procedure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +24,12 @@ class CalledProcedure:
 
     procedure: str
     arguments: Mapping[str, object]
-    rows: list[dict[str, Any]] | None = None
+    plans: Sequence[Mapping[str, Any]] | None = None
+    """What it would delete or rewrite; None: it was called, or cannot tell."""
+    rows: Sequence[Mapping[str, Any]] | None = None
     """None: it was not called."""
-    text: str = ""
-    """The rows as a person reads them."""
+    text: str = field(default="", compare=False)
+    """Plans or rows as a person reads them."""
 
     def __str__(self) -> str:
         """Tell it to a person."""
@@ -39,8 +44,8 @@ class CalledProcedure:
 def call(catalog: Catalog, *, statement: str, consent: Consent) -> None:
     """Call a procedure: "sys.compact(table => 'db.t')".
 
-    Values are literals. Before it asks, it shows what is called with what, not what that would
-    do: some procedures have an argument dry_run for that.
+    Values are literals. Before it asks, it shows what is called with what, and what that would
+    delete or rewrite.
     """
     from paimonlab.cli.call_text import parse_call
     from paimonlab.procedures import bind, find
@@ -52,7 +57,7 @@ def call(catalog: Catalog, *, statement: str, consent: Consent) -> None:
 
     def verb(*, dry_run: bool) -> CalledProcedure:
         if dry_run:
-            return CalledProcedure(procedure=procedure.name, arguments=arguments)
+            return _planned(procedure, catalog, arguments)
         with Bar(f"sys.{procedure.name}") as bar:
             found = procedure.call(catalog, arguments, progress=bar.progress)
         return CalledProcedure(
@@ -63,3 +68,17 @@ def call(catalog: Catalog, *, statement: str, consent: Consent) -> None:
         )
 
     consent.run(verb)
+
+
+def _planned(
+    procedure: Procedure, catalog: Catalog, arguments: Mapping[str, object]
+) -> CalledProcedure:
+    if not procedure.has_plan:
+        return CalledProcedure(procedure=procedure.name, arguments=arguments)
+    plans = procedure.plan(catalog, arguments)
+    return CalledProcedure(
+        procedure=procedure.name,
+        arguments=arguments,
+        plans=[described(plan) for plan in plans],
+        text="\n".join(line for plan in plans for line in result_lines(plan)),
+    )

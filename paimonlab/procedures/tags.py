@@ -84,7 +84,7 @@ def _delete_tag(call: Invocation) -> Sequence[Row]:
     if not all(names):
         raise ArgumentError(call.procedure, "tag has a blank name between commas")
     there = tags.list()
-    for name in names:
+    for name in dict.fromkeys(names):
         if name in there:
             call.note(tags.delete(name, dry_run=call.is_dry_run))
     return DONE

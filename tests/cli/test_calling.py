@@ -32,6 +32,15 @@ def test_a_call_is_shown_and_done_with_yes(run: Run, orders: pl.Table, tmp_path:
     assert orders.tags.get("x").id == 2
 
 
+def test_what_a_call_would_delete_is_shown(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    call = ("call", str(tmp_path), "sys.rollback('db.orders', snapshot => 1)", "--dry-run")
+
+    assert "  snapshots: 2 (3, 2)\n" in run(*call).output
+    (plan,) = json.loads(run(*call, "--json").output)["plans"]
+    assert plan["snapshots"] == [3, 2]
+    assert orders.snapshots.ids() == [1, 2, 3]
+
+
 def test_the_rows_of_a_call_are_printed(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     done = run("call", str(tmp_path), "CALL sys.rollback('db.orders', '2');", "--yes")
 

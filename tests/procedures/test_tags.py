@@ -82,7 +82,7 @@ def test_tags_are_deleted_and_names_that_are_not_there_are_passed_over(lake: Lak
     for name in "abc":
         lake.call("create_tag", "db.t", name)
 
-    assert lake.call("delete_tag", "db.t", "a, no,c") == DONE
+    assert lake.call("delete_tag", "db.t", "a, no,c,a") == DONE
 
     assert list(lake.table().tags.list()) == ["b"]
 
