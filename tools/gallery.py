@@ -36,6 +36,9 @@ VIEWS: dict[str, Callable[[Table], Any]] = {
     "travel": lambda table: table.show.travel(),
     "health": lambda table: table.show.health(),
     "profile": lambda table: table.show.profile(),
+    "plot": lambda table: make(table.scan().to_arrow().sort_by("dt")).plot(
+        "bar", "dt", "amount", by="status"
+    ),
     "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
 }
 
@@ -46,7 +49,7 @@ def take(browser: Browser, name: str, table: Table, folder: Path) -> Path:
     scheme: Any = "dark" if list(VIEWS).index(name) % 2 else "light"
     page = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme=scheme)
     page.goto(page_file.as_uri())
-    frame = page.locator(".frame").first
+    frame = page.locator("img" if name == "plot" else ".frame").first
     frame.wait_for()
     path = TARGET / f"{name}.png"
     frame.screenshot(path=path, animations="disabled")

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paimonlab.notebook.display.bar_picture import COLOURS, Values, bar_picture
+from paimonlab.notebook.plotting.figure import PLOTLY_TYPE
 from paimonlab.notebook.result import Result
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
-
-PLOTLY_TYPE = "application/vnd.plotly.v1+json"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

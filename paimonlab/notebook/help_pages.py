@@ -67,6 +67,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("--view NAME", "make the last query a temporary view"),
         ("--dry-run, --explain", "show which files would be read; Spark's plan, too"),
         ("--dry-run CALL …", "show what it would delete or rewrite: files, bytes, reasons"),
+        ("--plot line X Y", "draw columns of the result, see the topic plots"),
         ("--profile", "show what is in each column of all rows of the last query, too"),
         ("--to rows.csv", "write all rows to a file: .csv, .parquet or .arrow"),
         ("--explain-params", "show the value of each :name; nothing is run"),
@@ -91,6 +92,15 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("WHERE dt = :day", "the value of the variable day, with its type, never as text"),
         ("WHERE id IN (SELECT explode(:ids))", "a list becomes an array"),
         ("FROM IDENTIFIER(:name)", "a table or column whose name is in a variable"),
+    ),
+    "plots": (
+        ("%%paimon --plot line X Y", "a line; Y are numbers, X numbers, times or texts"),
+        ("--plot bar X [Y]", "bars of Y, added up where X is the same; without Y rows are counted"),
+        ("--plot hist X", "how numbers or times are spread, in at most 32 ranges"),
+        ("--plot scatter X Y", "a mark a row"),
+        ("--by COLUMN", "a series for each value; the eight with most rows"),
+        ("--show-code", "print the Python that makes the same figure"),
+        ('result.plot("line", "x", "y", by="c")', "the same from Python: .figure, .code, .save"),
     ),
     "results": (
         ("result.to_arrow()", "the fetched rows as a pyarrow.Table"),

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame
 
+    from paimonlab.notebook.plotting import Plot
+
 CELLS_SHOWN = 10_000
 """A larger result is shown cut; all of its rows can still be had as Arrow."""
 TEXT_CELL_COLUMNS = 48
@@ -115,6 +117,44 @@ class Result:
         import polars as pl  # noqa: PLC0415 - slow to import
 
         return pl.DataFrame(self._table)
+
+    def plot(
+        self,
+        kind: str,
+        x: str,
+        y: str | None = None,
+        *,
+        by: str | None = None,
+        source: str = "result",
+    ) -> Plot:
+        """Draw columns of the fetched rows.
+
+        NULL, NaN and infinite numbers are gaps; what is left out or added up stands below.
+
+        Parameters
+        ----------
+        kind
+            ``line``, ``bar``, ``hist`` or ``scatter``.
+        x, y
+            Columns. ``y`` are numbers; a histogram has none, and bars without it count rows.
+        by
+            Column whose values are series; the eight with most rows are drawn.
+        source
+            What the result is called in the plot's ``code``.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            If there is no such column.
+        UnsupportedError
+            If there is no such kind, or a column cannot be drawn.
+        """
+        from paimonlab.notebook.plotting import plot_of  # noqa: PLC0415 - few results are plotted
+
+        notes = []
+        if self.stats.has_more_rows:
+            notes.append(f"of the first {self._table.num_rows:,} rows; --limit 0 for all")
+        return plot_of(self._table, kind, x, y, by=by, source=source, notes=notes)
 
     def export(self, path: str | Path) -> int:
         """Write the fetched rows as ``.csv``, ``.parquet`` or ``.arrow``; return the bytes.

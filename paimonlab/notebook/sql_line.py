@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 
 from paimonlab.errors import close_matches
 from paimonlab.notebook.commands.sql import DEFAULT_LIMIT
+from paimonlab.notebook.statements import QUERY_WORDS
 from paimonlab.notebook.wrong_use import wrong_use
 
 _TARGET = re.compile(r"\s*([^\W\d]\w*)\s*(=?)\s*<<(?=\s|$)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(|b|kb|mb|gb)", re.IGNORECASE)
 _UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3}
 _WORD = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)""")
+MOST_PLOT_COLUMNS = 2
 OPTIONS = {
     "-o": "name",
     "--limit": "rows",
@@ -27,6 +29,9 @@ OPTIONS = {
     "--explain-params": "",
     "--dry-run": "",
     "--profile": "",
+    "--plot": "kind x y",
+    "--by": "column",
+    "--show-code": "",
     "--no-progress": "",
     "--help": "",
 }
@@ -51,6 +56,10 @@ class SqlLine:
     """Temporary view that gets the query of the last statement."""
     to: str | None = None
     """File that gets all rows of the last statement."""
+    plot: tuple[str, ...] | None = None
+    """Kind of a plot of the last query, x, and y if there is one."""
+    by: str | None = None
+    """Column whose values are series of the plot."""
     flags: frozenset[str] = frozenset()
     """Options without a value that were given, as ``--lazy``."""
     sql: str = ""
@@ -122,7 +131,31 @@ def _option(parsed: SqlLine, word: str, line: str) -> tuple[SqlLine, str]:
         if match is None:
             raise wrong_use(f"{name} needs a value: {name} {OPTIONS[name].upper()}", "sql")
         value, line = match[1], line[match.end() :]
-    return _with_value(parsed, name, "".join(shlex.split(value))), line
+    if name == "--plot":
+        columns, line = _columns(line)
+        return replace(parsed, plot=(_bare(value), *columns)), line
+    return _with_value(parsed, name, _bare(value)), line
+
+
+def _bare(word: str) -> str:
+    """Take quotes off."""
+    return "".join(shlex.split(word))
+
+
+def _columns(line: str) -> tuple[list[str], str]:
+    """Read the columns of a plot: up to two words before another option, a target or SQL."""
+    found: list[str] = []
+    while len(found) < MOST_PLOT_COLUMNS and not _TARGET.match(line):
+        match = _WORD.match(line)
+        word = match[1] if match else ""
+        is_sql = word.upper() in QUERY_WORDS or word.startswith("(")
+        if match is None or word.startswith("-") or is_sql:
+            break
+        found.append(_bare(word))
+        line = line[match.end() :]
+    if not found:
+        raise wrong_use("--plot needs columns: --plot line X Y, --plot hist X", "plots")
+    return found, line
 
 
 def _with_flag(parsed: SqlLine, name: str) -> SqlLine:
@@ -135,8 +168,9 @@ def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
             return replace(parsed, target=_identifier(name, value, "variable"))
         case "--view":
             return replace(parsed, view=_identifier(name, value, "view"))
-        case "--to":
-            return replace(parsed, to=value)
+        case "--by" | "--to":
+            is_file = name == "--to"
+            return replace(parsed, to=value) if is_file else replace(parsed, by=value)
         case "--as-of":
             return replace(parsed, as_of=int(value) if value.isdecimal() else value)
         case "--max-bytes":

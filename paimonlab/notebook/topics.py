@@ -25,6 +25,7 @@ Topic = Literal[
     "sql",
     "call",
     "parameters",
+    "plots",
     "results",
     "limits",
     "time travel",

@@ -5,8 +5,9 @@ from xml.etree import ElementTree as ET
 import pyarrow as pa
 import pytest
 
-from paimonlab.notebook.charts import PLOTLY_TYPE, bar_chart
+from paimonlab.notebook.charts import bar_chart
 from paimonlab.notebook.display.bar_picture import Values, alternative, svg
+from paimonlab.notebook.plotting.figure import PLOTLY_TYPE
 from tests.notebook.test_result import make
 
 ROWS = pa.table({"carrier": ["AA", "<B>"], "before": [8.6, 12.0], "after": [0.4, None]})

@@ -377,3 +377,13 @@ def test_a_row_repeated_is_as_many_rows(column: pa.Array) -> None:
     assert (found.bins and found.bins.counts.tolist()) == (
         wanted.bins and wanted.bins.counts.tolist()
     )
+
+
+def test_decimals_are_counted_where_they_are_not_a_little_below() -> None:
+    cents = pa.array([Decimal(100 * number).scaleb(-2) for number in range(1_000)])
+
+    found = sketched(cents).bins
+
+    assert found is not None
+    assert found.width == 32
+    assert found.counts.tolist() == [32] * 31 + [8]

@@ -28,6 +28,8 @@ from paimonlab.spec.secrets import without_secrets
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from paimonlab.notebook.plotting import Plot
+
 LAST_RESULT = "_paimon"
 
 
@@ -64,6 +66,31 @@ def _viewed(name: str, statement: Statement) -> str:
             statement=statement,
         )
     return name
+
+
+def _plotted(
+    asked: sql_line.SqlLine, plot: tuple[str, ...], result: Result, statement: Statement
+) -> Plot:
+    if not statement.is_query:
+        raise QueryError(
+            f"--plot is for queries, and {statement.title} is none.",
+            topic="plots",
+            statement=statement,
+        )
+    drawn = result.plot(*plot, by=asked.by, source=asked.target or LAST_RESULT)
+    if "--show-code" in asked.flags:
+        print(drawn.code)  # noqa: T201 - asked for
+    return drawn
+
+
+def _check_together(asked: sql_line.SqlLine) -> None:
+    """Refuse options that say nothing together."""
+    if asked.plot is None and (asked.by is not None or "--show-code" in asked.flags):
+        raise wrong_use("--by and --show-code are about a plot: give --plot, too", "plots")
+    without_rows = asked.flags & {"--lazy", "--dry-run", "--explain", "--explain-params"}
+    if without_rows and (asked.plot is not None or "--profile" in asked.flags):
+        name = min(without_rows)
+        raise wrong_use(f"{name} fetches no rows, --plot and --profile look at them", "sql")
 
 
 def _confirm() -> bool:
@@ -159,7 +186,7 @@ class SqlMagics(Magics):
         )
 
     @line_magic
-    def paimon_rerun(self, line: str) -> Result | View | DataFrame | None:
+    def paimon_rerun(self, line: str) -> Result | Plot | View | DataFrame | None:
         """Run a statement of %paimon_history again: %paimon_rerun NUMBER."""
         if not line.strip().isdecimal():
             message = "%paimon_rerun needs the number of a statement in %paimon_history"
@@ -172,7 +199,7 @@ class SqlMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    def paimon(self, line: str, cell: str | None = None) -> Result | View | DataFrame | None:
+    def paimon(self, line: str, cell: str | None = None) -> Result | Plot | View | DataFrame | None:
         """Run Spark SQL on the connected catalog.
 
         ``%paimon [options] SELECT …`` takes the rest of the line, ``%%paimon [options]`` the
@@ -186,6 +213,8 @@ class SqlMagics(Magics):
         ``--lazy`` returns Spark's DataFrame and runs nothing; ``--view NAME`` makes the query a
         temporary view; ``--explain-params`` shows the values of ``:name`` and runs nothing;
         ``--to FILE`` writes all rows as .csv, .parquet or .arrow;
+        ``--plot line X Y``, ``bar``, ``hist`` or ``scatter``, draws columns of the result, ``--by
+        COLUMN`` a series for each of its values, ``--show-code`` prints the Python of it;
         ``--profile`` shows what is in each column of all rows of a query, too;
         ``--dry-run`` shows which files would be read, ``--explain`` Spark's plan, too;
         ``--no-progress``. ``--`` ends the options.
@@ -193,9 +222,10 @@ class SqlMagics(Magics):
         asked = sql_line.parse(line) if cell is None else sql_line.parse_first(line)
         return self._answer(asked, asked.sql if cell is None else cell)
 
-    def _answer(self, asked: sql_line.SqlLine, sql: str) -> Result | View | DataFrame | None:
+    def _answer(self, asked: sql_line.SqlLine, sql: str) -> Result | Plot | View | DataFrame | None:
         if "--help" in asked.flags:
             return commands.show_help("sql")
+        _check_together(asked)
         with errors_on_one_line(), self._showing_errors():
             if "--explain-params" in asked.flags:
                 return commands.explain_parameters(sql, self._variables, source="notebook")
@@ -211,7 +241,7 @@ class SqlMagics(Magics):
         assert self.shell is not None, "magics run in a shell"
         return self.shell.user_ns
 
-    def _run(self, asked: sql_line.SqlLine, sql: str) -> Result | View | DataFrame | None:
+    def _run(self, asked: sql_line.SqlLine, sql: str) -> Result | Plot | View | DataFrame | None:
         variables = self._variables
         manner = commands.Manner(
             limit=asked.limit,
@@ -236,16 +266,28 @@ class SqlMagics(Magics):
                 result.spark.createOrReplaceTempView(_viewed(asked.view, statement))
             if is_last and asked.target is not None:
                 variables[asked.target] = result
-            is_shown = not asked.is_silent and not (is_last and is_written)
-            if is_last and "--profile" in asked.flags:
-                if is_shown:
-                    display(result)
-                return commands.profile_query(statement, variables, manner)
-            if is_last and is_shown:
-                return result
-            if is_shown:
+            if is_last:
+                return self._shown(asked, statement, result, manner)
+            if not asked.is_silent:
                 display(result)
         return None
+
+    def _shown(
+        self,
+        asked: sql_line.SqlLine,
+        statement: Statement,
+        result: Result,
+        manner: commands.Manner,
+    ) -> Result | Plot | View | None:
+        """Choose what the last statement shows; what was asked for by name is never silent."""
+        made: Result | Plot | None = None if asked.is_silent or asked.to is not None else result
+        if asked.plot is not None:
+            made = _plotted(asked, asked.plot, result, statement)
+        if "--profile" not in asked.flags:
+            return made
+        if made is not None:
+            display(made)
+        return commands.profile_query(statement, self._variables, manner)
 
     def _lazy(self, asked: sql_line.SqlLine, statement: Statement) -> DataFrame | None:
         frame = commands.lazy(statement, self._variables, as_of=asked.as_of)

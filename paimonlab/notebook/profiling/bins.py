@@ -102,8 +102,9 @@ class Bins:
         places = range(self.first, self.first + len(self.counts))
         if self.scale is Scale.FLOAT:
             with np.errstate(over="ignore"):  # the least range may begin below all floats
-                starts: list[float] = np.ldexp(np.array(places, float), self.step).tolist()
-            return starts
+                starts = np.ldexp(np.array(places, float), self.step)
+            found: list[float] = np.maximum(starts, np.finfo(float).min).tolist()
+            return found
         width = _widths(self.scale)[self.step]
         return [max(place * width, -_LARGEST) for place in places]
 

@@ -210,6 +210,9 @@ def _of_nan(count: int) -> Distinct:
 
 
 def _floats(values: pa.Array) -> npt.NDArray[np.float64]:
+    """Return the closest floats; Arrow's own cast of decimals is not as close."""
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.string())
     found: npt.NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy()
     return found
 

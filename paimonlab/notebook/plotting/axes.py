@@ -1,0 +1,62 @@
+"""Where the lines of an axis are and what stands at them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+_UNITS = (1, 60, 3_600, 86_400)
+
+
+def span(low: float, high: float) -> tuple[float, float]:
+    """Return the ends of an axis that shows values from ``low`` to ``high``; never one point."""
+    if low < high:
+        return low, high
+    room = abs(low) / 2 or 1.0
+    return low - room, high + room
+
+
+def ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Return round numbers between two ends, at most so many.
+
+    Examples
+    --------
+    >>> ticks(0.0, 47.0)
+    [0.0, 10.0, 20.0, 30.0, 40.0]
+    """
+    apart = high / most - low / most
+    if not math.isfinite(apart) or apart <= 0:
+        return [low]
+    power = 10.0 ** math.floor(math.log10(apart))
+    steps = (power * factor for factor in (1, 2, 5, 10))
+    step = next((one for one in steps if one >= apart), power * 10)
+    if not step or not math.isfinite(step) or abs(low) / step > 2**52:
+        return [low, high]
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return [place * step for place in range(first, last + 1)]
+
+
+def number_text(value: float) -> str:
+    """Write a number at a tick, short."""
+    if value and not 1e-4 <= abs(value) < 1e7:
+        return f"{value:.3g}"
+    text = f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    return "0" if text in {"-0", "0"} else text
+
+
+def time_text(seconds: float, apart: float) -> str:
+    """Write a moment at a tick, as exactly as the distance to the next one asks for."""
+    unit = "D" if apart >= 86_400 else "m" if apart >= 60 else "s"
+    return str(np.array(round(seconds), "datetime64[s]").astype(f"datetime64[{unit}]")).replace(
+        "T", " "
+    )
+
+
+def time_ticks(low: float, high: float) -> list[float]:
+    """Return moments between two ends: whole days, hours, minutes or seconds where they fit."""
+    apart = (high - low) / 5
+    unit = max((one for one in _UNITS if one <= apart), default=1)
+    step = max(math.ceil(apart / unit), 1) * unit
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return [float(place * step) for place in range(first, last + 1)] or [low]
