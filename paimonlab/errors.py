@@ -13,6 +13,7 @@ PaimonError
 │   └── ProcedureNotFoundError
 ├── ArgumentError                   a procedure cannot be called so     (also ValueError)
 ├── AlreadyExistsError              a name is taken
+├── ReadOnlyError                   the catalog was opened to read only
 ├── SchemaError                     a definition that the format does not allow
 ├── DataError                       rows that the table does not accept
 ├── UnsupportedError                not implemented here              (also NotImplementedError)
@@ -194,6 +195,17 @@ class ArgumentError(PaimonError, ValueError):
 
     def __str__(self) -> str:
         return f"sys.{self.procedure}: {self.problem}"
+
+
+class ReadOnlyError(PaimonError):
+    """The catalog was opened to read only; nothing was changed."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        return f"{self.what}: the catalog is read-only"
 
 
 class AlreadyExistsError(PaimonError):

@@ -11,7 +11,7 @@ from paimonlab.catalog.filesystem import Catalog
 from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.spec.external_paths import root_folder
 from paimonlab.spec.option_grammar import parse_list
-from paimonlab.storage import LocalFileIO
+from paimonlab.storage import LocalFileIO, ReadOnlyFileIO
 
 _SUPPORTED = {"metastore": ("filesystem",), "table.type": ("managed",)}
 _NO_EFFECT = frozenset(
@@ -29,7 +29,11 @@ _NO_EFFECT = frozenset(
 )
 """Steer caches of the Java catalog, or say what is so here anyway."""
 _ROOTS = "allowed-external-roots"
-_KNOWN = ("warehouse", _ROOTS, *_SUPPORTED, *sorted(_NO_EFFECT), "uri", "lock.enabled", "lock.type")
+_READ_ONLY = "read-only"
+_KNOWN = (
+    *("warehouse", _ROOTS, _READ_ONLY, *_SUPPORTED, *sorted(_NO_EFFECT)),
+    *("uri", "lock.enabled", "lock.type"),
+)
 
 
 def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
@@ -41,7 +45,8 @@ def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
         Folder of the warehouse (a path or a ``file:`` URI), which is made when the first
         database is; or Paimon's catalog options, ``warehouse`` among them. Besides these there
         is ``allowed-external-roots``: folders, separated by commas, that data files of any table
-        may be in, beyond those its own ``data-file.external-paths`` names.
+        may be in, beyond those its own ``data-file.external-paths`` names; and ``read-only``:
+        with ``true`` whatever would change the warehouse raises `ReadOnlyError`.
 
     Returns
     -------
@@ -66,9 +71,10 @@ def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
         options = {"warehouse": os.fspath(warehouse)}
     _check(options)
     roots = parse_list(options.get(_ROOTS, ""))
+    store = LocalFileIO()
     return Catalog(
         local_path(options["warehouse"]),
-        LocalFileIO(),
+        ReadOnlyFileIO(store) if _is_read_only(options) else store,
         external_roots=tuple(map(root_folder, roots)),
         options=options,
     )
@@ -79,12 +85,19 @@ def _check(options: Mapping[str, str]) -> None:
         if key in _SUPPORTED:
             if value not in _SUPPORTED[key]:
                 raise UnsupportedError(f"{key} = '{value}'")
-        elif key not in (*_NO_EFFECT, "warehouse", _ROOTS):
+        elif key not in (*_NO_EFFECT, "warehouse", _ROOTS, _READ_ONLY):
             if key in _KNOWN:
                 raise UnsupportedError(f"{key} = '{value}'")
             raise ValueError(f"unknown catalog option {key!r}.{close_matches(key, _KNOWN)}")
     if not options.get("warehouse"):
         raise ValueError("the catalog option 'warehouse' is missing")
+
+
+def _is_read_only(options: Mapping[str, str]) -> bool:
+    value = options.get(_READ_ONLY, "false")
+    if value not in {"true", "false"}:
+        raise ValueError(f"read-only = {value!r} is neither true nor false")
+    return value == "true"
 
 
 def local_path(warehouse: str) -> str:

@@ -33,7 +33,7 @@ from paimonlab.spec.options import Options, check_known, check_supported
 from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
 from paimonlab.spec.schema_change import SchemaChange, apply_changes
 from paimonlab.spec.types import DataField, DataType
-from paimonlab.storage import FileIO, join
+from paimonlab.storage import FileIO, ReadOnlyFileIO, join
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.table import Table
@@ -63,6 +63,11 @@ class Catalog:
         """Folders outside of it that data files of any table may be in."""
         self.options = dict(options or {"warehouse": path})
         """The catalog options, by Paimon's keys."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be changed."""
+        return isinstance(self.file_io, ReadOnlyFileIO)
 
     def __repr__(self) -> str:
         return f"<paimonlab.Catalog {self.path}>"

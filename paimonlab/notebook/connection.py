@@ -47,6 +47,11 @@ class Connection:
         """Who runs SQL: ``spark``, or ``native``, which reads single tables by itself."""
         return "native" if self.spark is None else "spark"
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether whatever would change the warehouse is refused."""
+        return self.catalog.is_read_only
+
     def session(self, asked: str) -> SparkSession:
         """Return the Spark session.
 
@@ -77,13 +82,14 @@ class Connection:
         if self.alias != self.catalog_name:
             name += f" as {self.alias}"
         engine = "on Spark" if self.spark else "without Spark"
+        manner = ", read-only" if self.is_read_only else ""
         if is_deterministic():
-            return f"connected: {name} {engine}"
+            return f"connected: {name} {engine}{manner}"
         if self.spark is None:
-            return f"connected: {name} at {self.warehouse}, {engine}"
+            return f"connected: {name} at {self.warehouse}, {engine}{manner}"
         java = _java_version(self.spark)
         version = f"Spark {self.spark.version}, Java {java}"
-        return f"connected: {name} at {self.warehouse}, {version}"
+        return f"connected: {name} at {self.warehouse}, {version}{manner}"
 
 
 _open: dict[str, Connection] = {}
@@ -166,6 +172,7 @@ def connect(
     catalog: str | None = None,
     engine: Engine | Literal[""] = "",
     alias: str | None = None,
+    read_only: bool = False,
 ) -> Connection:
     """Connect Python, and Spark if it is the engine, to a warehouse.
 
@@ -182,6 +189,9 @@ def connect(
         ``spark``, or ``native``: views, and SQL that reads one table; empty is ``spark``.
     alias
         Names the connection, to come back to it with `use`; None is ``catalog``.
+    read_only
+        Whether whatever would change the warehouse is refused; the catalog option ``read-only``
+        says the same.
 
     Raises
     ------
@@ -193,6 +203,9 @@ def connect(
     name = catalog or alias or DEFAULT_CATALOG
     known_as = alias or name
     _check_name(name, known_as)
+    if read_only:
+        given = warehouse if isinstance(warehouse, Mapping) else {"warehouse": os.fspath(warehouse)}
+        warehouse = {**given, "read-only": "true"}
     opened = paimonlab.connect(warehouse)
     spark = None
     if settings.engine_of(engine or "spark") == "spark":

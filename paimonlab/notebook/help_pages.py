@@ -49,6 +49,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("%paimon_connect PATH", "connect with Spark; SQL finds the databases without a prefix"),
         ("--engine native", "without Spark: views, SELECT from one table, and CALL"),
         ("--catalog NAME, --alias NAME", "its name in SQL; its name for --use and --close"),
+        ("--read-only", "refuse every statement that would change something"),
         ("%paimon_connect --use NAME", "go back to a connection, or make a configured one"),
         ("%paimon_connect --list", "the connections, open and configured; --close NAME"),
         ("[default], [NAME]", "in ~/.config/paimonlab/config.toml: warehouse, engine, catalog, …"),

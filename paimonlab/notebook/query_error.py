@@ -6,7 +6,13 @@ import textwrap
 import traceback
 from dataclasses import dataclass
 
-from paimonlab.errors import ColumnNotFoundError, PaimonError, TableNotFoundError
+from paimonlab.errors import (
+    ArgumentError,
+    ColumnNotFoundError,
+    PaimonError,
+    ProcedureNotFoundError,
+    TableNotFoundError,
+)
 from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.problem import MOST_LINES, WIDTH, text_lines
 from paimonlab.notebook.statements import Statement
@@ -139,16 +145,22 @@ def whole_trace(error: BaseException) -> str:
 
 
 def _named_span(error: PaimonError, statement: Statement) -> Span | None:
-    """Find the last place where the table or column that an error is about is written."""
+    """Find the last place where the name of what an error is about is written."""
+    names = []
     match error:
         case ColumnNotFoundError():
-            name = error.column
+            names = [error.column]
         case TableNotFoundError():
-            name = error.table.rpartition(".")[2]
-        case _:
-            return None
-    found = [token for token in statement.tokens if token.text.strip("`") == name]
-    return Span(found[-1].start, found[-1].end) if found else None
+            names = [error.table.rpartition(".")[2]]
+        case ArgumentError():
+            names = [error.problem.partition(" ")[0], error.procedure]
+        case ProcedureNotFoundError():
+            names = [error.procedure]
+    for name in names:
+        for token in reversed(statement.tokens):
+            if token.text.strip("`").lower() == name.lower():
+                return Span(token.start, token.end)
+    return None
 
 
 def _bounded(text: str) -> str:

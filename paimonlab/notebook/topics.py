@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 from paimonlab.errors import (
+    ArgumentError,
     BranchNotFoundError,
     ColumnNotFoundError,
     CorruptError,
     DatabaseNotFoundError,
     PaimonError,
+    ProcedureNotFoundError,
+    ReadOnlyError,
     SnapshotNotFoundError,
     TableNotFoundError,
     TagNotFoundError,
@@ -47,6 +50,9 @@ _TOPICS: Sequence[tuple[type[PaimonError], Topic]] = (
     (TagNotFoundError, "time travel"),
     (BranchNotFoundError, "time travel"),
     (CorruptError, "errors"),
+    (ProcedureNotFoundError, "call"),
+    (ArgumentError, "call"),
+    (ReadOnlyError, "connections"),
 )
 
 

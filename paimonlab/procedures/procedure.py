@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import ArgumentError, UnsupportedError
+from paimonlab.errors import ArgumentError, ReadOnlyError, UnsupportedError
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.spec.arrow_types import arrow_schema
@@ -77,9 +77,13 @@ class Procedure:
         ------
         ArgumentError
             If an argument cannot mean anything; nothing was done then.
+        ReadOnlyError
+            If the catalog is read-only.
         UnsupportedError
             If the procedure or an argument is not built.
         """
+        if catalog.is_read_only:
+            raise ReadOnlyError(f"CALL sys.{self.name}")
         invocation = self._invocation(
             catalog,
             arguments,

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import ReadOnlyError, UnsupportedError
 from paimonlab.spark import write
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.defaults import default_sql
 from paimonlab.spark.partitions import Partitions
 from paimonlab.spark.types import spark_schema
+from paimonlab.storage import ReadOnlyFileIO
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -88,6 +89,8 @@ class TableRelation(Proxy):
 
     def newWriteBuilder(self, definition: Any) -> Proxy:
         """Start INSERT INTO or INSERT OVERWRITE."""
+        if isinstance(self._table.parts.file_io, ReadOnlyFileIO):
+            raise ReadOnlyError(f"writing to {self._table.name}")
         return write.WriteBuilder(self._bridge, self._table, definition, catalog=self._catalog)
 
     def partitionSchema(self) -> Any:

@@ -8,5 +8,6 @@ from __future__ import annotations
 from paimonlab.storage.file_io import FileIO, FileStatus
 from paimonlab.storage.local import LocalFileIO
 from paimonlab.storage.paths import join, safe_join
+from paimonlab.storage.read_only import ReadOnlyFileIO
 
-__all__ = ["FileIO", "FileStatus", "LocalFileIO", "join", "safe_join"]
+__all__ = ["FileIO", "FileStatus", "LocalFileIO", "ReadOnlyFileIO", "join", "safe_join"]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paimonlab.errors import ArgumentError, ProcedureNotFoundError
 from paimonlab.notebook.call_statement import CallStatement, is_call, parse_call
-from paimonlab.notebook.query_error import QueryError, Span
+from paimonlab.notebook.query_error import QueryError, Span, of_paimon
 from paimonlab.notebook.sql_strings import string_value
 from paimonlab.notebook.statements import split
 from paimonlab.spec.call_text import literal
@@ -57,3 +58,23 @@ def test_what_is_a_call(text: str, *, answer: bool) -> None:
     (statement,) = split(text)
 
     assert is_call(statement) is answer
+
+
+@pytest.mark.parametrize(
+    ("error", "pointed_at"),
+    [
+        (ProcedureNotFoundError("Compactt"), "compactt"),
+        (ArgumentError("compact", "Where => 1 is no STRING"), "where"),
+        (ArgumentError("compact", "needs table"), None),
+    ],
+)
+def test_what_spark_hands_back_points_at_names(
+    error: ArgumentError | ProcedureNotFoundError, pointed_at: str | None
+) -> None:
+    (statement,) = split("CALL sys.compactt(where => upper('x'))")
+
+    explained = of_paimon(error, statement)
+
+    assert explained.topic == "call"
+    span = explained.span
+    assert (span and statement.cell[span.start : span.end]) == pointed_at

@@ -12,12 +12,15 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
-from paimonlab.notebook import commands, determinism
+from paimonlab.notebook import commands, determinism, views
 from paimonlab.notebook import connection as connections
+from paimonlab.notebook.display.planned_call import draw_planned_call
 from paimonlab.notebook.history import history
 from paimonlab.notebook.interruptible import Cancelled, run_interruptibly
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.table.table import Table
+from tests.notebook.hostile import strings
+from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 
 
 @pytest.fixture
@@ -200,3 +203,22 @@ def test_what_has_no_dry_run_is_refused(table: Table, text: str, said: str) -> N
         commands.planned(text)
 
     assert not table.tags.list()
+
+
+def test_hostile_names_stay_text_in_a_dry_run() -> None:
+    for text in strings():
+        change = views.PlannedChange(action="delete", what="tag", name=text, reason=text)
+        call = views.PlannedCall(
+            sql=text,
+            procedure="delete_tag",
+            changes=(change,),
+            change_count=1,
+            file_count=0,
+            size_bytes=0,
+            has_unknown_sizes=False,
+        )
+        drawn = draw_planned_call(call, is_repeatable=False)
+        page = Page(drawn.to_html())
+        assert page.tags <= KEPT_TAGS
+        assert page.attributes <= {*KEPT_ATTRIBUTES, "open"}
+        assert drawn.to_markdown()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,8 +11,15 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import ArgumentError, NotFoundError, PaimonError, UnsupportedError
+from paimonlab.errors import (
+    ArgumentError,
+    NotFoundError,
+    PaimonError,
+    ReadOnlyError,
+    UnsupportedError,
+)
 from paimonlab.procedures import PROCEDURES
+from paimonlab.spark import connect
 from paimonlab.table.table import Table
 
 
@@ -182,3 +190,28 @@ def test_arguments_never_become_null_without_a_word(spark: SparkSession, table: 
         spark.conf.unset("spark.sql.ansi.enabled")
 
     assert not table.tags.list()
+
+
+def test_a_catalog_that_is_read_only_refuses_every_change(
+    spark: SparkSession, table: Table, warehouse: Path
+) -> None:
+    connect({"warehouse": str(warehouse), "read-only": "true"}, catalog="safe", spark=spark)
+    spark.sql("CREATE OR REPLACE TEMP VIEW new AS SELECT 1 AS k, 'x' AS v")
+
+    for change in (
+        "CALL safe.sys.rollback('t', snapshot => 1)",
+        "INSERT INTO safe.db.t SELECT * FROM new",
+        "INSERT OVERWRITE safe.db.t SELECT * FROM new",
+        "DROP TABLE safe.db.t",
+        "ALTER TABLE safe.db.t SET TBLPROPERTIES ('bucket' = '2')",
+        "CREATE TABLE safe.db.u (k INT)",
+        "CREATE DATABASE safe.x",
+        "DROP DATABASE safe.db CASCADE",
+    ):
+        with pytest.raises(ReadOnlyError):
+            spark.sql(change)
+    with pytest.raises(ReadOnlyError):
+        spark.table("new").writeTo("safe.db.t").append()
+
+    assert [row.v for row in spark.sql("SELECT v FROM safe.db.t").collect()] == ["three"]
+    assert values(spark) == ["three"]

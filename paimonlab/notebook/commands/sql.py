@@ -17,6 +17,7 @@ from paimonlab.notebook.native_call import run_call
 from paimonlab.notebook.parameters import bind
 from paimonlab.notebook.progress import is_wanted
 from paimonlab.notebook.query_error import QueryError, of_paimon
+from paimonlab.notebook.read_only import check_reads
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement, quote_system_tables, split
 from paimonlab.notebook.travel import check_travels
@@ -120,6 +121,8 @@ def run(
     if manner.limit < 0:
         raise ValueError(f"limit must be 0 or more, got {manner.limit}")
     with history().recorded(statement.text, _alias(spark)) as entry:
+        if spark is None:
+            _check_reads(statement)
         if spark is None and connections.current().spark is None:
             here = connections.current()
             result = _run_natively(here, statement, args, manner)
@@ -141,6 +144,7 @@ def lazy(
         If the statement is no query.
     """
     session = connections.current().session("--lazy")
+    _check_reads(statement)
     return OnSpark(session, statement, bind(statement, args), as_of).frame()
 
 
@@ -158,6 +162,12 @@ def _run_natively(
         raise
     except PaimonError as error:
         raise of_paimon(error, statement) from error
+
+
+def _check_reads(statement: Statement) -> None:
+    here = connections.current()
+    if here.is_read_only:
+        check_reads(statement, here.alias)
 
 
 def _alias(spark: SparkSession | None) -> str:

@@ -35,7 +35,10 @@ LAST_RESULT = "_paimon"
 
 def _connected(asked: Any) -> connections.Connection:
     """Do what a line of ``%paimon_connect`` asks for."""
-    given = {name: unquoted(value) for name, value in vars(asked).items() if value}
+    texts = {name: value for name, value in vars(asked).items() if isinstance(value, str)}
+    given = {name: unquoted(value) for name, value in texts.items() if value}
+    if asked.read_only and ("use" in given or "warehouse" not in given):
+        raise ValueError("--read-only goes with PATH; in a configured connection: read-only = true")
     if "use" in given:
         return connections.use(given["use"])
     if "warehouse" not in given:
@@ -45,6 +48,7 @@ def _connected(asked: Any) -> connections.Connection:
         catalog=given.get("catalog"),
         engine=settings.engine_of(given.get("engine", "spark")),
         alias=given.get("alias"),
+        read_only=asked.read_only,
     )
 
 
@@ -129,6 +133,7 @@ class SqlMagics(Magics):
     @argument("--engine", default="", metavar="NAME", help="spark (default) or native: no Spark")
     @argument("--catalog", metavar="NAME", help="its name in SQL (the alias, else paimon)")
     @argument("--alias", metavar="NAME", help="names the connection (the catalog's name)")
+    @argument("--read-only", action="store_true", help="refuse whatever would change something")
     @argument("--use", metavar="NAME", help="go back to a connection, or make a configured one")
     @argument("--close", metavar="NAME", help="forget a connection")
     @argument("--list", action="store_true", help="show the connections, open and configured")

@@ -1,0 +1,94 @@
+"""A store that refuses to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+import pyarrow as pa
+
+from paimonlab.errors import ReadOnlyError
+from paimonlab.storage.file_io import FileIO, FileStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOnlyFileIO:
+    """Another store, of which files can only be read; see `FileIO` for the methods.
+
+    Whatever would write, move or delete raises `ReadOnlyError`.
+    """
+
+    store: FileIO
+
+    def read(self, path: str) -> bytes:
+        """Return the whole file."""
+        return self.store.read(path)
+
+    def open_input(self, path: str) -> pa.NativeFile:
+        """Open a file for random reads."""
+        return self.store.open_input(path)
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or folder is there."""
+        return self.store.exists(path)
+
+    def size_bytes(self, path: str) -> int:
+        """Size of a file."""
+        return self.store.size_bytes(path)
+
+    def list(self, path: str) -> list[FileStatus]:
+        """Files and folders directly in a folder."""
+        return self.store.list(path)
+
+    def list_names(self, path: str) -> Sequence[str]:
+        """Names directly in a folder."""
+        return self.store.list_names(path)
+
+    def open_output(self, path: str) -> pa.NativeFile:
+        """Refuse."""
+        _refuse("writing", path)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Refuse."""
+        del data
+        _refuse("writing", path)
+
+    def sync_files(self, paths: Sequence[str]) -> None:
+        """Refuse, if there are any."""
+        if paths:
+            _refuse("writing", paths[0])
+
+    def publish(self, path: str, data: bytes) -> bool:
+        """Refuse."""
+        del data
+        _refuse("writing", path)
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Refuse."""
+        del data
+        _refuse("writing", path)
+
+    def make_directory(self, path: str) -> None:
+        """Refuse."""
+        _refuse("making", path)
+
+    def rename(self, source: str, target: str) -> None:
+        """Refuse."""
+        _refuse("moving", f"{source} to {target}")
+
+    def delete(self, path: str) -> None:
+        """Refuse."""
+        _refuse("deleting", path)
+
+    def delete_directory(self, path: str) -> None:
+        """Refuse."""
+        _refuse("deleting", path)
+
+    def delete_empty_directory(self, path: str) -> bool:
+        """Refuse."""
+        _refuse("deleting", path)
+
+
+def _refuse(verb: str, path: str) -> NoReturn:
+    raise ReadOnlyError(f"{verb} {path}")
