@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NoReturn
 
-from paimonlab.notebook.parameters import bind
+from paimonlab.notebook.parameters import Bound, Values, bind
 from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.sql_strings import string_value
 from paimonlab.notebook.sql_text import Token, TokenKind
@@ -47,7 +47,7 @@ def is_call(statement: Statement) -> bool:
     return statement.tokens[0].text.upper() == "CALL"
 
 
-def parse_call(statement: Statement, args: Mapping[str, Any]) -> CallStatement:
+def parse_call(statement: Statement, args: Values) -> CallStatement:
     """Read a statement that begins with CALL.
 
     Parameters
@@ -55,7 +55,7 @@ def parse_call(statement: Statement, args: Mapping[str, Any]) -> CallStatement:
     statement
         The statement.
     args
-        Values of the ``:name`` parameters.
+        Values of the parameters.
 
     Raises
     ------
@@ -69,10 +69,11 @@ def parse_call(statement: Statement, args: Mapping[str, Any]) -> CallStatement:
 class _Parser:
     """Reads the tokens of a statement from left to right."""
 
-    def __init__(self, statement: Statement, values: Mapping[str, Any]) -> None:
+    def __init__(self, statement: Statement, values: Bound) -> None:
         self._statement = statement
         self._tokens = statement.tokens
-        self._values = values
+        self._named = values if isinstance(values, dict) else {}
+        self._in_order: Iterator[Any] = iter(values if isinstance(values, list) else ())
         self._place = 0
 
     def call(self) -> CallStatement:
@@ -121,6 +122,9 @@ class _Parser:
             return self._string(token)
         if token.text == ":":
             return self._parameter()
+        if token.text == "?":
+            self._place += 1
+            return next(self._in_order)
         if token.kind is TokenKind.WORD and token.text.upper() in _CONSTANTS:
             after = self._peek(1)
             if after is None or after.text in {",", ")"}:
@@ -137,10 +141,10 @@ class _Parser:
 
     def _parameter(self) -> Any:
         token = self._peek(1)
-        if token is None or token.text not in self._values:
+        if token is None or token.text not in self._named:
             self._refuse("a parameter, as :name")
         self._place += 2
-        return self._values[token.text]
+        return self._named[token.text]
 
     def _number(self) -> int | Decimal:
         sign = -1 if self._take("-") else 1

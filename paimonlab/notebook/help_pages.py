@@ -71,7 +71,9 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("--plot line X Y", "draw columns of the result, see the topic plots"),
         ("--profile", "show what is in each column of all rows of the last query, too"),
         ("--to rows.csv", "write all rows to a file: .csv, .parquet or .arrow"),
-        ("--explain-params", "show the value of each :name; nothing is run"),
+        ("--params NAME", "the values of a list, one for each ?; see the topic parameters"),
+        ("--explain-params", "show the value of each parameter; nothing is run"),
+        ("--all", "keep and return the results of all statements as a list, not only the last"),
         ("--no-progress", "no line of progress while Spark works"),
         ("SELECT …; SELECT …", "statements run in order; the first that fails ends the cell"),
         ("_paimon", "the last result"),
@@ -92,6 +94,8 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
     "parameters": (
         ("WHERE dt = :day", "the value of the variable day, with its type, never as text"),
         ("WHERE id IN (SELECT explode(:ids))", "a list becomes an array"),
+        ("--params days; WHERE dt = ?", "values by place: the list days has one for each ?"),
+        ("--params \"[1, 'a']\"", "the same, written out; one statement has ? or :name, not both"),
         ("FROM IDENTIFIER(:name)", "a table or column whose name is in a variable"),
     ),
     "plots": (

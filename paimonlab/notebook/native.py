@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.notebook.native_condition import Condition, ConditionText, Given
+from paimonlab.notebook.parameters import Bound, Values, bind
 from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.sql_text import Token, TokenKind
@@ -41,12 +43,17 @@ class _Query:
     is_count: bool
     table: tuple[str, ...]
     version: int | str | None
-    where: str | None
+    where: Condition | None
     limit: int | None
 
 
 def run(
-    connection: Connection, statement: Statement, *, limit: int, as_of: int | str | None
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    *,
+    limit: int,
+    as_of: int | str | None,
 ) -> Result:
     """Answer a query.
 
@@ -56,6 +63,8 @@ def run(
         Where its table is.
     statement
         The query.
+    args
+        Values of the parameters.
     limit
         Rows fetched; 0: all.
     as_of
@@ -67,9 +76,9 @@ def run(
         If the statement is anything else, or there is no such table or column.
     """
     begin = time.monotonic()
-    query = _Parser(statement).query()
+    query = _Parser(statement, bind(statement, args)).query()
     if as_of is not None:
-        check_travels(statement, {})
+        check_travels(statement, args)
     rows = _rows(connection, query, limit, as_of)
     row_limit = limit if not query.is_count else 0
     has_more = bool(row_limit) and rows.num_rows > row_limit
@@ -90,7 +99,9 @@ def run(
     )
 
 
-def scan_of(connection: Connection, statement: Statement, as_of: int | str | None) -> Scan | None:
+def scan_of(
+    connection: Connection, statement: Statement, args: Values, as_of: int | str | None
+) -> Scan | None:
     """Return the scan that answers a query; None if it reads a system table.
 
     Raises
@@ -98,15 +109,15 @@ def scan_of(connection: Connection, statement: Statement, as_of: int | str | Non
     QueryError
         As `run` does.
     """
-    query = _Parser(statement).query()
+    query = _Parser(statement, bind(statement, args)).query()
     if as_of is not None:
-        check_travels(statement, {})
+        check_travels(statement, args)
     scan = _scan(connection, query, 0, as_of)
     return scan if isinstance(scan, Scan) else None
 
 
 def batches_of(
-    connection: Connection, statement: Statement, as_of: int | str | None
+    connection: Connection, statement: Statement, args: Values, as_of: int | str | None
 ) -> pa.RecordBatchReader:
     """Stream all rows of a query.
 
@@ -115,9 +126,9 @@ def batches_of(
     QueryError
         As `run` does.
     """
-    query = _Parser(statement).query()
+    query = _Parser(statement, bind(statement, args)).query()
     if as_of is not None:
-        check_travels(statement, {})
+        check_travels(statement, args)
     scan = _scan(connection, query, 0, as_of)
     if query.is_count or not isinstance(scan, Scan):
         return _rows(connection, query, 0, as_of).to_reader()
@@ -147,7 +158,8 @@ def _scan(connection: Connection, query: _Query, limit: int, as_of: int | str | 
     if query.limit is not None:
         asked = query.limit if asked is None else min(query.limit, asked)
     table = connection.catalog.table(".".join(name))
-    return table.scan(query.columns, query.where, limit=None if query.is_count else asked, **point)
+    where = None if query.where is None else query.where.predicate()
+    return table.scan(query.columns, where, limit=None if query.is_count else asked, **point)
 
 
 def type_text(field: pa.Field) -> str:
@@ -158,8 +170,9 @@ def type_text(field: pa.Field) -> str:
 class _Parser:
     """Reads the tokens of a statement from left to right."""
 
-    def __init__(self, statement: Statement) -> None:
+    def __init__(self, statement: Statement, values: Bound) -> None:
         self._statement = statement
+        self._given = Given(values)
         self._tokens = statement.tokens
         self._place = 0
 
@@ -236,27 +249,31 @@ class _Parser:
             return token.text[1:-1]
         raise self._refused(place=self._place - 1)
 
-    def _where(self) -> str | None:
-        """Take the text of the condition, up to LIMIT; what it means is `Table.scan`'s business."""
+    def _where(self) -> Condition | None:
+        """Take the condition, up to LIMIT; what it means is `Table.scan`'s business."""
         if not self._take("WHERE"):
             return None
         begin = self._place
+        condition = ConditionText(self._statement, self._given)
         while (token := self._peek()) is not None and token.text.upper() != "LIMIT":
             is_word = token.kind is TokenKind.WORD
             if is_word and token.text.upper() in {"GROUP", "ORDER", "HAVING", "SELECT", "UNION"}:
                 raise self._refused()
-            if token.text == ":":
-                raise self._refused("a parameter")
-            self._place += 1
+            self._place += condition.take(self._place)
         if begin == self._place:
             raise self._refused()
-        first, last = self._tokens[begin], self._tokens[self._place - 1]
-        return self._statement.cell[first.start : last.end]
+        return condition.made()
 
     def _limit(self) -> int | None:
         if not self._take("LIMIT"):
             return None
         token = self._peek()
+        taken = self._given.take(self._tokens, self._place)
+        if taken is not None:
+            if type(taken.value) is not int or taken.value < 0:
+                raise self._refused(f"LIMIT {taken.value!r}")
+            self._place += taken.token_count
+            return taken.value
         if token is None or not token.text.isdecimal():
             raise self._refused()
         self._place += 1

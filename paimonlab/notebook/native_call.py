@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimonlab.errors import ArgumentError, PaimonError, ProcedureNotFoundError
 from paimonlab.notebook.call_statement import CallStatement, parse_call
 from paimonlab.notebook.interruptible import run_interruptibly
+from paimonlab.notebook.parameters import Values
 from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement
@@ -25,7 +25,7 @@ NAMESPACE = "sys"
 
 
 def run_call(
-    connection: Connection, statement: Statement, args: Mapping[str, Any], *, shows_progress: bool
+    connection: Connection, statement: Statement, args: Values, *, shows_progress: bool
 ) -> Result:
     """Run a call of a procedure.
 
@@ -36,7 +36,7 @@ def run_call(
     statement
         The call.
     args
-        Values of the ``:name`` parameters.
+        Values of the parameters.
     shows_progress
         Whether to write a line of progress while it lasts.
 

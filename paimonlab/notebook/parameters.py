@@ -1,4 +1,4 @@
-"""Typed ``:name`` parameters: which names occur in a statement, and their values.
+"""Typed parameters, ``:name`` and ``?``: which occur in a statement, and their values.
 
 Values travel beside the SQL text (``spark.sql(text, args=…)``), never in it, so no value can
 change what a statement means.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from paimonlab.errors import close_matches
 from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.sql_text import Token, TokenKind
 from paimonlab.notebook.statements import Statement
+
+Values: TypeAlias = Mapping[str, Any] | Sequence[Any]
+"""What a statement is given: values by name, or one for each ``?``."""
+Bound: TypeAlias = dict[str, Any] | list[Any]
+"""What is sent beside the text."""
 
 
 def parameters(tokens: Sequence[Token]) -> Iterator[tuple[str, Token]]:
@@ -52,13 +57,114 @@ def _ends_operand(token: Token) -> bool:
     return token.kind is not TokenKind.SYMBOL or token.text in ")]}"
 
 
-def bind(statement: Statement, namespace: Mapping[str, Any]) -> dict[str, Any]:
+def markers(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Yield each ``?``; not those in strings, comments and names in back-quotes."""
+    return (token for token in tokens if token.kind is TokenKind.SYMBOL and token.text == "?")
+
+
+def share(
+    statements: Sequence[Statement], named: Mapping[str, Any], in_order: Sequence[Any] | None
+) -> list[Values]:
+    """Give each statement of a cell its values, before the first is run.
+
+    Parameters
+    ----------
+    statements
+        All of the cell.
+    named
+        Values of ``:name``.
+    in_order
+        Values of ``?``, the first for the first in the cell; None: there are none.
+
+    Returns
+    -------
+    list
+        For each statement its part of ``in_order`` if it has a ``?``, else ``named``.
+
+    Raises
+    ------
+    QueryError
+        If there are more or fewer values than ``?``, or a statement has both kinds.
+    """
+    shares: list[Values] = []
+    count = 0
+    for statement in statements:
+        found = list(markers(statement.tokens))
+        if not found:
+            shares.append(named)
+            continue
+        _check_kind(statement)
+        given = () if in_order is None else tuple(in_order)
+        if count + len(found) > len(given):
+            missing = found[max(len(given) - count, 0)]
+            raise _without_value(statement, missing, None if in_order is None else len(given))
+        shares.append(given[count : count + len(found)])
+        count += len(found)
+    if in_order is not None and count < len(in_order):
+        raise QueryError(
+            f"There are {len(in_order)} values for {count} ?.",
+            topic="parameters",
+            statement=statements[-1],
+            hint="Each ? of the cell takes one value, in order.",
+        )
+    return shares
+
+
+def _check_kind(statement: Statement) -> None:
+    for name, token in parameters(statement.tokens):
+        raise QueryError(
+            f"A statement has values for ? or for names; this one has ? and :{name}.",
+            topic="parameters",
+            statement=statement,
+            span=Span(token.start - 1, token.end),
+            hint=f"Write ? instead of :{name}, or names instead of every ?.",
+        )
+
+
+def _without_value(statement: Statement, marker: Token, count: int | None) -> QueryError:
+    given = "There are no values" if not count else f"There are only {count} values"
+    return QueryError(
+        f"{given} for ?; this is the first without one.",
+        topic="parameters",
+        statement=statement,
+        span=Span(marker.start, marker.end),
+        hint="--params NAME gives those of a list, and paimonlab.sql(text, args=[…])."
+        if count is None
+        else "Each ? of the cell takes one value, in order.",
+    )
+
+
+def bind(statement: Statement, values: Values) -> Bound:
+    """Look up the values of the names that occur in a statement, or check those of ``?``.
+
+    Parameters
+    ----------
+    statement
+        The statement.
+    values
+        What `share` gave it.
+
+    Raises
+    ------
+    QueryError
+        If a name has no value, or one is of a type that Spark has no literal for.
+    """
+    if not isinstance(values, Mapping):
+        found = list(markers(statement.tokens))
+        return [
+            _literal(f"The value of ? number {number}", value, statement, Span(one.start, one.end))
+            for number, (one, value) in enumerate(zip(found, values, strict=True), start=1)
+        ]
+    return bind_names(statement, values)
+
+
+def bind_names(statement: Statement, namespace: Mapping[str, Any]) -> dict[str, Any]:
     """Look up the values of the names that occur in a statement.
 
     Raises
     ------
     QueryError
-        If a name has no value, or a value is of a type that Spark has no literal for.
+        As `bind` does.
     """
     values = {}
     for name, token in parameters(statement.tokens):
@@ -68,20 +174,20 @@ def bind(statement: Statement, namespace: Mapping[str, Any]) -> dict[str, Any]:
             message = f"There is no variable {name!r} for the parameter :{name}."
             hint = close_matches(name, known).strip() or f"Set it before: {name} = …"
             raise QueryError(message, topic="parameters", statement=statement, span=span, hint=hint)
-        values[name] = _literal(name, namespace[name], statement, span)
+        values[name] = _literal(f"The variable {name!r}", namespace[name], statement, span)
     return values
 
 
-def _literal(name: str, value: Any, statement: Statement, span: Span) -> Any:
+def _literal(what: str, value: Any, statement: Statement, span: Span) -> Any:
     """Turn numpy and pandas scalars and sequences into what Spark has literals for."""
     if hasattr(value, "to_datetime64") or hasattr(value, "to_timedelta64"):  # pandas
         value = value.to_numpy()
     if isinstance(value, np.generic | np.ndarray):
         value = _without_numpy(value)
     if isinstance(value, tuple | list):
-        return [_literal(name, item, statement, span) for item in value]
+        return [_literal(what, item, statement, span) for item in value]
     if problem := _problem(value):
-        message = f"The variable {name!r} cannot be a parameter: {problem}."
+        message = f"{what} cannot be a parameter: {problem}."
         raise QueryError(message, topic="parameters", statement=statement, span=span)
     return value
 

@@ -117,10 +117,10 @@ class QueryError(PaimonError):
         return error
 
     def _line(self, prefix: str) -> str:
-        condition = f" [{self.condition}]" if self.condition else ""
         told = visible(prefix + without_secrets(self.message))
-        room = max(WIDTH - len(condition), WIDTH // 2)
-        return (textwrap.shorten(told, room, placeholder=" …") + condition)[:WIDTH]
+        told = textwrap.shorten(told, WIDTH, placeholder=" …")[:WIDTH]
+        whole = f"{told} [{self.condition}]"
+        return whole if self.condition and len(whole) <= WIDTH else told
 
     def _render_traceback_(self) -> list[str]:
         """Tell IPython what to show instead of a traceback."""

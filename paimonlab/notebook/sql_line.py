@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import close_matches
 from paimonlab.notebook.commands.sql import DEFAULT_LIMIT
@@ -23,6 +23,8 @@ OPTIONS = {
     "--as-of": "snapshot",
     "--view": "name",
     "--to": "file",
+    "--params": "list",
+    "--all": "",
     "--lazy": "",
     "--yes": "",
     "--explain": "",
@@ -60,8 +62,12 @@ class SqlLine:
     """Kind of a plot of the last query, x, and y if there is one."""
     by: str | None = None
     """Column whose values are series of the plot."""
+    params: str | None = None
+    """Name of the list whose values take the place of each ``?``, or the list itself."""
     flags: frozenset[str] = frozenset()
     """Options without a value that were given, as ``--lazy``."""
+    given: frozenset[str] = field(default=frozenset(), compare=False)
+    """All options that were given."""
     sql: str = ""
     """What follows the options, untouched."""
 
@@ -88,10 +94,10 @@ def parse(line: str) -> SqlLine:
         match = _WORD.match(line)
         word = match[1] if match else ""
         if match is None or not word.startswith("-"):
-            return replace(parsed, sql=line.lstrip())
+            return _checked(replace(parsed, sql=line.lstrip()))
         line = line[match.end() :]
         if word == "--":
-            return replace(parsed, sql=line.lstrip())
+            return _checked(replace(parsed, sql=line.lstrip()))
         parsed, line = _option(parsed, word, line)
 
 
@@ -114,6 +120,25 @@ def parse_first(line: str) -> SqlLine:
     return parsed
 
 
+_OF_RUNS = ("--limit", "--max-bytes", "--yes", "--to", "--all", "--lazy", "--view")
+_EXCLUDE = {
+    "--lazy": ("--to", "--all"),
+    "--all": ("--to", "--profile", "--plot"),
+    "--explain-params": (*_OF_RUNS, "--as-of", "--dry-run", "--explain", "--no-progress"),
+    "--dry-run": _OF_RUNS,
+    "--explain": _OF_RUNS,
+}
+"""Options that would do nothing beside another one."""
+
+
+def _checked(parsed: SqlLine) -> SqlLine:
+    for option, others in _EXCLUDE.items():
+        for other in others:
+            if option in parsed.given and other in parsed.given:
+                raise wrong_use(f"{other} does nothing beside {option}", "sql")
+    return parsed
+
+
 def _option(parsed: SqlLine, word: str, line: str) -> tuple[SqlLine, str]:
     name, has_value, value = word.partition("=")
     if name not in OPTIONS:
@@ -125,21 +150,28 @@ def _option(parsed: SqlLine, word: str, line: str) -> tuple[SqlLine, str]:
     if not OPTIONS[name]:
         if has_value:
             raise wrong_use(f"{name} takes no value", "sql")
+        parsed = replace(parsed, given=parsed.given | {name})
         return _with_flag(parsed, name), line
     if not has_value:
         match = _WORD.match(line)
+        if match is None and line.strip():
+            raise wrong_use(f"the quote is never closed: {name} {line.strip()}", "sql")
         if match is None:
             raise wrong_use(f"{name} needs a value: {name} {OPTIONS[name].upper()}", "sql")
         value, line = match[1], line[match.end() :]
+    parsed = replace(parsed, given=parsed.given | {name})
     if name == "--plot":
         columns, line = _columns(line)
-        return replace(parsed, plot=(_bare(value), *columns)), line
-    return _with_value(parsed, name, _bare(value)), line
+        return replace(parsed, plot=(_bare(name, value), *columns)), line
+    return _with_value(parsed, name, _bare(name, value)), line
 
 
-def _bare(word: str) -> str:
-    """Take quotes off."""
-    return "".join(shlex.split(word))
+def _bare(name: str, word: str) -> str:
+    """Take quotes off the value of an option."""
+    try:
+        return "".join(shlex.split(word))
+    except ValueError as error:
+        raise wrong_use(f"the value of {name} cannot be read, {error}: {word}", "sql") from error
 
 
 def _columns(line: str) -> tuple[list[str], str]:
@@ -151,7 +183,7 @@ def _columns(line: str) -> tuple[list[str], str]:
         is_sql = word.upper() in QUERY_WORDS or word.startswith("(")
         if match is None or word.startswith("-") or is_sql:
             break
-        found.append(_bare(word))
+        found.append(_bare("--plot", word))
         line = line[match.end() :]
     if not found:
         raise wrong_use("--plot needs columns: --plot line X Y, --plot hist X", "plots")
@@ -168,9 +200,8 @@ def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
             return replace(parsed, target=_identifier(name, value, "variable"))
         case "--view":
             return replace(parsed, view=_identifier(name, value, "view"))
-        case "--by" | "--to":
-            is_file = name == "--to"
-            return replace(parsed, to=value) if is_file else replace(parsed, by=value)
+        case "--to" | "--by" | "--params":
+            return _with_text(parsed, name, value)
         case "--as-of":
             return replace(parsed, as_of=int(value) if value.isdecimal() else value)
         case "--max-bytes":
@@ -178,6 +209,12 @@ def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
     if not value.isdecimal():
         raise wrong_use(f"--limit needs a number of rows, 0 for all, got {value!r}", "limits")
     return replace(parsed, limit=int(value))
+
+
+def _with_text(parsed: SqlLine, name: str, value: str) -> SqlLine:
+    if name == "--to":
+        return replace(parsed, to=value)
+    return replace(parsed, by=value) if name == "--by" else replace(parsed, params=value)
 
 
 def _identifier(option: str, value: str, what: str) -> str:

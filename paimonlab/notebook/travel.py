@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Condition
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from paimonlab.notebook.parameters import Values
 from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.sql_text import Token, TokenKind
 from paimonlab.notebook.statements import Statement
@@ -27,7 +28,7 @@ def is_moment(point: str) -> bool:
     return _MOMENT.fullmatch(point) is not None
 
 
-def check_travels(statement: Statement, args: Mapping[str, Any]) -> None:
+def check_travels(statement: Statement, args: Values) -> None:
     """Check that all of a statement can be read at another time.
 
     Raises
@@ -52,14 +53,15 @@ def check_travels(statement: Statement, args: Mapping[str, Any]) -> None:
         )
 
 
-def _system_table(statement: Statement, args: Mapping[str, Any]) -> Token | None:
+def _system_table(statement: Statement, args: Values) -> Token | None:
     for token in statement.tokens:
         is_name = token.kind is not TokenKind.STRING
         if is_name and ("$" in token.text or token.text.strip("`").lower() == "sys"):
             return token
         if token.text.upper() == "IDENTIFIER":
             texts = [one.text for one in statement.tokens if one.kind is TokenKind.STRING]
-            texts += [value for value in args.values() if isinstance(value, str)]
+            values = args.values() if isinstance(args, Mapping) else args
+            texts += [value for value in values if isinstance(value, str)]
             if any("$" in text or text.lower().startswith("sys.") for text in texts):
                 return token
     return None
@@ -108,7 +110,7 @@ _turns = Turns()
 
 @contextmanager
 def travelling(
-    spark: SparkSession, statement: Statement, args: Mapping[str, Any], as_of: int | str | None
+    spark: SparkSession, statement: Statement, args: Values, as_of: int | str | None
 ) -> Iterator[None]:
     """Let Spark look tables up at a point in time; None: now.
 

@@ -62,8 +62,15 @@ _MATCHES: Mapping[type[Any], TextMatch] = {
 }
 
 
-def parse_predicate(text: str) -> Predicate:
+def parse_predicate(text: str, values: Mapping[str, Any] | None = None) -> Predicate:
     """Parse the text of a predicate; it is not bound to columns yet.
+
+    Parameters
+    ----------
+    text
+        The condition.
+    values
+        What ``:name`` stands for: plain Python values, taken as they are.
 
     Raises
     ------
@@ -77,7 +84,7 @@ def parse_predicate(text: str) -> Predicate:
     >>> print(parse_predicate("5 < a AND NOT `b c` IN ('x', NULL) OR flag"))
     ((a > 5 AND NOT b c IN ('x', None)) OR flag = True)
     """
-    return _Reader(text).predicate(_parse(text))
+    return _Reader(text, values or {}).predicate(_parse(text))
 
 
 def _parse(text: str) -> Node:
@@ -115,8 +122,9 @@ def _caret(text: str, offset: int) -> str:
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, values: Mapping[str, Any]) -> None:
         self.text = text
+        self.values = values
 
     def offset(self, node: Node) -> int:
         starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
@@ -269,12 +277,12 @@ class _Reader:
                 return bool(node.this)
             case exp.Literal():
                 return str(node.this) if node.is_string else _number(str(node.this))
-            case exp.Neg():
-                return self.negated(node)
+            case exp.Placeholder() if str(node.this) in self.values:
+                return self.values[str(node.this)]
             case exp.HexString():
                 return bytes.fromhex(str(node.this))
-            case exp.Cast() | exp.TryCast():
-                return self.cast(node)
+            case exp.Neg() | exp.Cast() | exp.TryCast():
+                return self.negated(node) if isinstance(node, exp.Neg) else self.cast(node)
             case exp.Concat():
                 raise self.refused(node, "two texts side by side (write \\' for a quote in a text)")
         raise self.refused(node, f"{node.sql('spark')!r} in place of a constant")

@@ -83,6 +83,30 @@ def test_variables_are_bound_as_values_and_never_as_text(connected: InteractiveS
     ]
 
 
+def test_values_by_place_are_bound_in_order(
+    connected: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    connected.user_ns["wanted"] = [1, "x' OR 1=1 --", [0, 2]]
+    cell = (
+        "%%paimon --params wanted --all all <<\n"
+        "SELECT '?' AS s, ? AS a -- ?\n;\n"
+        "SELECT id, ? AS n FROM range(5) WHERE array_contains(?, id) AND id <> 2"
+    )
+
+    run(connected, cell)
+
+    assert [one.to_arrow().to_pylist() for one in connected.user_ns["all"]] == [
+        [{"s": "?", "a": 1}],
+        [{"id": 0, "n": "x' OR 1=1 --"}],
+    ]
+    lines = failure(connected, capsys, "%%paimon --params wanted\nSELECT ?, ?,\n ?, ?")
+    assert lines[:3] == [
+        "There are only 3 values for ?; this is the first without one.",
+        "   2 |  ?, ?",
+        "     |     ^",
+    ]
+
+
 def test_queries_are_limited_and_commands_are_not(connected: InteractiveShell) -> None:
     assert run(connected, "%paimon SELECT * FROM range(200)").stats.row_count == 100
     assert run(connected, "%paimon SELECT * FROM range(200)").stats.has_more_rows
@@ -116,10 +140,7 @@ def test_statements_run_in_order_and_stop_at_the_first_failure(
         "     |                     ^^^",
         "Did you mean `id`?",
         "help: %paimon_help tables; %paimon_trace shows the whole error",
-        (
-            "QueryError: A column, variable, or function parameter … "
-            "[UNRESOLVED_COLUMN.WITH_SUGGESTION, 42703]"
-        ),
+        "QueryError: A column, variable, or function parameter with name `idd` cannot be resolved.",
     ]
 
 

@@ -12,6 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 import paimonlab
 from paimonlab.notebook import commands
 from paimonlab.notebook.query_error import QueryError
+from paimonlab.notebook.results import Results
+from tests.notebook.test_magics import failure, run
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +99,6 @@ def test_it_is_known_whether_there_are_more_rows() -> None:
         ("SELECT * FROM db.t ORDER BY id", "ORDER"),
         ("SELECT * FROM db.t WHERE id = 1 GROUP BY id", "GROUP"),
         ("SELECT * FROM db.t WHERE id = 1 UNION SELECT 1", "UNION"),
-        ("SELECT * FROM db.t WHERE id = :day", "a parameter"),
         ("SELECT * FROM db.t LIMIT 1 OFFSET 1", "OFFSET"),
         ("SELECT * FROM db.t LIMIT 1 + 1", "'+'"),
         ("SELECT * FROM t", "a table without its database"),
@@ -137,3 +138,97 @@ def test_what_would_be_read_is_known_without_reading(folder: Path) -> None:
     assert read["level_0_count"] == 2
     assert read["merged_split_count"] == read["split_count"] == 1
     assert "id" in read["filters"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "args", "expected"),
+    [
+        ("SELECT v FROM db.t WHERE id = :n", {"n": 2, "m": 0}, [("c",)]),
+        ("SELECT id FROM db.t WHERE v = :v OR id >= :n", {"v": "a", "n": 4}, [(1,), (4,)]),
+        ("SELECT id FROM db.t WHERE v = ?", ["x' OR 1=1 --"], []),
+        ("SELECT id FROM db.t WHERE id IN (?, ?) -- ?", [1, 3], [(1,), (3,)]),
+        ("SELECT id FROM db.t WHERE id BETWEEN ? AND ? AND v LIKE ?", [1, 3, "a%"], [(1,)]),
+        ("SELECT id FROM db.t WHERE id = -? OR id = CAST(? AS BIGINT)", [1, "3"], [(3,)]),
+        ("SELECT id FROM db.t WHERE v <=> ?", [None], [(3,)]),
+        ("SELECT count(*) FROM db.t WHERE id > ? LIMIT ?", [2, 5], [(2,)]),
+        ("SELECT id FROM db.t WHERE '?' = v LIMIT :n", {"n": 7}, []),
+        ("SELECT snapshot_id FROM db.t$snapshots WHERE snapshot_id > ?", [1], [(2,)]),
+    ],
+)
+@pytest.mark.usefixtures("native")
+def test_parameters_are_values(sql: str, args: Any, expected: list[tuple[Any, ...]]) -> None:
+    assert rows(sql, args=args) == expected
+
+
+@pytest.mark.usefixtures("native")
+@pytest.mark.parametrize(
+    ("sql", "args", "message", "marked"),
+    [
+        ("SELECT id FROM db.t WHERE id = :n", {}, "There is no variable 'n'", ":n"),
+        ("SELECT id FROM db.t WHERE id IN (:n)", {"n": [1]}, "A list as a parameter", ":n"),
+        ("SELECT id FROM db.t LIMIT ?", [-1], "LIMIT -1 without Spark", "?"),
+        ("SELECT ? FROM db.t", [1], "'?' without Spark", "?"),
+        ("SELECT id FROM db.t WHERE idd = ?", [1], "db.t has no column 'idd'", "idd"),
+        ("SELECT id FROM db.t WHERE id = ? AND f(v) = 1", [1], "'F(v)' in place", "f"),
+        ("SELECT id FROM db.t WHERE id = ? AND", [10**6], "cannot read the condition", None),
+        ("SELECT id FROM db.tt", None, "table db.tt not found", "tt"),
+    ],
+)
+def test_what_is_wrong_is_pointed_at(sql: str, args: Any, message: str, marked: str | None) -> None:
+    with pytest.raises(QueryError) as caught:
+        paimonlab.sql(sql, args=args)
+
+    error = caught.value
+    assert error.message.startswith(message)
+    assert error.span is not None
+    if marked is not None:
+        assert sql[error.span.start : error.span.end] == marked
+
+
+def test_values_of_markers_are_given_to_a_cell(
+    native: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    native.user_ns["wanted"] = (2, "c")
+
+    by_name = run(native, "%%paimon --params wanted\nSELECT id FROM db.t WHERE id = ? AND v = ?")
+    written = run(native, "%paimon --params \"[2, 'c']\" SELECT id FROM db.t WHERE id=? AND v=?")
+    shown = run(native, "%paimon --explain-params --params wanted SELECT ?, '?', ?")
+
+    assert by_name.to_arrow().to_pydict() == written.to_arrow().to_pydict() == {"id": [2]}
+    assert [list(row.values())[:4] for row in shown.to_arrow().to_pylist()] == [
+        ["?1", "2", "INT", "--params wanted"],
+        ["?2", "'c'", "STRING", "--params wanted"],
+    ]
+    for given, said in (
+        ("wantd", "there is no variable 'wantd' for --params. Did you mean 'wanted'?"),
+        ("7", "--params needs a list of values, and 7 is a int"),
+        ("f(1)", "--params needs a name, or a list in quotes"),
+        ('"[1', "the quote is never closed"),
+    ):
+        lines = failure(native, capsys, f"%paimon --params {given} SELECT ?")
+        assert said in lines[0]
+        assert len(lines) == 2
+
+
+def test_all_results_of_a_cell_are_kept(
+    native: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = "SELECT id FROM db.t WHERE id = 1;\nSELECT v FROM db.t WHERE id = 2"
+
+    shown = run(native, f"%%paimon --all both = <<\n{cell}")
+
+    assert isinstance(shown, Results)
+    assert native.user_ns["both"] is shown
+    assert [one.to_arrow().column_names for one in shown] == [["id"], ["v"]]
+    assert native.user_ns["_paimon"] is shown[-1]
+    assert repr(shown[:1]) == repr(shown[0])
+    out = capsys.readouterr().out
+    assert out.count("1 row;") == 2
+
+    assert run(native, f"%%paimon --all quiet <<\n{cell}") is None
+    assert len(native.user_ns["quiet"]) == 2
+    assert "row" not in capsys.readouterr().out
+
+    lines = failure(native, capsys, "%%paimon --all\nSELECT id FROM db.t LIMIT 1;\nSELECT nosuch")
+    assert any("1 row" in line for line in lines)
+    assert "statement 2 of 2, line 2" in lines

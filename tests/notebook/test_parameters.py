@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from paimonlab.notebook.parameters import bind, parameters
+from paimonlab.notebook.parameters import bind, markers, parameters, share
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import split
 
@@ -85,3 +85,92 @@ def test_a_missing_name_is_pointed_at() -> None:
 def test_what_spark_cannot_get_is_refused(value: Any, problem: str) -> None:
     with pytest.raises(QueryError, match=f"variable 'a' cannot be a parameter: .*{problem}"):
         bind(split("SELECT :a")[0], {"a": value})
+
+
+@pytest.mark.parametrize(
+    ("sql", "count"),
+    [
+        ("SELECT ?, a FROM t WHERE b = ? AND c IN (?, ?)", 4),
+        ("SELECT '?', \"?\", `?` -- ?\n/* ? */", 0),
+        ("SELECT ?::int, (?)", 2),
+    ],
+)
+def test_markers_are_found_where_a_value_can_stand(sql: str, count: int) -> None:
+    assert len(list(markers(split(sql)[0].tokens))) == count
+
+
+def test_each_marker_of_a_cell_takes_the_next_value() -> None:
+    statements = split("SELECT ?; SELECT :a; SELECT ?, ?")
+
+    shares = share(statements, {"a": 0}, [1, "b", None])
+
+    assert [bind(*one) for one in zip(statements, shares, strict=True)] == [
+        [1],
+        {"a": 0},
+        ["b", None],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "values", "lines"),
+    [
+        (
+            "SELECT ?, ?,\n  ?",
+            [1, 2],
+            [
+                "There are only 2 values for ?; this is the first without one.",
+                "   3 |   ?",
+                "     |   ^",
+                "Each ? of the cell takes one value, in order.",
+            ],
+        ),
+        (
+            "SELECT 0 + ?",
+            None,
+            [
+                "There are no values for ?; this is the first without one.",
+                "   2 | SELECT 0 + ?",
+                "     |            ^",
+                "--params NAME gives those of a list, and paimonlab.sql(text, args=[…]).",
+            ],
+        ),
+        (
+            "SELECT ?",
+            [1, 2],
+            ["There are 2 values for 1 ?.", "Each ? of the cell takes one value, in order."],
+        ),
+        (
+            "SELECT ?, :day",
+            [1],
+            [
+                "A statement has values for ? or for names; this one has ? and :day.",
+                "   2 | SELECT ?, :day",
+                "     |           ^^^^",
+                "Write ? instead of :day, or names instead of every ?.",
+            ],
+        ),
+        (
+            "SELECT ?",
+            [Decimal("NaN")],
+            [
+                "The value of ? number 1 cannot be a parameter: DECIMAL has no NaN.",
+                "   2 | SELECT ?",
+                "     |        ^",
+            ],
+        ),
+    ],
+)
+def test_wrong_values_by_place_are_pointed_at(
+    sql: str, values: list[Any] | None, lines: list[str]
+) -> None:
+    statements = split(f"SELECT 1;\n{sql}")
+
+    def bound() -> None:
+        for one in zip(statements, share(statements, {}, values), strict=True):
+            bind(*one)
+
+    with pytest.raises(QueryError) as caught:
+        bound()
+
+    told = [line for line in caught.value.lines() if not line.startswith("statement 2 of 2")]
+    assert told == lines

@@ -46,7 +46,9 @@ def test_all_that_is_seen_of_an_error_has_at_most_eight_lines() -> None:
         assert "help: %paimon_help sql; %paimon_trace shows the whole error" in lines
     assert len(in_cell[-1].splitlines()) == 1
     assert in_cell[-1].startswith("QueryError: word word")
-    assert in_cell[-1].endswith(" … [SOME_CONDITION, 42000]")
+    assert in_cell[-1].endswith(" …")
+    short = QueryError("no", topic="sql", condition="SOME_CONDITION, 42000").shown()
+    assert short.lines() == ["no [SOME_CONDITION, 42000]"]
 
 
 def test_html_has_the_statement_and_all_of_the_error() -> None:

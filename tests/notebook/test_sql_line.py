@@ -48,6 +48,10 @@ def test_options_come_first_and_the_rest_is_untouched(line: str, parsed: SqlLine
         ("--view a.b", "--view needs the name of a view, got 'a.b'"),
         ("--max-bytes much", "--max-bytes needs a size such as 500kB or 20MB, got 'much'"),
         ("--no-progress=1", "--no-progress takes no value"),
+        ("--as-of 'x", "the quote is never closed: --as-of 'x"),
+        ("--lazy --to x.csv SELECT 1", "--to does nothing beside --lazy"),
+        ("--to x.csv --all", "--to does nothing beside --all"),
+        ("--explain --view v", "--view does nothing beside --explain"),
     ],
 )
 def test_wrong_options_are_refused(line: str, message: str) -> None:

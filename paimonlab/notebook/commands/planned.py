@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from paimonlab.errors import NotFoundError, PaimonError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native, views
 from paimonlab.notebook.call_statement import is_call, parse_call
-from paimonlab.notebook.commands.sql import lazy, parse
+from paimonlab.notebook.commands.sql import lazy, parse, share_all
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.planned import draw_planned
 from paimonlab.notebook.display.planned_call import draw_planned_call
 from paimonlab.notebook.native_call import bound_call, failed
+from paimonlab.notebook.parameters import Values
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
 from paimonlab.spec.secrets import without_secrets
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def planned(
     text: str,
     *,
-    args: Mapping[str, Any] | None = None,
+    args: Values | None = None,
     as_of: int | str | None = None,
     explain: bool = False,
 ) -> views.View:
@@ -42,7 +43,7 @@ def planned(
     text
         One query or call.
     args
-        Values of the ``:name`` parameters.
+        Values of the ``:name`` parameters by name, or a list of those of ``?`` in order.
     as_of
         Read all tables at this snapshot, tag or moment.
     explain
@@ -54,19 +55,20 @@ def planned(
         If it is not one query, or a wrong one.
     """
     statement = _one_statement(text)
+    (values,) = share_all([statement], args)
     here = connections.current()
     if is_call(statement):
-        return _planned_call(here, statement, args or {})
+        return _planned_call(here, statement, values)
     plan = ""
     if here.spark is None:
-        reads = _without_spark(here, statement, as_of)
+        reads = _without_spark(here, statement, values, as_of)
     else:
         from paimonlab.notebook.spark_plan import (  # noqa: PLC0415 - PySpark is optional
             plan_text,
             spark_reads,
         )
 
-        frame = lazy(statement, args or {}, as_of=as_of)
+        frame = lazy(statement, values, as_of=as_of)
         reads = tuple(_on_spark(here, read) for read in spark_reads(frame))
         plan = without_secrets(plan_text(frame)) if explain else ""
     query = views.PlannedQuery(sql=without_secrets(statement.text), reads=reads, plan=plan)
@@ -85,7 +87,7 @@ def _one_statement(text: str) -> Statement:
     return first
 
 
-def _planned_call(here: Connection, statement: Statement, args: Mapping[str, Any]) -> views.View:
+def _planned_call(here: Connection, statement: Statement, args: Values) -> views.View:
     call = parse_call(statement, args)
     procedure, arguments = bound_call(here, call)
     try:
@@ -112,9 +114,9 @@ def _current_database(here: Connection) -> str | None:
 
 
 def _without_spark(
-    here: Connection, statement: Statement, as_of: int | str | None
+    here: Connection, statement: Statement, args: Values, as_of: int | str | None
 ) -> tuple[views.PlannedRead, ...]:
-    scan = native.scan_of(here, statement, as_of)
+    scan = native.scan_of(here, statement, args, as_of)
     if scan is None:  # a system table: its rows are made, not read
         return ()
     left, whole = scan.plan(), scan.narrowed(scan.columns, None).plan()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 
@@ -19,7 +18,7 @@ from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.display.profile import draw
-from paimonlab.notebook.parameters import bind
+from paimonlab.notebook.parameters import Values, bind
 from paimonlab.notebook.profiling import RowSketch, sketch_batches
 from paimonlab.notebook.progress import is_wanted
 from paimonlab.notebook.query_error import QueryError
@@ -93,9 +92,7 @@ def profile(
     return view
 
 
-def profile_query(
-    statement: Statement, args: Mapping[str, Any], manner: Manner
-) -> Drawn[views.Profile]:
+def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[views.Profile]:
     """Show what is in each column of all rows of a query, whatever limit its result has.
 
     Raises
@@ -112,7 +109,7 @@ def profile_query(
     here = connections.current()
     total = 0
     if here.spark is None:
-        reader = native.batches_of(here, statement, manner.as_of)
+        reader = native.batches_of(here, statement, args, manner.as_of)
         total = len(reader.schema)
         fields = list(reader.schema)[:MOST_COLUMNS]
         kinds = [field.type for field in fields]
@@ -126,7 +123,7 @@ def profile_query(
     return draw(_profile(title, "", found, notes))
 
 
-def _on_spark(statement: Statement, args: Mapping[str, Any], manner: Manner) -> tuple[_Found, int]:
+def _on_spark(statement: Statement, args: Values, manner: Manner) -> tuple[_Found, int]:
     from paimonlab.notebook.profiling.on_spark import (  # noqa: PLC0415 - PySpark is optional
         SketchedFrame,
         sketch_frame,

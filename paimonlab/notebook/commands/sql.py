@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from paimonlab.errors import PaimonError
 from paimonlab.notebook import connection as connections
@@ -14,7 +14,7 @@ from paimonlab.notebook import native
 from paimonlab.notebook.call_statement import is_call
 from paimonlab.notebook.history import history
 from paimonlab.notebook.native_call import run_call
-from paimonlab.notebook.parameters import bind
+from paimonlab.notebook.parameters import Bound, Values, bind, share
 from paimonlab.notebook.progress import is_wanted
 from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.read_only import check_reads
@@ -53,7 +53,7 @@ class Manner:
 def sql(
     text: str,
     *,
-    args: Mapping[str, Any] | None = None,
+    args: Values | None = None,
     limit: int = DEFAULT_LIMIT,
     max_bytes: int | None = None,
     as_of: int | str | None = None,
@@ -67,7 +67,7 @@ def sql(
     text
         One or more statements with ``;`` between them; ``db.t$snapshots`` needs no back-quotes.
     args
-        Values of the ``:name`` parameters.
+        Values of the ``:name`` parameters by name, or a list of those of ``?`` in order.
     limit
         Rows fetched of a query; 0: all. Writes and ``CALL`` are never limited.
     max_bytes
@@ -90,10 +90,28 @@ def sql(
         If a statement fails; those before it have been run, those behind it have not.
     """
     statements = parse(text)
-    values = args or {}
+    shares = share_all(statements, args)
     manner = Manner(limit=limit, max_bytes=max_bytes, as_of=as_of, progress=progress)
-    results = [run(statement, values, manner, spark=spark) for statement in statements]
+    results = [
+        run(statement, values, manner, spark=spark)
+        for statement, values in zip(statements, shares, strict=True)
+    ]
     return results[-1]
+
+
+def share_all(statements: Sequence[Statement], args: Values | None) -> list[Values]:
+    """Give each statement its part of what `sql` got.
+
+    Raises
+    ------
+    QueryError
+        As `paimonlab.notebook.parameters.share` does.
+    """
+    if args is None or isinstance(args, Mapping):
+        return share(statements, args or {}, None)
+    if isinstance(args, str | bytes):
+        raise TypeError("args must be a mapping, or a list of values")
+    return share(statements, {}, args)
 
 
 def parse(text: str) -> list[Statement]:
@@ -112,7 +130,7 @@ def parse(text: str) -> list[Statement]:
 
 def run(
     statement: Statement,
-    args: Mapping[str, Any],
+    args: Values,
     manner: Manner,
     *,
     spark: SparkSession | None = None,
@@ -133,9 +151,7 @@ def run(
         return result
 
 
-def lazy(
-    statement: Statement, args: Mapping[str, Any], *, as_of: int | str | None = None
-) -> DataFrame:
+def lazy(statement: Statement, args: Values, *, as_of: int | str | None = None) -> DataFrame:
     """Return the DataFrame of a query without running it.
 
     Raises
@@ -148,16 +164,14 @@ def lazy(
     return OnSpark(session, statement, bind(statement, args), as_of).frame()
 
 
-def _run_natively(
-    here: Connection, statement: Statement, args: Mapping[str, Any], manner: Manner
-) -> Result:
+def _run_natively(here: Connection, statement: Statement, args: Values, manner: Manner) -> Result:
     if is_call(statement):
         if manner.as_of is not None:
             check_travels(statement, args)
         shows_progress = manner.progress and is_wanted()
         return run_call(here, statement, args, shows_progress=shows_progress)
     try:
-        return native.run(here, statement, limit=manner.limit, as_of=manner.as_of)
+        return native.run(here, statement, args, limit=manner.limit, as_of=manner.as_of)
     except QueryError:
         raise
     except PaimonError as error:
@@ -175,7 +189,7 @@ def _alias(spark: SparkSession | None) -> str:
 
 
 def _run_on_spark(
-    session: SparkSession, statement: Statement, args: Mapping[str, Any], manner: Manner
+    session: SparkSession, statement: Statement, args: Values, manner: Manner
 ) -> Result:
     from paimonlab.notebook.running import run_on_spark  # noqa: PLC0415 - PySpark is optional
 
@@ -224,7 +238,7 @@ class OnSpark:
 
     spark: SparkSession
     statement: Statement
-    args: dict[str, Any]
+    args: Bound
     as_of: int | str | None
 
     def fetch(self, limit: int | None) -> tuple[DataFrame, Fetched, float]:

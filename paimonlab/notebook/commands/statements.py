@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.characters import cut
 from paimonlab.notebook.display.statements import draw_parameters, draw_statements
 from paimonlab.notebook.history import history
-from paimonlab.notebook.parameters import bind, parameters
+from paimonlab.notebook.parameters import bind, bind_names, markers, parameters, share
 from paimonlab.notebook.sql_text import line_and_column
 from paimonlab.spec.secrets import HIDDEN, is_secret, without_secrets
 
@@ -43,40 +43,64 @@ def statement_history(*, last: int = 20, is_failed: bool = False, pattern: str =
 
 
 def explain_parameters(
-    text: str, namespace: Mapping[str, Any], *, source: str = "args"
+    text: str,
+    namespace: Mapping[str, Any],
+    *,
+    source: str = "args",
+    in_order: Sequence[Any] | None = None,
+    order_source: str = "args",
 ) -> views.View:
-    """Show which value each ``:name`` of a cell gets, without running it.
+    """Show which value each ``:name`` or ``?`` of a cell gets, without running it.
 
     Parameters
     ----------
     text
         One or more statements.
     namespace
-        The values.
+        The values of names.
     source
         Where they are from, in words.
+    in_order
+        The values of ``?``; None: there are none.
+    order_source
+        Where those are from.
 
     Raises
     ------
     QueryError
-        If a name has no value, or one that Spark has no literal for.
+        If a parameter has no value, or one that Spark has no literal for.
     """
     found: dict[str, views.ParameterEntry] = {}
-    for statement in parse(text):
-        values = bind(statement, namespace)
+    statements = parse(text)
+    number = 0
+    for statement, values in zip(statements, share(statements, namespace, in_order), strict=True):
+        if not isinstance(values, Mapping):
+            bound = bind(statement, values)
+            for token, value, given in zip(markers(statement.tokens), bound, values, strict=True):
+                number += 1
+                place = _place(text, token.start)
+                name = f"?{number}"
+                found[name] = _entry(name, value, given, order_source, place)
+            continue
+        named = bind_names(statement, values)
         for name, token in parameters(statement.tokens):
-            line, column = line_and_column(text, token.start - 1)
-            place = f"line {line}, column {column + 1}"
+            place = _place(text, token.start - 1)
             if name in found:
                 old = found[name]
                 found[name] = msgspec.structs.replace(old, uses=f"{old.uses}; {place}")
             else:
-                found[name] = _entry(name, values[name], namespace[name], source, place)
+                found[name] = _entry(name, named[name], namespace[name], source, place)
     return draw_parameters(views.Parameters(entries=tuple(found.values())))
 
 
+def _place(text: str, offset: int) -> str:
+    line, column = line_and_column(text, offset)
+    return f"line {line}, column {column + 1}"
+
+
 def _entry(name: str, value: Any, given: Any, source: str, place: str) -> views.ParameterEntry:
-    shown = HIDDEN if is_secret(name) else cut(without_secrets(repr(given)), _VALUE_COLUMNS)
+    hides = is_secret(name) or is_secret(source)
+    shown = HIDDEN if hides else cut(without_secrets(repr(given)), _VALUE_COLUMNS)
     return views.ParameterEntry(
         name=name, value=shown, type=_type(value), source=source, uses=place
     )

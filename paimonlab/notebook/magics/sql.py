@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
@@ -18,8 +18,11 @@ from paimonlab.notebook import commands, settings, sql_line
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook.history import history
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
+from paimonlab.notebook.parameters import Values, share
+from paimonlab.notebook.params_option import values_of
 from paimonlab.notebook.query_error import QueryError, whole_trace
 from paimonlab.notebook.result import Result
+from paimonlab.notebook.results import Results
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.views import View
 from paimonlab.notebook.wrong_use import wrong_use
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from paimonlab.notebook.plotting import Plot
 
+T = TypeVar("T")
 LAST_RESULT = "_paimon"
 
 
@@ -95,6 +99,15 @@ def _check_together(asked: sql_line.SqlLine) -> None:
     if without_rows and (asked.plot is not None or "--profile" in asked.flags):
         name = min(without_rows)
         raise wrong_use(f"{name} fetches no rows, --plot and --profile look at them", "sql")
+
+
+def _hand_out(asked: sql_line.SqlLine, statement: Statement, result: Result) -> None:
+    """Write the last result to a file and make a view of it, as far as that is wanted."""
+    if asked.to is not None:
+        size = result.export(asked.to)
+        print(f"{asked.to}: {len(result):,} rows, {size:,} bytes")  # noqa: T201
+    if asked.view is not None:
+        result.spark.createOrReplaceTempView(_viewed(asked.view, statement))
 
 
 def _confirm() -> bool:
@@ -191,7 +204,7 @@ class SqlMagics(Magics):
         )
 
     @line_magic
-    def paimon_rerun(self, line: str) -> Result | Plot | View | DataFrame | None:
+    def paimon_rerun(self, line: str) -> Result | Results | Plot | View | DataFrame | None:
         """Run a statement of %paimon_history again: %paimon_rerun NUMBER."""
         if not line.strip().isdecimal():
             message = "%paimon_rerun needs the number of a statement in %paimon_history"
@@ -204,7 +217,9 @@ class SqlMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    def paimon(self, line: str, cell: str | None = None) -> Result | Plot | View | DataFrame | None:
+    def paimon(
+        self, line: str, cell: str | None = None
+    ) -> Result | Results | Plot | View | DataFrame | None:
         """Run Spark SQL on the connected catalog.
 
         ``%paimon [options] SELECT …`` takes the rest of the line, ``%%paimon [options]`` the
@@ -216,7 +231,9 @@ class SqlMagics(Magics):
         ``--max-bytes 20MB`` keeps no more; ``--yes`` fetches more than a million rows unasked;
         ``--as-of 12``, a tag or ``'2026-01-31 12:00'`` reads all tables as they were;
         ``--lazy`` returns Spark's DataFrame and runs nothing; ``--view NAME`` makes the query a
-        temporary view; ``--explain-params`` shows the values of ``:name`` and runs nothing;
+        temporary view; ``--params NAME`` gives the values of a list to each ``?``;
+        ``--explain-params`` shows the values of parameters and runs nothing;
+        ``--all`` keeps and returns the results of all statements as a list;
         ``--to FILE`` writes all rows as .csv, .parquet or .arrow;
         ``--plot line X Y``, ``bar``, ``hist`` or ``scatter``, draws columns of the result, ``--by
         COLUMN`` a series for each of its values, ``--show-code`` prints the Python of it;
@@ -227,26 +244,50 @@ class SqlMagics(Magics):
         asked = sql_line.parse(line) if cell is None else sql_line.parse_first(line)
         return self._answer(asked, asked.sql if cell is None else cell)
 
-    def _answer(self, asked: sql_line.SqlLine, sql: str) -> Result | Plot | View | DataFrame | None:
+    def _answer(
+        self, asked: sql_line.SqlLine, sql: str
+    ) -> Result | Results | Plot | View | DataFrame | None:
         if "--help" in asked.flags:
             return commands.show_help("sql")
         _check_together(asked)
         with errors_on_one_line(), self._showing_errors():
+            in_order = None if asked.params is None else values_of(asked.params, self._variables)
             if "--explain-params" in asked.flags:
-                return commands.explain_parameters(sql, self._variables, source="notebook")
+                shown = commands.explain_parameters(
+                    sql,
+                    self._variables,
+                    source="notebook",
+                    in_order=in_order,
+                    order_source=f"--params {asked.params}",
+                )
+                return self._bound(asked, shown)
+            statements = commands.parse(sql)
+            shares = share(statements, self._variables, in_order)
             if asked.flags & {"--dry-run", "--explain"}:
                 explain = "--explain" in asked.flags
-                return commands.planned(
-                    sql, args=self._variables, as_of=asked.as_of, explain=explain
+                shown = commands.planned(
+                    sql,
+                    args=self._variables if in_order is None else in_order,
+                    as_of=asked.as_of,
+                    explain=explain,
                 )
-            return self._run(asked, sql)
+                return self._bound(asked, shown)
+            return self._run(asked, list(zip(statements, shares, strict=True)))
+
+    def _bound(self, asked: sql_line.SqlLine, shown: T) -> T | None:
+        """Keep what is shown, if that is wanted."""
+        if asked.target is not None:
+            self._variables[asked.target] = shown
+        return None if asked.is_silent else shown
 
     @property
     def _variables(self) -> dict[str, Any]:
         assert self.shell is not None, "magics run in a shell"
         return self.shell.user_ns
 
-    def _run(self, asked: sql_line.SqlLine, sql: str) -> Result | Plot | View | DataFrame | None:
+    def _run(
+        self, asked: sql_line.SqlLine, statements: Sequence[tuple[Statement, Values]]
+    ) -> Result | Results | Plot | View | DataFrame | None:
         variables = self._variables
         manner = commands.Manner(
             limit=asked.limit,
@@ -255,52 +296,56 @@ class SqlMagics(Magics):
             progress="--no-progress" not in asked.flags,
             confirm=None if "--yes" in asked.flags else _confirm,
         )
-        for statement in commands.parse(sql):
-            is_last = statement.number == statement.count
-            if is_last and "--lazy" in asked.flags:
-                return self._lazy(asked, statement)
-            is_written = is_last and asked.to is not None
-            result = commands.run(
-                statement, variables, _of_all_rows(manner, statement) if is_written else manner
-            )
-            variables[LAST_RESULT] = result
-            if is_last and asked.to is not None:
-                size = result.export(asked.to)
-                print(f"{asked.to}: {len(result):,} rows, {size:,} bytes")  # noqa: T201
-            if is_last and asked.view is not None:
-                result.spark.createOrReplaceTempView(_viewed(asked.view, statement))
-            if is_last and asked.target is not None:
-                variables[asked.target] = result
-            if is_last:
-                return self._shown(asked, statement, result, manner)
-            if not asked.is_silent:
-                display(result)
-        return None
+        keeps_all = "--all" in asked.flags
+        results: list[Result] = []
+        try:
+            for statement, values in statements:
+                is_last = statement.number == statement.count
+                if is_last and "--lazy" in asked.flags:
+                    return self._lazy(asked, statement, values)
+                is_written = is_last and asked.to is not None
+                result = commands.run(
+                    statement, values, _of_all_rows(manner, statement) if is_written else manner
+                )
+                variables[LAST_RESULT] = result
+                if is_last:
+                    _hand_out(asked, statement, result)
+                results.append(result)
+                if is_last and not keeps_all:
+                    self._bound(asked, result)
+                    return self._shown(asked, (statement, values), result, manner)
+                if not asked.is_silent and not keeps_all:
+                    display(result)
+        except BaseException:
+            if keeps_all and not asked.is_silent:
+                display(Results(results))
+            raise
+        return self._bound(asked, Results(results))
 
     def _shown(
         self,
         asked: sql_line.SqlLine,
-        statement: Statement,
+        last: tuple[Statement, Values],
         result: Result,
         manner: commands.Manner,
     ) -> Result | Plot | View | None:
         """Choose what the last statement shows; what was asked for by name is never silent."""
         made: Result | Plot | None = None if asked.is_silent or asked.to is not None else result
         if asked.plot is not None:
-            made = _plotted(asked, asked.plot, result, statement)
+            made = _plotted(asked, asked.plot, result, last[0])
         if "--profile" not in asked.flags:
             return made
         if made is not None:
             display(made)
-        return commands.profile_query(statement, self._variables, manner)
+        return commands.profile_query(*last, manner)
 
-    def _lazy(self, asked: sql_line.SqlLine, statement: Statement) -> DataFrame | None:
-        frame = commands.lazy(statement, self._variables, as_of=asked.as_of)
+    def _lazy(
+        self, asked: sql_line.SqlLine, statement: Statement, values: Values
+    ) -> DataFrame | None:
+        frame = commands.lazy(statement, values, as_of=asked.as_of)
         if asked.view is not None:
             frame.createOrReplaceTempView(_viewed(asked.view, statement))
-        if asked.target is not None:
-            self._variables[asked.target] = frame
-        return None if asked.is_silent else frame
+        return self._bound(asked, frame)
 
     @contextmanager
     def _showing_errors(self) -> Iterator[None]:
