@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from paimonlab.cli.arguments import Partition, column_list, json_flag, on_table, where_option
+from paimonlab.cli.arguments import (
+    Partition,
+    column_list,
+    duration,
+    json_flag,
+    on_table,
+    where_option,
+)
 from paimonlab.cli.output import json_text
 from paimonlab.cli.progress import Bar
 from paimonlab.table.compact_result import CompactResult
@@ -25,6 +32,12 @@ _SHOWN = 20
 )
 @click.option("--bucket", "buckets", multiple=True, type=int, metavar="N", help="Only this bucket.")
 @where_option
+@click.option(
+    "--idle-for",
+    callback=duration,
+    metavar="DURATION",
+    help="Only partitions without a new file for so long: '1 d'.",
+)
 @click.option(
     "--order-by",
     metavar="A,B,…",

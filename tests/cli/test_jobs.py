@@ -69,6 +69,8 @@ def test_compaction_of_one_partition(run: Run, orders: pl.Table, tmp_path: Path)
     assert (planned["dry_run"], planned["snapshot_id"]) == (True, None)
     assert [one["picked"]["files"] for one in planned["buckets"]] == [2]
     assert orders.snapshots.ids()[-1] == 3
+    idle = json.loads(run(*compact, "--idle-for", "1 d", "--dry-run", "--json").output)
+    assert idle["buckets"] == []
     done = run(*compact, "--bucket", "0")
     assert done.exit_code == 0, done.output
     assert done.output.startswith("db.orders: compacted 1 bucket, 2 files")
