@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from paimonlab.notebook.display import html, plain
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import MIME, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.display.result import draw, result_rows
 from paimonlab.notebook.row_files import export
 from paimonlab.notebook.views import ResultRows
@@ -99,6 +100,28 @@ class Result:
         if self._spark is None:
             raise UnsupportedError("the DataFrame of a result", "it was read without Spark")
         return self._spark
+
+    def within(self, max_bytes: int | None) -> Result:
+        """Return the first rows, as many as take no more than so many bytes; None: all."""
+        table = self._table
+        if max_bytes is None or table.nbytes <= max_bytes:
+            return self
+        kept = table.slice(0, int(table.num_rows * max_bytes / table.nbytes))
+        stats = replace(
+            self.stats,
+            row_count=kept.num_rows,
+            has_more_rows=True,
+            fetched_bytes=kept.nbytes,
+            is_cut=True,
+        )
+        return Result(
+            kept,
+            types=self._types,
+            sql=self.sql,
+            title=self._title,
+            stats=stats,
+            spark=self._spark,
+        )
 
     def to_arrow(self) -> pa.Table:
         """Return the fetched rows."""
@@ -230,7 +253,8 @@ class Result:
         elif shown < count:
             parts = [f"showing {shown:,} of {count:,} rows", "to_arrow() has all"]
         if not is_deterministic():
-            parts.append(_seconds(self.stats.duration_seconds))
+            size = bytes_text(self.stats.fetched_bytes)
+            parts.append(f"fetched {size} in {_seconds(self.stats.duration_seconds)}")
         return "; ".join(parts)
 
     @property

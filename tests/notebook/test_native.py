@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -232,3 +233,39 @@ def test_all_results_of_a_cell_are_kept(
     lines = failure(native, capsys, "%%paimon --all\nSELECT id FROM db.t LIMIT 1;\nSELECT nosuch")
     assert any("1 row" in line for line in lines)
     assert "statement 2 of 2, line 2" in lines
+
+
+def test_limits_hold_without_spark(
+    native: InteractiveShell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = run(native, "%paimon --limit 0 --yes --max-bytes 20 SELECT id FROM db.t")
+    assert cut.stats.is_cut
+    assert cut.stats.row_count == 2
+    assert "2 rows; more exist, beyond --max-bytes; fetched 16 B in " in repr(cut)
+
+    monkeypatch.setattr(sys.modules["paimonlab.notebook.commands.sql"], "MANY_ROWS", 2)
+    query = "%paimon --limit 0 SELECT id FROM db.t"
+    answers: dict[str, int] = {}
+    for answer in ("n", "y"):
+        monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
+        answers[answer] = run(native, query).stats.row_count
+    assert answers == {"n": 2, "y": 4}
+
+    def nobody(_: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", nobody)
+    assert "--yes fetches them, --limit N fetches the first N." in failure(native, capsys, query)
+
+
+def test_an_interrupt_is_one_line(
+    native: InteractiveShell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_args: Any, **_options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["paimonlab.notebook.native"], "run", interrupted)
+
+    (line,) = failure(native, capsys, "%paimon SELECT id FROM db.t")
+
+    assert line.startswith("Cancelled: cancelled after 0.")

@@ -60,33 +60,37 @@ def test_text_and_html_have_the_same_cells(table: pa.Table) -> None:
         "────────────────  ──────",
         "9007199254740993  a",
         "            NULL  ''",
-        "2 rows; 0.4 s",
+        "2 rows; fetched 26 B in 0.4 s",
     ]
-    for cell in ("9007199254740993", ">NULL</i>", "''", "2 rows; 0.4 s"):
+    for cell in ("9007199254740993", ">NULL</i>", "''", "2 rows; fetched 26 B in 0.4 s"):
         assert cell.replace("'", "&#x27;") in bundle["text/html"]
 
 
 def test_the_footer_says_that_there_is_more() -> None:
     result = make(pa.table({"n": range(100)}), has_more_rows=True)
 
-    assert repr(result).endswith("showing 100 of >100 rows; --limit 0 for all; 0.4 s")
+    assert repr(result).endswith(
+        "showing 100 of >100 rows; --limit 0 for all; fetched 800 B in 0.4 s"
+    )
 
 
 def test_one_row_is_a_row() -> None:
-    assert repr(make(pa.table({"n": [1]}))).endswith("\n1 row; 0.4 s")
+    assert repr(make(pa.table({"n": [1]}))).endswith("\n1 row; fetched 8 B in 0.4 s")
 
 
 def test_no_rows_still_show_the_columns() -> None:
     result = make(pa.table({"n": pa.array([], pa.int64())}))
 
-    assert repr(result).splitlines() == ["    n", "int64", "─────", "0 rows; 0.4 s"]
+    assert repr(result).splitlines() == ["    n", "int64", "─────", "0 rows; fetched 0 B in 0.4 s"]
 
 
 def test_a_large_result_is_shown_cut_and_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "CELLS_SHOWN", 20)
     result = make(pa.table({"n": range(50), "m": range(50)}))
 
-    assert repr(result).endswith("showing 10 of 50 rows; to_arrow() has all; 0.4 s")
+    assert repr(result).endswith(
+        "showing 10 of 50 rows; to_arrow() has all; fetched 800 B in 0.4 s"
+    )
     assert result.to_html().count("<tr>") == 11
     assert result.to_arrow().num_rows == 50
 

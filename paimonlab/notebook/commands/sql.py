@@ -13,6 +13,7 @@ from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native
 from paimonlab.notebook.call_statement import is_call
 from paimonlab.notebook.history import history
+from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.native_call import run_call
 from paimonlab.notebook.parameters import Bound, Values, bind, share
 from paimonlab.notebook.progress import is_wanted
@@ -170,12 +171,21 @@ def _run_natively(here: Connection, statement: Statement, args: Values, manner: 
             check_travels(statement, args)
         shows_progress = manner.progress and is_wanted()
         return run_call(here, statement, args, shows_progress=shows_progress)
+    begin = time.monotonic()
+    asks_first = _asks_first(statement, manner)
     try:
-        return native.run(here, statement, args, limit=manner.limit, as_of=manner.as_of)
+        first = MANY_ROWS if asks_first else manner.limit
+        result = native.run(here, statement, args, limit=first, as_of=manner.as_of)
+        has_more = asks_first and result.stats.has_more_rows
+        if has_more and manner.confirm is not None and manner.confirm():
+            result = native.run(here, statement, args, limit=manner.limit, as_of=manner.as_of)
+        return result.within(manner.max_bytes)
     except QueryError:
         raise
     except PaimonError as error:
         raise of_paimon(error, statement) from error
+    except KeyboardInterrupt:
+        raise Cancelled(f"cancelled after {time.monotonic() - begin:.1f} s") from None
 
 
 def _check_reads(statement: Statement) -> None:
@@ -195,8 +205,7 @@ def _run_on_spark(
 
     work = OnSpark(session, statement, bind(statement, args), manner.as_of)
     wanted = manner.limit if manner.limit and statement.is_query else None
-    is_asked = manner.confirm is not None and statement.is_query
-    asks_first = is_asked and (wanted is None or wanted > MANY_ROWS)
+    asks_first = _asks_first(statement, manner)
     shows_progress = manner.progress and is_wanted()
     description = statement.text[:200]
 
@@ -211,25 +220,27 @@ def _run_on_spark(
     frame, found, seconds = fetched(MANY_ROWS if asks_first else wanted)
     if asks_first and found.has_more_rows and manner.confirm is not None and manner.confirm():
         frame, found, seconds = fetched(wanted)
-    table, has_more, is_cut = found.table, found.has_more_rows, False
-    if manner.max_bytes is not None and statement.is_query and table.nbytes > manner.max_bytes:
-        kept = int(table.num_rows * manner.max_bytes / table.nbytes)
-        table, has_more, is_cut = table.slice(0, kept), True, True
     stats = Stats(
-        row_count=table.num_rows,
-        has_more_rows=has_more,
-        fetched_bytes=table.nbytes,
+        row_count=found.table.num_rows,
+        has_more_rows=found.has_more_rows,
+        fetched_bytes=found.table.nbytes,
         duration_seconds=seconds,
-        is_cut=is_cut,
     )
-    return Result(
-        table,
+    result = Result(
+        found.table,
         types=found.types,
         sql=statement.text,
         title=statement.title,
         stats=stats,
         spark=frame,
     )
+    return result.within(manner.max_bytes) if statement.is_query else result
+
+
+def _asks_first(statement: Statement, manner: Manner) -> bool:
+    """Tell whether somebody is asked before more than `MANY_ROWS` are fetched."""
+    is_many = not manner.limit or manner.limit > MANY_ROWS
+    return is_many and manner.confirm is not None and statement.is_query
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,122 @@
+"""Seconds from interrupting a cell to a free kernel, and until its Spark job is gone.
+
+``python -m benchmarks.interrupt`` starts a kernel for each engine, lets it run a ``%%paimon`` cell
+that would take minutes, interrupts it, and waits until the kernel is idle, then until Spark has
+no job left. The native engine reads a table of many files again and again until it is stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from typing import Any
+
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager, start_new_kernel
+
+PATIENCE_SECONDS = 300
+SPARK = """
+import tempfile, time
+from pyspark.sql import SparkSession
+%load_ext paimonlab
+warehouse = tempfile.TemporaryDirectory(prefix="paimonlab-interrupt ")
+%paimon_connect "{warehouse.name}"
+"""
+SPARK_CELL = """%%paimon
+SELECT sum(sha2(CAST(a.id * b.id AS STRING), 512) > 'x') FROM range(1000000) a, range(1000000) b
+"""
+NATIVE = """
+import tempfile
+import numpy as np, pyarrow as pa, paimonlab
+%load_ext paimonlab
+warehouse = tempfile.TemporaryDirectory(prefix="paimonlab-interrupt ")
+catalog = paimonlab.connect(warehouse.name)
+catalog.create_database("db")
+options = {"bucket": "4", "write-only": "true"}
+table = catalog.create_table(
+    "db.t", {"id": "BIGINT NOT NULL", "v": "STRING"}, primary_keys=["id"], options=options
+)
+for run in range(12):
+    ids = np.arange(run, 6_000_000, 12 - run % 3, dtype=np.int64)
+    table.write(pa.table({"id": ids, "v": pa.array(ids).cast("string")}))
+%paimon_connect "{warehouse.name}" --engine native
+"""
+NATIVE_CELL = """%%paimon --limit 0 --yes
+SELECT * FROM db.t
+"""
+GONE = """
+tracker = SparkSession.active().sparkContext.statusTracker()
+while tracker.getActiveJobsIds():
+    time.sleep(0.02)
+"""
+
+
+def main() -> None:
+    """Parse the command line, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engines", nargs="+", default=["spark", "native"])
+    parser.add_argument("--runs", type=int, default=5, help="interrupts of each")
+    parser.add_argument("--after", type=float, default=3.0, help="seconds a cell runs before")
+    options = parser.parse_args()
+    for engine in options.engines:
+        _measure(engine, options.runs, options.after)
+
+
+def _measure(engine: str, runs: int, after_seconds: float) -> None:
+    manager, client = start_new_kernel(
+        startup_timeout=PATIENCE_SECONDS, env={**os.environ, "PAIMONLAB_PROGRESS": "0"}
+    )
+    try:
+        setup, cell = (SPARK, SPARK_CELL) if engine == "spark" else (NATIVE, NATIVE_CELL)
+        _finish(client, client.execute(setup), wants="ok")
+        for _ in range(runs):
+            idle, gone = _interrupted(manager, client, cell, after_seconds, engine)
+            until_gone = "" if gone is None else f"; its Spark job gone after {gone:.2f} s"
+            print(f"{engine}: kernel free {idle:.2f} s after the interrupt{until_gone}", flush=True)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def _interrupted(
+    manager: KernelManager,
+    client: BlockingKernelClient,
+    cell: str,
+    after_seconds: float,
+    engine: str,
+) -> tuple[float, float | None]:
+    """Return seconds until the kernel is idle, and until no Spark job is left."""
+    request = client.execute(cell)
+    time.sleep(after_seconds)
+    begin = time.perf_counter()
+    manager.interrupt_kernel()
+    error = _finish(client, request, wants="error")
+    idle = time.perf_counter() - begin
+    if error["ename"] != "Cancelled":
+        raise SystemExit(f"the cell ended with {error['ename']}: {error['evalue']}")
+    if engine != "spark":
+        return idle, None
+    _finish(client, client.execute(GONE), wants="ok")
+    return idle, time.perf_counter() - begin
+
+
+def _finish(client: BlockingKernelClient, request: str, *, wants: str) -> dict[str, Any]:
+    """Wait until the kernel is idle again; return the reply."""
+    state = ""
+    while state != "idle":
+        message = client.get_iopub_msg(timeout=PATIENCE_SECONDS)
+        if message["parent_header"].get("msg_id") == request and message["msg_type"] == "status":
+            state = message["content"]["execution_state"]
+    while True:
+        reply = client.get_shell_msg(timeout=PATIENCE_SECONDS)
+        if reply["parent_header"].get("msg_id") == request:
+            break
+    content: dict[str, Any] = reply["content"]
+    if content["status"] != wants:
+        raise SystemExit(f"a cell ended with {content['status']}, not {wants}: {content}")
+    return content
+
+
+if __name__ == "__main__":
+    main()
