@@ -191,7 +191,7 @@ export function render({ data, el, host }) {
       if (!known) return;
       const last = Math.min(known.died, chosen.steps.length) - 1;
       if (state < known.born || state > last) {
-        if (steps) steps.input.value = String(last);
+        steps?.stand(last);
         show(last, false);
       }
       pick(known, false);
@@ -199,7 +199,7 @@ export function render({ data, el, host }) {
     if (snapshot !== undefined && snapshot !== null) {
       const known = chosen.steps.map((step) => step.snapshotId ?? 0);
       const at = known.filter((id) => id <= snapshot).length - 1;
-      if (at >= 0 && at !== state) { steps && (steps.input.value = String(at)); show(at, false); }
+      if (at >= 0 && at !== state) { steps?.stand(at); show(at, false); }
     }
   });
   choose(chosen, false);

@@ -9,15 +9,19 @@ export function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
   const output = h("span", { "aria-hidden": "true" }, text(value)); // aria-valuetext says it
   const input = h("input", { type: "range", min, max, step, "aria-label": label, "aria-valuetext": text(value) });
   input.value = String(value);
-  input.addEventListener("input", () => {
-    const now = Number(input.value);
+  /** Stand somewhere without telling it. @param {number} now */
+  const stand = (now) => {
+    input.value = String(now);
     output.replaceChildren(text(now));
     input.setAttribute("aria-valuetext", text(now));
-    onMove(now);
+  };
+  input.addEventListener("input", () => {
+    stand(Number(input.value));
+    onMove(Number(input.value));
   });
   const move = (/** @type {number} */ to) => {
     input.value = String(to);
     input.dispatchEvent(new Event("input"));
   };
-  return { element: h("label", { class: "row" }, label, input, output), input, move };
+  return { element: h("label", { class: "row" }, label, input, output), input, move, stand };
 }

@@ -1,0 +1,120 @@
+"""The colours of the views, as readers see them who do not tell red and green apart."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from paimonlab.notebook import modules
+from paimonlab.notebook.display import timeline_picture
+
+# Machado, Oliveira, Fernandes: A physiologically-based model for simulation of color vision
+# deficiency (2009), severity 1.0, for linear RGB.
+SEEN = {
+    "everybody": np.eye(3),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+}
+CLOSE = 20.0
+"""Of the distance in CIELAB; less, and a small mark may be taken for another."""
+
+COLOURS = dict(re.findall(r"(\w+): \"(#[0-9A-F]{6})\"", modules.text("shared/colours.js")))
+KINDS = {
+    kind: (letter, COLOURS[colour], shape)
+    for kind, letter, colour, shape in re.findall(
+        r"(\w+): \{ letter: \"(\w)\", colour: COLOURS\.(\w+), shape: \"(\w+)\" \}",
+        modules.text("shared/marks.js"),
+    )
+}
+BINS = re.findall(r"colour: COLOURS\.(\w+), letter: \"(\w)\"", modules.text("files.js"))
+
+
+def linear(colour: str) -> npt.NDArray[np.float64]:
+    value = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    ratio = to_xyz @ np.clip(rgb, 0, 1) / np.array([0.9505, 1.0, 1.089])
+    root = np.where(ratio > 0.008856, np.cbrt(ratio), 7.787 * ratio + 16 / 116)
+    return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
+
+
+def distance(one: str, two: str, seen: str) -> float:
+    here, there = (lab(SEEN[seen] @ linear(colour)) for colour in (one, two))
+    return float(np.linalg.norm(here - there))
+
+
+def luminance(colour: str) -> float:
+    return float(np.array([0.2126, 0.7152, 0.0722]) @ linear(colour))
+
+
+def contrast(one: str, two: str) -> float:
+    low, high = sorted([luminance(one), luminance(two)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def close(colours: dict[str, str]) -> set[tuple[str, str]]:
+    """Return the pairs that somebody may take for each other by their colours."""
+    return {
+        (one, two)
+        for one, two in itertools.combinations(colours, 2)
+        if min(distance(colours[one], colours[two], seen) for seen in SEEN) <= CLOSE
+    }
+
+
+def test_of_the_kinds_of_commits_only_two_have_close_colours() -> None:
+    assert close({kind: colour for kind, (_, colour, _) in KINDS.items()}) == {
+        ("COMPACT", "ANALYZE")  # A square C and a triangle X.
+    }
+
+
+@pytest.mark.parametrize("seen", SEEN)
+def test_colours_side_by_side_are_told_apart(seen: str) -> None:
+    pairs = [("orange", "blue"), ("orange", "green"), ("blue", "green"), ("sky", "blue")]
+
+    for one, two in [*pairs, ("red", "blue"), ("red", "green")]:
+        assert distance(COLOURS[one], COLOURS[two], seen) > CLOSE, (one, two)
+
+
+def test_every_kind_has_a_letter_and_a_shape_of_its_own() -> None:
+    assert set(KINDS) == {"APPEND", "COMPACT", "OVERWRITE", "ANALYZE"}
+    for part in range(3):
+        assert len({kind[part] for kind in KINDS.values()}) == len(KINDS)
+
+
+def test_sizes_of_files_have_letters_of_their_own() -> None:
+    assert [letter for _, letter in BINS] == ["a", "b", "c", "d", "e"]
+    neighbours = {("a", "b"), ("b", "c")}
+    assert close({letter: COLOURS[name] for name, letter in BINS}) == neighbours
+
+
+@pytest.mark.parametrize("name", COLOURS)
+def test_what_is_written_on_a_colour_can_be_read(name: str) -> None:
+    ink = "#FFFFFF" if name == "blue" else "#000000"
+
+    assert contrast(COLOURS[name], ink) >= 4.5
+    assert 'colour === COLOURS.blue ? "#fff" : "#000"' in modules.text("shared/colours.js")
+
+
+def test_the_picture_without_javascript_has_the_same_colours() -> None:
+    assert {kind: colour for kind, (_, colour, _) in KINDS.items()} == timeline_picture._COLOURS
