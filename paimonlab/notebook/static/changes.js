@@ -1,5 +1,5 @@
 // @ts-check
-import { card, count, frame, grid, h, hasPlace, isAt, placeText } from "./shared.js";
+import { card, copyButton, count, frame, grid, h, hasPlace, isAt, placeText } from "./shared.js";
 
 /** @typedef {import("./views").ChangeList} ChangeList */
 /** @typedef {import("./views").ChangedRow} ChangedRow */
@@ -126,7 +126,8 @@ export function render({ data, el, host }) {
   draw();
   body.append(
     h("p", { class: "faint", style: "margin:0 0 4px" }, note),
-    h("div", { class: "row" }, ...marks, filter, back, next, where),
+    h("div", { class: "row" }, ...marks, filter, back, next, where,
+      copyButton("copy CSV", () => csvOf(shown.filter((row) => chosen.has(row.mark)), columns), (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said))),
     list, detail);
   const places = [...partitions, ...buckets];
   if (places.length > 1) {
@@ -149,6 +150,19 @@ export function render({ data, el, host }) {
     quiet();
     stop();
   };
+}
+
+/** Rows as they are shown: after the change, and before it in columns of their own. @param {ChangedRow[]} rows @param {string[]} columns */
+function csvOf(rows, columns) {
+  const field = (/** @type {string | number | null | undefined} */ value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    return text === "" && value !== "" ? "" : /[",\r\n]|^\s|\s$|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = rows.map((row) => {
+    const old = new Map(row.old ?? []);
+    return [row.mark, row.kind, row.partition, row.bucket, ...row.cells, ...columns.map((_, place) => old.get(place))];
+  });
+  return [["mark", "kind", "partition", "bucket", ...columns, ...columns.map((name) => `before.${name}`)], ...lines].map((line) => line.map(field).join(",")).join("\n");
 }
 
 /** @param {ChangedRow} row @param {number[]} key @param {string} text */

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, count, frame, grid, h, hasPlace, isAt, moment, placeText, roving, s, slider } from "./shared.js";
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, roving, s, slider } from "./shared.js";
 
 /** @typedef {import("./views").Lsm} Lsm */
 /** @typedef {import("./views").LsmBucket} LsmBucket */
@@ -33,7 +33,8 @@ export function render({ data, el, host }) {
     return stop;
   }
   let chosen = view.buckets[0];
-  let bySize = !view.hasLevels;
+  /** @type {"keys" | "size" | "sequence"} */
+  let way = view.hasLevels ? "keys" : "size";
   let state = chosen.steps.length - 1;
   let timer = 0;
 
@@ -50,8 +51,9 @@ export function render({ data, el, host }) {
   const controls = h("div", { class: "row" });
   const log = h("ol", { class: "lsm-log", role: "listbox", "aria-label": "steps" });
   const details = h("div");
+  const calls = h("div");
   const words = [...view.notes.map((one) => `${one}.`), lsmFootnote(view)].join(" ");
-  body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, details, log,
+  body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, details, log, calls,
     h("p", { class: "faint" }, words));
 
   /** @param {LsmBucket} bucket @param {boolean} tell */
@@ -61,6 +63,8 @@ export function render({ data, el, host }) {
     state = bucket.steps.length - 1;
     bucketGrid.draw();
     heading.replaceChildren(lsmPlace(bucket));
+    calls.replaceChildren(...(bucket.calls ?? []).map(({ label, sql, python }) => h("div", { class: "row" }, h("span", {}, `compact ${label === "everything" ? "the table" : label}`),
+      sql && copyButton("SQL", () => sql, say), copyButton("Python", () => python, say))));
     details.replaceChildren();
     stage.replaceChildren();
     drawControls();
@@ -80,11 +84,11 @@ export function render({ data, el, host }) {
     const previous = h("button", { onclick: () => move(-1) }, "◀ Prev");
     const next = h("button", { onclick: () => move(1) }, "Next ▶");
     const play = h("button", { onclick: () => (timer ? pause() : playAll()) }, "Play");
-    const way = h("select", { "aria-label": "place files", onchange: () => { bySize = way.value === "size"; stage.replaceChildren(); show(state, false); } },
-      h("option", { value: "keys" }, "by key range"), h("option", { value: "size" }, "by size"));
-    way.value = bySize ? "size" : "keys";
+    const ways = h("select", { "aria-label": "place files", onchange: () => { way = /** @type {typeof way} */ (ways.value); stage.replaceChildren(); show(state, false); } },
+      h("option", { value: "keys" }, "by key range"), h("option", { value: "sequence" }, "by sequence number"), h("option", { value: "size" }, "by size"));
+    ways.value = way;
     controls.replaceChildren(...(last > 0 ? [previous, next, play, steps.element] : [h("span", { class: "faint" }, "no snapshot that was looked at changed this bucket")]),
-      ...(view.hasLevels ? [h("label", { class: "row" }, "files ", way)] : []));
+      ...(view.hasLevels ? [h("label", { class: "row" }, "files ", ways)] : []));
   }
   /** @param {number} by */
   function move(by) {
@@ -130,7 +134,7 @@ export function render({ data, el, host }) {
   const bars = /** @type {Map<string, SVGGElement>} */ (new Map());
   let shown = /** @type {{group: SVGGElement, file: LsmFile}[]} */ ([]);
   function drawStage() {
-    const layout = lsmLayout(view, chosen, state, bySize);
+    const layout = lsmLayout(view, chosen, state, way);
     let svg = stage.querySelector("svg");
     if (!svg) {
       bars.clear();
@@ -239,7 +243,7 @@ function lsmSummary(view, step) {
 /** @param {Lsm} view */
 function lsmFootnote(view) {
   const parts = [`Changes of the newest ${count(view.snapshotCount)} snapshots.`];
-  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range a file lies from its smallest to its greatest key; places are ranks among these keys, so order is right and distances mean nothing; its height tells its size. Hatched: deletes and rows hidden by deletion vectors.");
+  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height tells its size. Hatched: deletes and rows hidden by deletion vectors.");
   if (view.buckets.some((bucket) => bucket.files.some((file) => file.count > 1))) parts.push("Where files are too many, neighbours are one bar.");
   if (view.buckets.some((bucket) => bucket.earlierCount)) parts.push("Some earlier changes touch too many files to be shown.");
   return parts.join(" ");
@@ -270,8 +274,17 @@ function lsmLanes(view, bucket, state) {
   return lanes;
 }
 
-/** @param {Lsm} view @param {LsmBucket} bucket @param {number} state @param {boolean} bySize */
-function lsmLayout(view, bucket, state, bySize) {
+/** Ranks among all sequence numbers of a bucket: like keys, only their order is right. @param {LsmBucket} bucket */
+function lsmSequences(bucket) {
+  const all = [...new Set(bucket.files.flatMap((file) => [file.minSequence, file.maxSequence]))].sort((one, two) => Number(one) - Number(two));
+  const ranks = new Map(all.map((number, rank) => [number, rank]));
+  return { placeCount: all.length, placeOf: (/** @type {LsmFile} */ file) => ({ low: ranks.get(file.minSequence) ?? 0, high: ranks.get(file.maxSequence) ?? 0 }) };
+}
+
+/** @param {Lsm} view @param {LsmBucket} bucket @param {number} state @param {"keys" | "size" | "sequence"} way */
+function lsmLayout(view, bucket, state, way) {
+  const bySize = way === "size";
+  const { placeCount, placeOf } = way === "sequence" ? lsmSequences(bucket) : { placeCount: bucket.placeCount, placeOf: (/** @type {LsmFile} */ file) => file };
   const states = bucket.steps.map((_, at) => lsmLanes(view, bucket, at));
   const upper = [...new Set(bucket.files.filter((file) => file.level > 0 || !view.hasLevels).map((file) => file.level))].sort((one, two) => one - two);
   const zeros = states.map((lanes) => (view.hasLevels ? lanes.filter((lane) => lane.level === 0).length : 0));
@@ -290,7 +303,7 @@ function lsmLayout(view, bucket, state, bySize) {
   const laneSize = (/** @type {Lane} */ lane) => lane.files.reduce((sum, file) => sum + lsmSize(file), 0);
   const largestLane = Math.max(1, ...states.flatMap((lanes) => lanes.map(laneSize)));
   const largestFile = Math.max(1, ...bucket.files.map(lsmSize));
-  const unit = bySize ? width / largestLane : width / Math.max(bucket.placeCount, 1);
+  const unit = bySize ? width / largestLane : width / Math.max(placeCount, 1);
   const lanes = states[state];
   const newest = lanes.filter((lane) => view.hasLevels && lane.level === 0);
   const bars = /** @type {{file: LsmFile, x: number, y: number, width: number, height: number}[]} */ ([]);
@@ -302,9 +315,10 @@ function lsmLayout(view, bucket, state, bySize) {
     const y = at >= 0 ? bottom - (Math.min(newest.length, LSM_MOST_LANES) - at) * LSM_LANE : bottom + upper.indexOf(lane.level) * LSM_LANE;
     let x = LSM_LEFT;
     for (const file of lane.files) {
-      const long = bySize ? unit * lsmSize(file) : unit * (file.high - file.low + 1);
+      const { low, high: top } = placeOf(file);
+      const long = bySize ? unit * lsmSize(file) : unit * (top - low + 1);
       const high = bySize ? LSM_BAR : 6 + (LSM_BAR - 6) * Math.sqrt(lsmSize(file) / file.count / largestFile);
-      bars.push({ file, x: bySize ? x : LSM_LEFT + unit * file.low, y: y + LSM_BAR - high, width: Math.max(long - 1, 2), height: high });
+      bars.push({ file, x: bySize ? x : LSM_LEFT + unit * low, y: y + LSM_BAR - high, width: Math.max(long - 1, 2), height: high });
       x += long;
     }
   });

@@ -90,6 +90,10 @@ export function render({ data, el, host }) {
         choose();
       },
     });
+    marks.forEach((one, at) => {
+      one.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at])));
+      one.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen]))));
+    });
     brushes(picture, items, marks, (from, to) => {
       range = [from, to];
       chosen = to;

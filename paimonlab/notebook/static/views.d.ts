@@ -365,6 +365,7 @@ export interface LsmBucket {
   files: (LsmFile)[];
   steps: (LsmStep)[];
   earlierCount: number;
+  calls?: (Call)[];
 }
 
 export interface LsmFile {

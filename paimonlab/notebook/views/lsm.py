@@ -16,6 +16,8 @@ import pyarrow as pa
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.notebook.views.bucket_lives import BucketKey, Commit, Lives, lives
 from paimonlab.notebook.views.bucket_totals import bucket_totals, worst
+from paimonlab.notebook.views.compaction import Call
+from paimonlab.notebook.views.compaction_calls import calls
 from paimonlab.notebook.views.lsm_files import LsmFile, files_shown, shown_lives
 from paimonlab.notebook.views.lsm_steps import LsmStep, steps
 from paimonlab.spec.schema import TableSchema
@@ -54,6 +56,8 @@ class LsmBucket(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The first one is the state before the changes shown, the last one is now."""
     earlier_count: int
     """Changes of the bucket that were looked at but are not shown: they take too many files."""
+    calls: tuple[Call, ...] = ()
+    """Compactions of its partition and of it alone, to copy."""
 
 
 class Lsm(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="lsm", tag_field="kind"):
@@ -167,6 +171,7 @@ def _bucket(source: LsmSource, total: Mapping[str, int], partition: str, most: i
         files=files,
         steps=_steps(source, found, shown, earlier),
         earlier_count=earlier,
+        calls=calls(source.table, source.schema, key)[-2:],
     )
 
 
