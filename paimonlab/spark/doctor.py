@@ -137,7 +137,12 @@ def _notebook(seen: Environment) -> Iterator[Check]:
 def _zone(seen: Environment) -> Iterator[Check]:
     is_utc = seen.zone in {"UTC", "Etc/UTC", "GMT"}
     note = "" if is_utc else ": times typed as text are of this zone"
-    yield Check(name="time zone", status="ok" if is_utc else "info", found=seen.zone + note)
+    yield Check(
+        name="time zone",
+        status="ok" if is_utc else "info",
+        found=seen.zone + note,
+        fix="" if is_utc else "export TZ=UTC, before Jupyter starts, if they are to be of UTC",
+    )
 
 
 def _memory(seen: Environment) -> Iterator[Check]:

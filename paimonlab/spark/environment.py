@@ -23,6 +23,11 @@ PACKAGES = ("pyarrow", "polars", "numpy", "pyspark", "pandas", "ipython", "anywi
 EXTENSION = Path("share/jupyter/labextensions/jupyterlab-paimonlab")
 WORKER_PYTHON = "PYSPARK_PYTHON"
 _WAIT_SECONDS = 10
+_CGROUPS = (
+    ("memory.max", "memory.current"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+)
+"""Where control groups of version 2 and 1 say what a container may take, and takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +84,7 @@ def measured(catalog: Catalog | None = None) -> Environment:
         worker_version=_python_version(worker) if worker else None,
         has_extension=_has_extension(),
         zone=os.environ.get("TZ") or time.tzname[0],
-        free_memory_bytes=_free_memory(),
+        free_memory_bytes=free_memory(),
         warehouse=None if catalog is None else try_warehouse(catalog),
     )
 
@@ -118,13 +123,34 @@ def _has_extension() -> bool:
     return any((place / "package.json").is_file() for place in (*places, user / EXTENSION))
 
 
-def _free_memory() -> int | None:
+def free_memory(root: Path = Path("/")) -> int | None:
+    """Return the bytes that programs may still take: of the machine, and of this container.
+
+    Parameters
+    ----------
+    root
+        Where ``proc`` and ``sys`` are.
+
+    Returns
+    -------
+    int | None
+        None: the system does not say.
+    """
+    lines = (_read(root / "proc/meminfo") or "").splitlines()
+    known = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    for limit, used in _CGROUPS:
+        numbers = [_read(root / "sys/fs/cgroup" / name) for name in (limit, used)]
+        texts = [text.strip() for text in numbers if text is not None]
+        if len(texts) == len(numbers) and all(map(str.isdecimal, texts)):
+            known.append(max(int(texts[0]) - int(texts[1]), 0))
+    return min(known, default=None)
+
+
+def _read(path: Path) -> str | None:
     try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return path.read_text(encoding="ascii")
     except OSError:
         return None
-    found = [line.split() for line in lines if line.startswith("MemAvailable:")]
-    return int(found[0][1]) * 1024 if found else None
 
 
 def try_warehouse(catalog: Catalog) -> WarehouseState:

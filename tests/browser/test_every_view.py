@@ -335,6 +335,14 @@ WAYS: dict[str, Way] = {
         ),
         roles=("th[scope=col][aria-sort]", "input[type=search][aria-label]", "[role=region]"),
     ),
+    "doctor": Way(
+        show=lambda _table: notebook.doctor(),
+        item="tbody tr",
+        by_mouse=lambda doctor: Said(text=f"{doctor.checks[0].name}: "),
+        keys=("ArrowDown", "End", "Enter"),
+        by_keys=lambda doctor: Said(text=f"{doctor.checks[-1].name}: "),
+        roles=(*GRID, "[role=group][aria-label=verdicts]", "button[aria-pressed=true]"),
+    ),
     "result": Way(
         show=lambda table: make(table.scan().to_arrow()).view,
         item="button.sort",

@@ -18,7 +18,10 @@ import msgspec
 import pyarrow as pa
 
 import paimonlab as pl
+from paimonlab.notebook.display.doctor import draw as draw_doctor
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.views import Doctor
+from paimonlab.spark.doctor import Check
 from paimonlab.table.table import Table
 from tests.notebook.test_result import make
 
@@ -45,6 +48,7 @@ VIEWS: dict[str, Show] = {
     "profile": lambda table: table.show.profile(),
     "simulator": lambda table: table.show.simulator(),
     "health": lambda table: table.show.health(),
+    "doctor": lambda table: draw_doctor(_checked(table)),
     "result": lambda table: make(table.scan().to_arrow()).view,
 }
 """Every interactive view and how to get one of a table."""
@@ -82,6 +86,11 @@ def marked_table(folder: Path) -> Table:
     _write(table, ["zqvalue9"])
     table.compact(full=True)
     return table
+
+
+def _checked(table: Table) -> Doctor:
+    found = Check(name="zqvalue", status="error", found=table.name, fix="zqcomment")
+    return Doctor(checks=(found,))
 
 
 def _newest_file(table: Table) -> str:

@@ -17,8 +17,15 @@ from paimonlab import notebook
 from paimonlab.catalog import Catalog
 from paimonlab.cli.main import main
 from paimonlab.notebook import determinism
-from paimonlab.spark.doctor import checks
-from paimonlab.spark.environment import Environment, WarehouseState, measured, try_warehouse
+from paimonlab.spark import java
+from paimonlab.spark.doctor import Check, checks
+from paimonlab.spark.environment import (
+    Environment,
+    WarehouseState,
+    free_memory,
+    measured,
+    try_warehouse,
+)
 from paimonlab.storage import LocalFileIO
 
 FINE = Environment(
@@ -65,7 +72,7 @@ FINE = Environment(
         ),
         ("memory", {"free_memory_bytes": 1 << 30}, "warning", "spark.driver.memory"),
         ("memory", {"free_memory_bytes": None}, "info", ""),
-        ("time zone", {"zone": "Europe/Berlin"}, "info", ""),
+        ("time zone", {"zone": "Europe/Berlin"}, "info", "TZ=UTC"),
     ],
 )
 def test_what_is_wrong_is_named_with_what_to_do(
@@ -93,6 +100,94 @@ def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen.packages["pyarrow"]
     monkeypatch.setenv("PYSPARK_PYTHON", "/no/such/python")
     assert measured().worker_version is None
+
+
+def verdict(seen: Environment, name: str) -> Check:
+    return next(one for one in checks(seen) if one.name == name)
+
+
+def test_a_machine_without_java_is_told_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(java, "_USUAL_FOLDERS", ())
+    monkeypatch.setattr(java.importlib.util, "find_spec", lambda _name: None)
+
+    found = verdict(measured(), "Java")
+
+    assert (found.status, found.fix) == ("error", "pip install 'paimonlab[java]'")
+    assert str(tmp_path / "none") in found.found
+
+
+def test_workers_of_another_python_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\necho 3 9\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PYSPARK_PYTHON", str(program))
+
+    found = verdict(measured(), "PYSPARK_PYTHON")
+
+    assert (found.status, found.found) == ("error", f"{program}, Python 3.9")
+    assert found.fix.startswith("unset PYSPARK_PYTHON")
+
+
+def test_a_folder_that_may_only_be_read_is_found(tmp_path: Path) -> None:
+    class ReadOnly(LocalFileIO):
+        def make_directory(self, path: str) -> None:
+            raise PermissionError(13, "Permission denied", path)
+
+    found = verdict(measured(Catalog(str(tmp_path), ReadOnly())), "warehouse")
+
+    assert found.status == "error"
+    assert "Permission denied" in found.found
+    assert "write to it" in found.fix
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({"proc/meminfo": "MemAvailable: 4000 kB\n"}, 4_096_000),
+        (
+            {
+                "proc/meminfo": "MemTotal: 9 kB\nMemAvailable: 8000000 kB\n",
+                "sys/fs/cgroup/memory.max": "1000000\n",
+                "sys/fs/cgroup/memory.current": "400000\n",
+            },
+            600_000,
+        ),
+        (
+            {
+                "proc/meminfo": "MemAvailable: 4000 kB\n",
+                "sys/fs/cgroup/memory.max": "max\n",
+                "sys/fs/cgroup/memory.current": "400000\n",
+            },
+            4_096_000,
+        ),
+        (
+            {
+                "sys/fs/cgroup/memory/memory.limit_in_bytes": "9000\n",
+                "sys/fs/cgroup/memory/memory.usage_in_bytes": "10000\n",
+            },
+            0,
+        ),
+        ({}, None),
+    ],
+)
+def test_the_memory_of_a_container_counts(
+    files: dict[str, str], free: int | None, tmp_path: Path
+) -> None:
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    seen = replace(FINE, free_memory_bytes=free_memory(tmp_path))
+
+    assert seen.free_memory_bytes == free
+    assert verdict(seen, "memory").status == ("info" if free is None else "warning")
 
 
 def test_a_warehouse_is_tried_and_left_as_it_was(tmp_path: Path) -> None:

@@ -37,6 +37,20 @@ function card(entries) {
 }
 
 
+function copyButton(label, text, say) {
+  return h("button", {
+    onclick: async () => {
+      try {
+        await navigator.clipboard.writeText(text());
+        say(`copied: ${text()}`);
+      } catch {
+        say(text());
+      }
+    },
+  }, label);
+}
+
+
 function count(value) {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : value.toLocaleString("en-US");
@@ -248,35 +262,24 @@ function isAt(one, { partition, bucket }) {
 }
 
 
-function copyButton(label, text, say) {
-  return h("button", {
-    onclick: async () => {
-      try {
-        await navigator.clipboard.writeText(text());
-        say(`copied: ${text()}`);
-      } catch {
-        say(text());
-      }
-    },
-  }, label);
-}
-
-
 function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
   const output = h("span", { "aria-hidden": "true" }, text(value)); // aria-valuetext says it
   const input = h("input", { type: "range", min, max, step, "aria-label": label, "aria-valuetext": text(value) });
   input.value = String(value);
-  input.addEventListener("input", () => {
-    const now = Number(input.value);
+    const stand = (now) => {
+    input.value = String(now);
     output.replaceChildren(text(now));
     input.setAttribute("aria-valuetext", text(now));
-    onMove(now);
+  };
+  input.addEventListener("input", () => {
+    stand(Number(input.value));
+    onMove(Number(input.value));
   });
   const move = (to) => {
     input.value = String(to);
     input.dispatchEvent(new Event("input"));
   };
-  return { element: h("label", { class: "row" }, label, input, output), input, move };
+  return { element: h("label", { class: "row" }, label, input, output), input, move, stand };
 }
 
 
@@ -446,7 +449,8 @@ function render({ data, el, host }) {
   draw();
   body.append(
     h("p", { class: "faint", style: "margin:0 0 4px" }, note),
-    h("div", { class: "row" }, ...marks, filter, back, next, where),
+    h("div", { class: "row" }, ...marks, filter, back, next, where,
+      copyButton("copy CSV", () => csvOf(shown.filter((row) => chosen.has(row.mark)), columns), (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said))),
     list, detail);
   const places = [...partitions, ...buckets];
   if (places.length > 1) {
@@ -469,6 +473,18 @@ function render({ data, el, host }) {
     quiet();
     stop();
   };
+}
+
+function csvOf(rows, columns) {
+  const field = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    return text === "" && value !== "" ? "" : /[",\r\n]|^\s|\s$|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = rows.map((row) => {
+    const old = new Map(row.old ?? []);
+    return [row.mark, row.kind, row.partition, row.bucket, ...row.cells, ...columns.map((_, place) => old.get(place))];
+  });
+  return [["mark", "kind", "partition", "bucket", ...columns, ...columns.map((name) => `before.${name}`)], ...lines].map((line) => line.map(field).join(",")).join("\n");
 }
 
 function contains(row, key, text) {
@@ -793,6 +809,55 @@ function schemaOf({ schema }) {
 
 function more(shown, there) {
   return shown < there ? h("p", { class: "faint" }, `${count(shown)} of ${count(there)}`) : null;
+}
+
+return render;
+})(),
+"doctor": (() => {
+
+
+const VERDICTS = ({ error: "✖ error", warning: "▲ warning", info: "● info", ok: "✔ ok" });
+const VERDICT_ORDER = Object.keys(VERDICTS);
+
+function render({ data, el }) {
+  const { checks } = data.view;
+  const wrong = checks.filter(({ status }) => status === "error" || status === "warning");
+  const note = wrong.length ? `${count(wrong.length)} of ${count(checks.length)} need help` : "everything is in order";
+  const { body, say, stop } = frame(el, { title: "this machine", note });
+  const details = h("div");
+  const chosen = new Set(VERDICT_ORDER);
+  const list = h("div");
+
+    const show = (check) => {
+    details.replaceChildren(
+      card([["what", check.name], ["verdict", VERDICTS[check.status]], ["found", check.found], ["what to do", check.fix ? h("code", {}, check.fix) : "nothing"]]),
+      h("div", { class: "row" }, Boolean(check.fix) && copyButton("copy what to do", () => check.fix ?? "", say)));
+    say(`${check.name}: ${VERDICTS[check.status]}${check.fix ? `; ${check.fix}` : ""}`);
+  };
+  const draw = () => {
+    const shown = checks.filter(({ status }) => chosen.has(status));
+    list.replaceChildren(grid({
+      label: "what was looked at",
+      heads: [{ name: "what" }, { name: "verdict", text: (place) => VERDICTS[VERDICT_ORDER[place]] }, { name: "found" }, { name: "what to do" }],
+      rows: shown.map((check) => [check.name, VERDICT_ORDER.indexOf(check.status), check.found, check.fix, check]),
+      onChoose: (row) => show(row[4]),
+    }).element);
+  };
+  const filters = VERDICT_ORDER.map((status) => {
+    const many = checks.filter((check) => check.status === status).length;
+    const button = h("button", { "aria-pressed": "true", onclick: () => {
+      if (!chosen.delete(status)) chosen.add(status);
+      button.setAttribute("aria-pressed", String(chosen.has(status)));
+      draw();
+      say(`${many} of verdict ${status} ${chosen.has(status) ? "shown" : "hidden"}`);
+    } }, `${VERDICTS[status]} ${many}`);
+    return many > 0 && button;
+  });
+  const fixes = wrong.map(({ name, fix }) => `# ${name}\n${fix ?? ""}`).join("\n");
+  draw();
+  body.append(h("div", { class: "row", role: "group", "aria-label": "verdicts" }, ...filters, wrong.length > 1 && copyButton("copy all that is to be done", () => fixes, say)), list, details);
+  if (wrong.length) show(wrong[0]);
+  return stop;
 }
 
 return render;
@@ -1504,7 +1569,7 @@ function render({ data, el, host }) {
     return stop;
   }
   let chosen = view.buckets[0];
-  let bySize = !view.hasLevels;
+    let way = view.hasLevels ? "keys" : "size";
   let state = chosen.steps.length - 1;
   let timer = 0;
 
@@ -1521,8 +1586,9 @@ function render({ data, el, host }) {
   const controls = h("div", { class: "row" });
   const log = h("ol", { class: "lsm-log", role: "listbox", "aria-label": "steps" });
   const details = h("div");
+  const calls = h("div");
   const words = [...view.notes.map((one) => `${one}.`), lsmFootnote(view)].join(" ");
-  body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, details, log,
+  body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, details, log, calls,
     h("p", { class: "faint" }, words));
 
     function choose(bucket, tell) {
@@ -1531,6 +1597,8 @@ function render({ data, el, host }) {
     state = bucket.steps.length - 1;
     bucketGrid.draw();
     heading.replaceChildren(lsmPlace(bucket));
+    calls.replaceChildren(...(bucket.calls ?? []).map(({ label, sql, python }) => h("div", { class: "row" }, h("span", {}, `compact ${label === "everything" ? "the table" : label}`),
+      sql && copyButton("SQL", () => sql, say), copyButton("Python", () => python, say))));
     details.replaceChildren();
     stage.replaceChildren();
     drawControls();
@@ -1549,11 +1617,11 @@ function render({ data, el, host }) {
     const previous = h("button", { onclick: () => move(-1) }, "◀ Prev");
     const next = h("button", { onclick: () => move(1) }, "Next ▶");
     const play = h("button", { onclick: () => (timer ? pause() : playAll()) }, "Play");
-    const way = h("select", { "aria-label": "place files", onchange: () => { bySize = way.value === "size"; stage.replaceChildren(); show(state, false); } },
-      h("option", { value: "keys" }, "by key range"), h("option", { value: "size" }, "by size"));
-    way.value = bySize ? "size" : "keys";
+    const ways = h("select", { "aria-label": "place files", onchange: () => { way = (ways.value); stage.replaceChildren(); show(state, false); } },
+      h("option", { value: "keys" }, "by key range"), h("option", { value: "sequence" }, "by sequence number"), h("option", { value: "size" }, "by size"));
+    ways.value = way;
     controls.replaceChildren(...(last > 0 ? [previous, next, play, steps.element] : [h("span", { class: "faint" }, "no snapshot that was looked at changed this bucket")]),
-      ...(view.hasLevels ? [h("label", { class: "row" }, "files ", way)] : []));
+      ...(view.hasLevels ? [h("label", { class: "row" }, "files ", ways)] : []));
   }
     function move(by) {
     pause();
@@ -1596,7 +1664,7 @@ function render({ data, el, host }) {
     const bars = (new Map());
   let shown = ([]);
   function drawStage() {
-    const layout = lsmLayout(view, chosen, state, bySize);
+    const layout = lsmLayout(view, chosen, state, way);
     let svg = stage.querySelector("svg");
     if (!svg) {
       bars.clear();
@@ -1656,7 +1724,7 @@ function render({ data, el, host }) {
       if (!known) return;
       const last = Math.min(known.died, chosen.steps.length) - 1;
       if (state < known.born || state > last) {
-        if (steps) steps.input.value = String(last);
+        steps?.stand(last);
         show(last, false);
       }
       pick(known, false);
@@ -1664,7 +1732,7 @@ function render({ data, el, host }) {
     if (snapshot !== undefined && snapshot !== null) {
       const known = chosen.steps.map((step) => step.snapshotId ?? 0);
       const at = known.filter((id) => id <= snapshot).length - 1;
-      if (at >= 0 && at !== state) { steps && (steps.input.value = String(at)); show(at, false); }
+      if (at >= 0 && at !== state) { steps?.stand(at); show(at, false); }
     }
   });
   choose(chosen, false);
@@ -1699,7 +1767,7 @@ function lsmSummary(view, step) {
 
 function lsmFootnote(view) {
   const parts = [`Changes of the newest ${count(view.snapshotCount)} snapshots.`];
-  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range a file lies from its smallest to its greatest key; places are ranks among these keys, so order is right and distances mean nothing; its height tells its size. Hatched: deletes and rows hidden by deletion vectors.");
+  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height tells its size. Hatched: deletes and rows hidden by deletion vectors.");
   if (view.buckets.some((bucket) => bucket.files.some((file) => file.count > 1))) parts.push("Where files are too many, neighbours are one bar.");
   if (view.buckets.some((bucket) => bucket.earlierCount)) parts.push("Some earlier changes touch too many files to be shown.");
   return parts.join(" ");
@@ -1727,7 +1795,15 @@ function lsmLanes(view, bucket, state) {
   return lanes;
 }
 
-function lsmLayout(view, bucket, state, bySize) {
+function lsmSequences(bucket) {
+  const all = [...new Set(bucket.files.flatMap((file) => [file.minSequence, file.maxSequence]))].sort((one, two) => Number(one) - Number(two));
+  const ranks = new Map(all.map((number, rank) => [number, rank]));
+  return { placeCount: all.length, placeOf: (file) => ({ low: ranks.get(file.minSequence) ?? 0, high: ranks.get(file.maxSequence) ?? 0 }) };
+}
+
+function lsmLayout(view, bucket, state, way) {
+  const bySize = way === "size";
+  const { placeCount, placeOf } = way === "sequence" ? lsmSequences(bucket) : { placeCount: bucket.placeCount, placeOf: (file) => file };
   const states = bucket.steps.map((_, at) => lsmLanes(view, bucket, at));
   const upper = [...new Set(bucket.files.filter((file) => file.level > 0 || !view.hasLevels).map((file) => file.level))].sort((one, two) => one - two);
   const zeros = states.map((lanes) => (view.hasLevels ? lanes.filter((lane) => lane.level === 0).length : 0));
@@ -1745,7 +1821,7 @@ function lsmLayout(view, bucket, state, bySize) {
   const laneSize = (lane) => lane.files.reduce((sum, file) => sum + lsmSize(file), 0);
   const largestLane = Math.max(1, ...states.flatMap((lanes) => lanes.map(laneSize)));
   const largestFile = Math.max(1, ...bucket.files.map(lsmSize));
-  const unit = bySize ? width / largestLane : width / Math.max(bucket.placeCount, 1);
+  const unit = bySize ? width / largestLane : width / Math.max(placeCount, 1);
   const lanes = states[state];
   const newest = lanes.filter((lane) => view.hasLevels && lane.level === 0);
   const bars = ([]);
@@ -1757,9 +1833,10 @@ function lsmLayout(view, bucket, state, bySize) {
     const y = at >= 0 ? bottom - (Math.min(newest.length, LSM_MOST_LANES) - at) * LSM_LANE : bottom + upper.indexOf(lane.level) * LSM_LANE;
     let x = LSM_LEFT;
     for (const file of lane.files) {
-      const long = bySize ? unit * lsmSize(file) : unit * (file.high - file.low + 1);
+      const { low, high: top } = placeOf(file);
+      const long = bySize ? unit * lsmSize(file) : unit * (top - low + 1);
       const high = bySize ? LSM_BAR : 6 + (LSM_BAR - 6) * Math.sqrt(lsmSize(file) / file.count / largestFile);
-      bars.push({ file, x: bySize ? x : LSM_LEFT + unit * file.low, y: y + LSM_BAR - high, width: Math.max(long - 1, 2), height: high });
+      bars.push({ file, x: bySize ? x : LSM_LEFT + unit * low, y: y + LSM_BAR - high, width: Math.max(long - 1, 2), height: high });
       x += long;
     }
   });
@@ -2839,6 +2916,10 @@ function render({ data, el, host }) {
         range = null;
         choose();
       },
+    });
+    marks.forEach((one, at) => {
+      one.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at])));
+      one.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen]))));
     });
     brushes(picture, items, marks, (from, to) => {
       range = [from, to];

@@ -53,6 +53,13 @@ export interface ChangedRow {
   old?: ([number, string | null])[];
 }
 
+export interface Check {
+  name: string;
+  status: "error" | "info" | "ok" | "warning";
+  found: string;
+  fix?: string;
+}
+
 export interface Compaction {
   kind: "compaction";
   table: string;
@@ -164,6 +171,11 @@ export interface DiffSide {
   schemaId: number;
   totalRecordCount: number | null;
   live: Sums;
+}
+
+export interface Doctor {
+  kind: "doctor";
+  checks: (Check)[];
 }
 
 export interface EntryNode {

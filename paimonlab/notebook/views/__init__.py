@@ -244,5 +244,6 @@ INTERACTIVE = (
     Travel,
     DataFileView,
     Profile,
+    Doctor,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

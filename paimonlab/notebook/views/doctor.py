@@ -7,7 +7,9 @@ import msgspec
 from paimonlab.spark.doctor import Check
 
 
-class Doctor(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Doctor(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="doctor", tag_field="kind"
+):
     """All that was looked at."""
 
     checks: tuple[Check, ...]
