@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from dataclasses import replace
@@ -112,7 +113,7 @@ def test_a_machine_without_java_is_told_how_to_get_it(
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(java, "_USUAL_FOLDERS", ())
-    monkeypatch.setattr(java.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
 
     found = verdict(measured(), "Java")
 
