@@ -15,9 +15,11 @@ import pytest
 
 import paimonlab
 from paimonlab.errors import PaimonError
+from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.procedures import bind, find
 from paimonlab.procedures.partitions import partitions
 from paimonlab.procedures.texts import duration, key_values, local_time
+from paimonlab.table.idle_partitions import idle_partitions
 from paimonlab.table.time_travel import to_millis
 from tests.interop.oracle import JavaError, JavaPaimon, Oracle
 from tests.interop.pair import Pair
@@ -243,6 +245,18 @@ def test_a_table_after_our_procedures_is_read_by_java(twins: Twins) -> None:
     assert _rows(pair.java) == _rows(twins.javas)
     call(catalog, "purge_files")
     assert _rows(pair.java) == []
+
+
+def test_partitions_are_idle_as_for_java(twins: Twins) -> None:
+    table = twins.pair.open("db.t")
+    for _ in range(2):
+        newest = twins.pair.java("newest_files", table="db.t")
+        for limit in {time + shift for time in newest.values() for shift in (-1, 0, 1)}:
+            rows = pa.array(idle_partitions(table.parts, limit), pa.large_binary())
+            fields = [table.schema.field("dt")]
+            idle = partition_columns(rows, fields).column("dt").to_pylist()
+            assert sorted(idle) == sorted(day for day, time in newest.items() if time <= limit)
+        call(twins.pair.catalog, "compact", partitions=f"dt={DAYS[1]}")
 
 
 def test_manifests_are_compacted_as_javas_are(twins: Twins) -> None:

@@ -81,6 +81,7 @@ public final class PaimonOracle {
         COMMANDS.put("call_delete_tag", Procedures::deleteTags);
         COMMANDS.put("call_clear_consumers", Procedures::clearConsumers);
         COMMANDS.put("call_compact_manifest", Procedures::compactManifests);
+        COMMANDS.put("newest_files", Procedures::newestFiles);
         COMMANDS.put("snapshot_from_time", Procedures::snapshotFromTime);
         COMMANDS.put("snapshot_at_watermark", Procedures::snapshotAtWatermark);
         COMMANDS.put("procedure_texts", Procedures::readTexts);

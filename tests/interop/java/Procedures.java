@@ -5,9 +5,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TimeZone;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.apache.paimon.Snapshot;
 import org.apache.paimon.consumer.ConsumerManager;
+import org.apache.paimon.manifest.PartitionEntry;
 import org.apache.paimon.operation.PartitionExpire;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.tag.TagTimeExpire;
@@ -95,6 +97,15 @@ final class Procedures {
                         .snapshotManager()
                         .earlierOrEqualWatermark(request.get("watermark").asLong());
         return found == null ? null : found.id();
+    }
+
+    /** When the newest file of each partition was made, by the partition's only value. */
+    static Map<String, Long> newestFiles(Request request) throws Exception {
+        Map<String, Long> found = new TreeMap<>();
+        for (PartitionEntry entry : request.storeTable().newSnapshotReader().partitionEntries()) {
+            found.put(entry.partition().getString(0).toString(), entry.lastFileCreationTime());
+        }
+        return found;
     }
 
     /** {@code tag, snapshot, time_retained}: create, or replace if {@code replaces}. */
