@@ -14,13 +14,20 @@ import pytest
 
 import paimonlab
 from paimonlab.catalog import Catalog
+from paimonlab.maintenance.health.measures import Thresholds
+from paimonlab.maintenance.health.rules import findings
 from paimonlab.notebook import commands
 from paimonlab.notebook import connection as connections
+from paimonlab.notebook.call_statement import parse_call
 from paimonlab.notebook.demo_tables import ORDERS, make_tables
+from paimonlab.notebook.statements import split
 from paimonlab.notebook.views.bucket_lives import BucketKey
 from paimonlab.notebook.views.compaction_calls import calls
+from paimonlab.procedures import bind, find
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.table.table import Table
+from tests.maintenance.test_health import measures
+from tests.support import cases
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +159,19 @@ def test_what_health_offers_helps(
     assert sql.startswith("CALL sys.")
     assert measured(table) < before
     assert code not in actions(table, orphans=True, **limits)
+
+
+def test_every_call_that_health_offers_is_one_that_there_is() -> None:
+    named = set()
+    for _, given, _ in cases("health"):
+        words, _, limits = given.partition("|")
+        thresholds = Thresholds.of(dict(word.split("=") for word in limits.split()))
+        for one in findings(measures(words), thresholds):
+            if one.sql.startswith("CALL"):
+                (statement,) = split(one.sql)
+                call = parse_call(statement, {})
+                arguments = [(given.name or "", given.value) for given in call.arguments]
+                bind(find(call.name[-1]), named=arguments)
+                named.add(call.name[-1])
+
+    assert named >= {"compact", "compact_manifest", "expire_snapshots", "reset_consumer"}

@@ -270,3 +270,24 @@ def test_the_name_of_a_table_can_be_a_parameter(warehouse: InteractiveShell) -> 
     result = run(warehouse, "%paimon --as-of 1 SELECT count(*) AS n FROM IDENTIFIER(:name)")
 
     assert result.to_arrow()["n"].to_pylist() == [2]
+
+
+def test_a_call_runs_once_and_its_errors_point_at_the_name(
+    warehouse: InteractiveShell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warehouse.user_ns["tag"] = "called"
+    table: Any = paimonlab.connect(folder).table("db.t")
+    result = run(warehouse, "%paimon CALL sys.create_tag('db.t', :tag, snapshot => 2)")
+
+    assert result.to_arrow().to_pylist() == [{"result": True}]
+    assert len(result) == 1
+    assert table.tags.get("called").id == 2
+    planned = run(warehouse, "%paimon --dry-run CALL sys.delete_tag('db.t', :tag)")
+    assert planned.to_arrow()["name"].to_pylist() == ["called"]
+    run(warehouse, "%paimon CALL sys.delete_tag('db.t', :tag)")
+    assert list(table.tags.list()) == ["first"]
+
+    lines = failure(warehouse, capsys, "%paimon CALL sys.create_tags('db.t', 'x')")
+
+    assert "there is no procedure sys.create_tags" in " ".join(lines)
+    assert any(one.endswith("^" * len("create_tags")) for one in lines)

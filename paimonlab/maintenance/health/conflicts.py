@@ -79,10 +79,7 @@ def _buckets(measures: Measures) -> Iterator[Conflict]:
             f"{measures.bucket:,}: they can be read, but not be written to",
             measures.rescaled_partitions,
             "partitions",
-            Action(
-                call_text("rescale", measures.name, bucket_num=measures.bucket),
-                f"table.maintenance.rescale(buckets={measures.bucket})",
-            ),
+            Action(python=f"table.maintenance.rescale(buckets={measures.bucket})"),
         )
 
 
