@@ -74,6 +74,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("--params NAME", "the values of a list, one for each ?; see the topic parameters"),
         ("--explain-params", "show the value of each parameter; nothing is run"),
         ("--all", "keep and return the results of all statements as a list, not only the last"),
+        ("-j, --jinja", "the cell is a Jinja template, see the topic parameters"),
         ("--no-progress", "no line of progress while Spark works"),
         ("SELECT …; SELECT …", "statements run in order; the first that fails ends the cell"),
         ("_paimon", "the last result"),
@@ -96,6 +97,10 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("WHERE id IN (SELECT explode(:ids))", "a list becomes an array"),
         ("--params days; WHERE dt = ?", "values by place: the list days has one for each ?"),
         ("--params \"[1, 'a']\"", "the same, written out; one statement has ? or :name, not both"),
+        ("%%paimon -j", "the cell is a Jinja template: {{ day }} is a value, never text"),
+        ("FROM {{ table|ident }}", "an identifier in back-quotes: 'db.t', or a list of its parts"),
+        ("{{ text|raw }}", "text as SQL, the only way for it"),
+        ("--show-sql", "with -j: show the SQL and its parameters, run nothing"),
         ("FROM IDENTIFIER(:name)", "a table or column whose name is in a variable"),
     ),
     "plots": (

@@ -21,6 +21,7 @@ from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.read_only import check_reads
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement, quote_system_tables, split
+from paimonlab.notebook.templates import compiled
 from paimonlab.notebook.travel import check_travels
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def sql(
     as_of: int | str | None = None,
     spark: SparkSession | None = None,
     progress: bool = True,
+    jinja: bool = False,
 ) -> Result:
     """Run SQL on the connected catalog.
 
@@ -79,6 +81,8 @@ def sql(
         Session to use instead of the connected one.
     progress
         Whether a notebook shows how far a slow statement is.
+    jinja
+        Whether ``text`` is a template whose values, from ``args``, become parameters.
 
     Returns
     -------
@@ -90,6 +94,11 @@ def sql(
     QueryError
         If a statement fails; those before it have been run, those behind it have not.
     """
+    if jinja:
+        if args is not None and not isinstance(args, Mapping):
+            raise ValueError("a template takes its values by name: args must be a mapping")
+        made = compiled(text, args or {})
+        text, args = made.text, {**(args or {}), **made.values}
     statements = parse(text)
     shares = share_all(statements, args)
     manner = Manner(limit=limit, max_bytes=max_bytes, as_of=as_of, progress=progress)

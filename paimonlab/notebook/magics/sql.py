@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +25,7 @@ from paimonlab.notebook.query_error import QueryError, whole_trace
 from paimonlab.notebook.result import Result
 from paimonlab.notebook.results import Results
 from paimonlab.notebook.statements import Statement
+from paimonlab.notebook.templates import compiled
 from paimonlab.notebook.views import View
 from paimonlab.notebook.wrong_use import wrong_use
 from paimonlab.spec.secrets import without_secrets
@@ -95,7 +97,17 @@ def _check_together(asked: sql_line.SqlLine) -> None:
     """Refuse options that say nothing together."""
     if asked.plot is None and (asked.by is not None or "--show-code" in asked.flags):
         raise wrong_use("--by and --show-code are about a plot: give --plot, too", "plots")
-    without_rows = asked.flags & {"--lazy", "--dry-run", "--explain", "--explain-params"}
+    if "--show-sql" in asked.flags and not asked.flags & {"-j", "--jinja"}:
+        raise wrong_use("--show-sql is about a template: give -j, too", "parameters")
+    without_rows = asked.flags & {
+        "--lazy",
+        "--dry-run",
+        "--explain",
+        "--explain-params",
+        "--show-sql",
+    }
+    if "--all" in asked.flags and (asked.plot is not None or "--profile" in asked.flags):
+        raise wrong_use("--all returns every result, --plot and --profile look at one", "sql")
     if without_rows and (asked.plot is not None or "--profile" in asked.flags):
         name = min(without_rows)
         raise wrong_use(f"{name} fetches no rows, --plot and --profile look at them", "sql")
@@ -235,6 +247,8 @@ class SqlMagics(Magics):
         ``--explain-params`` shows the values of parameters and runs nothing;
         ``--all`` keeps and returns the results of all statements as a list;
         ``--to FILE`` writes all rows as .csv, .parquet or .arrow;
+        ``-j`` or ``--jinja`` makes the cell a Jinja template whose values become parameters,
+        ``--show-sql`` shows what comes out and runs nothing;
         ``--plot line X Y``, ``bar``, ``hist`` or ``scatter``, draws columns of the result, ``--by
         COLUMN`` a series for each of its values, ``--show-code`` prints the Python of it;
         ``--profile`` shows what is in each column of all rows of a query, too;
@@ -252,22 +266,25 @@ class SqlMagics(Magics):
         _check_together(asked)
         with errors_on_one_line(), self._showing_errors():
             in_order = None if asked.params is None else values_of(asked.params, self._variables)
-            if "--explain-params" in asked.flags:
+            sql, named = self._compiled(asked, sql)
+            if "--show-sql" in asked.flags:
+                print(without_secrets(sql))  # noqa: T201 - asked for
+            if asked.flags & {"--explain-params", "--show-sql"}:
                 shown = commands.explain_parameters(
                     sql,
-                    self._variables,
+                    named,
                     source="notebook",
                     in_order=in_order,
                     order_source=f"--params {asked.params}",
                 )
                 return self._bound(asked, shown)
             statements = commands.parse(sql)
-            shares = share(statements, self._variables, in_order)
+            shares = share(statements, named, in_order)
             if asked.flags & {"--dry-run", "--explain"}:
                 explain = "--explain" in asked.flags
                 shown = commands.planned(
                     sql,
-                    args=self._variables if in_order is None else in_order,
+                    args=named if in_order is None else in_order,
                     as_of=asked.as_of,
                     explain=explain,
                 )
@@ -279,6 +296,13 @@ class SqlMagics(Magics):
         if asked.target is not None:
             self._variables[asked.target] = shown
         return None if asked.is_silent else shown
+
+    def _compiled(self, asked: sql_line.SqlLine, sql: str) -> tuple[str, Mapping[str, Any]]:
+        """Return SQL and the values of its parameters, those that a template makes among them."""
+        if not asked.flags & {"-j", "--jinja"}:
+            return sql, self._variables
+        made = compiled(sql, self._variables)
+        return made.text, ChainMap(dict(made.values), self._variables)
 
     @property
     def _variables(self) -> dict[str, Any]:
