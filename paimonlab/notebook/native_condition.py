@@ -13,7 +13,6 @@ from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.sql_text import Token, TokenKind
 from paimonlab.notebook.statements import SentText, Statement
 from paimonlab.spec.predicate import Predicate
-from paimonlab.spec.predicate_sql import parse_predicate
 
 _PLACE = re.compile(r"(.*?)[,:] at position (\d+)\n", re.DOTALL)
 _WORD = re.compile(r"\w+|.", re.DOTALL)
@@ -65,6 +64,8 @@ class Condition:
         QueryError
             If it is no condition, or one that cannot be evaluated; it points at the place.
         """
+        from paimonlab.spec.predicate_sql import parse_predicate  # noqa: PLC0415 - loads sqlglot
+
         try:
             return parse_predicate(self.sent.text, self.values)
         except (SchemaError, UnsupportedError) as error:
