@@ -20,6 +20,10 @@ SOURCE = ROOT / "extensions" / NAME
 TARGET = ROOT / "paimonlab" / "labextension"
 
 _KEPT = ("name", "version", "description", "license", "jupyterlab")
+_MODULES = (
+    *("state", "mime", "kernels", "progress", "completion", "sql_tokens", "highlight"),
+    *("plugin", "entry"),
+)
 _HEAD = "// Written by tools/labextension.py; change the modules it is made of instead.\n"
 
 
@@ -64,7 +68,7 @@ def _entry() -> str:
     views = ",\n".join(f"{json.dumps(kind)}: {_view(kind)}" for kind in modules.kinds())
     parts = [modules.bare(name) for name in (*modules.shared(), "page")]
     parts += [f"const VIEWS = {{\n{views}\n}};"]
-    parts += [_module(name) for name in ("state", "mime", "plugin", "entry")]
+    parts += [_module(name) for name in _MODULES]
     return _HEAD + "(() => {\n" + "\n".join(parts) + "\n})();\n"
 
 
@@ -76,7 +80,7 @@ def _view(kind: str) -> str:
 
 def _module(name: str) -> str:
     source = (SOURCE / "src" / f"{name}.js").read_text(encoding="utf-8")
-    return modules.without_imports(source)
+    return modules.without_comments(modules.without_imports(source))
 
 
 def _json(value: object) -> str:

@@ -8,9 +8,10 @@ and text.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from paimonlab.notebook import accessor, selection
+from paimonlab.notebook import accessor, front_ends, selection
 from paimonlab.notebook.charts import bar_chart
 from paimonlab.notebook.commands import (
     connect,
@@ -52,4 +53,5 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     kernel = getattr(shell, "kernel", None)
     if kernel is not None:
         selection.register(kernel.comm_manager)
+        front_ends.register(kernel, partial(completion.offered_at, shell))
     shell.register_magics(*magics.ALL)

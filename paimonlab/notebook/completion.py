@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from IPython.core.completer import (
@@ -31,6 +32,8 @@ _FRAGMENT = re.compile(r"[\w.$:-]*$")
 _WITHOUT_TABLE = frozenset(
     {"%paimon_demo", "%paimon_doctor", "%paimon_history", "%paimon_rerun", "%paimon_trace"}
 )
+_PATIENCE_SECONDS = 0.25
+"""How long a front end waits that asks in a subshell, where nothing waits behind it."""
 _OF_SQL = frozenset({"%paimon", "%%paimon"})
 
 OptionsOf = Callable[[str], Sequence[str]]
@@ -114,18 +117,48 @@ def register(shell: InteractiveShell) -> None:
     if _IDENTIFIER in known:
         return
 
-    def options_of(magic: str) -> Sequence[str]:
-        text = getattr(shell.find_line_magic(magic), "__doc__", None) or ""
-        return sorted(set(re.findall(r"--[a-z][a-z-]*", text)))
-
     @context_matcher(identifier=_IDENTIFIER)
     def paimon_names(context: CompletionContext) -> SimpleMatcherResult:
         before, after = _around_cursor(context)
-        word, found = candidates(before, after, known_names, shell.user_ns, options_of)
+        word, found = _offered(shell, before, after, known_names)
         completions = [SimpleCompletion(text=one.text, type=one.about) for one in found]
         return _result(word, completions)
 
     shell.Completer.custom_matchers.append(paimon_names)
+
+
+def offered_at(shell: InteractiveShell, code: str, offset: int) -> dict[str, Any]:
+    """Return what could stand at a place of a cell, for a front end that asks by itself.
+
+    Parameters
+    ----------
+    shell
+        Whose variables and magics are offered.
+    code
+        The cell.
+    offset
+        Characters before the cursor.
+
+    Returns
+    -------
+    dict
+        ``start`` and ``end`` of the word, in characters; ``items`` with ``text`` and ``type``.
+    """
+    names = partial(known_names, _PATIENCE_SECONDS)
+    word, found = _offered(shell, code[:offset], code[offset:], names)
+    items = [{"text": one.text, "type": one.about} for one in found]
+    return {"start": offset - len(word), "end": offset, "items": items}
+
+
+def _offered(
+    shell: InteractiveShell, before: str, after: str, names: Callable[[], Names]
+) -> tuple[str, list[Candidate]]:
+    def options_of(magic: str) -> Sequence[str]:
+        text = getattr(shell.find_line_magic(magic), "__doc__", None) or ""
+        return sorted(set(re.findall(r"--[a-z][a-z-]*", text)))
+
+    variables = dict(shell.user_ns)  # a cell that runs may change them meanwhile
+    return candidates(before, after, names, variables, options_of)
 
 
 def _around_cursor(context: CompletionContext) -> tuple[str, str]:

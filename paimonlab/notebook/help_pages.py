@@ -75,7 +75,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("--explain-params", "show the value of each parameter; nothing is run"),
         ("--all", "keep and return the results of all statements as a list, not only the last"),
         ("-j, --jinja", "the cell is a Jinja template, see the topic parameters"),
-        ("--no-progress", "no line of progress while Spark works"),
+        ("--no-progress", "no sign of progress while Spark works"),
         ("SELECT …; SELECT …", "statements run in order; the first that fails ends the cell"),
         ("_paimon", "the last result"),
         ("paimonlab.sql(text, args={…})", "the same from Python"),
@@ -173,7 +173,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
     ),
     "environment": (
         ("PAIMONLAB_DETERMINISTIC=1", "hide times and sizes in views and footers; no progress"),
-        ("PAIMONLAB_PROGRESS=0", "no line of progress while Spark works"),
+        ("PAIMONLAB_PROGRESS=0", "no sign of progress while Spark works"),
     ),
 }
 

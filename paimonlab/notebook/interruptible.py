@@ -7,13 +7,14 @@ next tells how far it is.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
 from paimonlab.maintenance.deletion import Progress as Told
-from paimonlab.notebook.progress import Progress, ProgressLine
+from paimonlab.notebook.progress import Progress, ProgressDisplay
 
 T = TypeVar("T")
 _POLL_SECONDS = 0.1
@@ -27,34 +28,36 @@ class Cancelled(KeyboardInterrupt):
         return [f"{type(self).__name__}: {self}"]
 
 
-def run_interruptibly(work: Callable[[Told], T], *, label: str, shows_progress: bool) -> T:
+def run_interruptibly(
+    work: Callable[[Told], T], *, display: ProgressDisplay, patience_seconds: float = math.inf
+) -> T:
     """Run ``work`` in a thread and return what it returns, or raise what it raises.
 
     Parameters
     ----------
     work
         Gets a function to tell how far it is, which raises KeyboardInterrupt after an interrupt.
-    label
-        What stands in front of a line of progress.
-    shows_progress
-        Whether to write one while it lasts.
+    display
+        Shows how far it is while it lasts.
+    patience_seconds
+        How long an interrupt waits for the work to end.
 
     Raises
     ------
     Cancelled
-        If a KeyboardInterrupt came; the work is over by then, unless a second one came.
+        If a KeyboardInterrupt came; the work is over by then, unless that took too long or a
+        second one came.
     """
     job = _Job(work)
-    line = ProgressLine(is_shown=shows_progress, label=label)
     try:
         job.start()
         while not job.done.wait(_POLL_SECONDS):
-            line.show(job.progress, job.elapsed_seconds)
+            display.show(job.progress, job.elapsed_seconds)
     except KeyboardInterrupt:
-        is_over = job.stop()
+        is_over = job.stop(patience_seconds)
         raise Cancelled(_report(job, is_over=is_over)) from None
     finally:
-        line.clear()
+        display.clear()
     return job.result()
 
 
@@ -95,12 +98,14 @@ class _Job(Generic[T]):
             raise self._error
         return self._values[0]
 
-    def stop(self) -> bool:
-        """Ask the work to end and wait; False if a second interrupt came before it did."""
+    def stop(self, patience_seconds: float) -> bool:
+        """Ask the work to end and wait; False if patience ends, or a second interrupt comes."""
         self._is_stopping = True
+        deadline = time.monotonic() + patience_seconds
         try:
             while not self.done.wait(_POLL_SECONDS):
-                pass
+                if time.monotonic() > deadline:
+                    return False
         except KeyboardInterrupt:
             return False
         return True

@@ -80,13 +80,19 @@ class Answers:
 _answers = Answers()
 
 
-def known_names() -> Names:
-    """Return what is known of the connected catalog; nothing if there is none."""
+def known_names(patience_seconds: float = PATIENCE_SECONDS) -> Names:
+    """Return what is known of the connected catalog; nothing if there is none.
+
+    Parameters
+    ----------
+    patience_seconds
+        How long all questions together wait for an answer that is not known yet.
+    """
     system_tables = {name: kind.help for name, kind in SYSTEM_TABLES.items()}
     if not connections.is_connected():  # to connect as configured could take long
         return Names(tuple, lambda _: None, lambda _: {}, system_tables, tuple)
     here = connections.current()
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + patience_seconds
 
     def ask(what: str, look_up: Callable[[], T], default: T) -> T:
         return _answers.get((id(here.catalog), what), look_up, default, deadline=deadline)

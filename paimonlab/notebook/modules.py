@@ -78,7 +78,7 @@ def text(name: str) -> str:
 
 def bare(name: str) -> str:
     """Return a file of ``static`` without its imports, exports and comments."""
-    return _COMMENT.sub("", without_imports(text(f"{name}.js")))
+    return without_comments(without_imports(text(f"{name}.js")))
 
 
 def without_imports(source: str) -> str:
@@ -90,6 +90,11 @@ def without_imports(source: str) -> str:
     'const a = h();\n'
     """
     return _EXPORT.sub("", _IMPORT.sub("", source))
+
+
+def without_comments(source: str) -> str:
+    """Take out comments: those for types, and those that are alone on their lines."""
+    return _COMMENT.sub("", source)
 
 
 def _imports(name: str) -> Iterator[str]:

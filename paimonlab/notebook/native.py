@@ -7,6 +7,7 @@ there is in a statement is refused by name: a query is never answered in part.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.notebook.interruptible import run_interruptibly
 from paimonlab.notebook.native_condition import Condition, ConditionText, Given
 from paimonlab.notebook.parameters import Bound, Values, bind
+from paimonlab.notebook.progress import ProgressDisplay
 from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.sql_text import Token, TokenKind
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.travel import check_travels, is_moment
+from paimonlab.read.reading_progress import Progress
 from paimonlab.spec.arrow_types import from_arrow
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import with_nullable
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
 
 _ENDS = frozenset({"WHERE", "LIMIT", "VERSION"})
 _NAMES = (TokenKind.WORD, TokenKind.QUOTED)
+_PATIENCE_SECONDS = 1.0
+"""How long an interrupt waits for a read, which changes nothing."""
 _WITHOUT_SPARK = "connect with --engine spark"
 
 
@@ -54,6 +60,7 @@ def run(
     *,
     limit: int,
     as_of: int | str | None,
+    display: ProgressDisplay,
 ) -> Result:
     """Answer a query.
 
@@ -67,6 +74,8 @@ def run(
         Values of the parameters.
     limit
         Rows fetched; 0: all.
+    display
+        Shows how many files are read, while it lasts.
     as_of
         Snapshot, tag or moment to read, unless the query says it.
 
@@ -79,7 +88,14 @@ def run(
     query = _Parser(statement, bind(statement, args)).query()
     if as_of is not None:
         check_travels(statement, args)
-    rows = _rows(connection, query, limit, as_of)
+    if query.is_count:
+        rows = _rows(connection, query, limit, as_of)  # interrupted wherever it is
+    else:
+        rows = run_interruptibly(
+            lambda told: _rows(connection, query, limit, as_of, told),
+            display=display,
+            patience_seconds=_PATIENCE_SECONDS,
+        )
     row_limit = limit if not query.is_count else 0
     has_more = bool(row_limit) and rows.num_rows > row_limit
     table = rows.slice(0, row_limit) if has_more else rows
@@ -135,12 +151,30 @@ def batches_of(
     return scan.to_batches()
 
 
-def _rows(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> pa.Table:
+def _ignored(_done: int, _total: int, _unit: str) -> None:
+    """Be told how far it is, and show it nowhere."""
+
+
+def _rows(
+    connection: Connection,
+    query: _Query,
+    limit: int,
+    as_of: int | str | None,
+    told: Progress = _ignored,
+) -> pa.Table:
     scan = _scan(connection, query, limit, as_of)
     if query.is_count:
         counted = pa.table({"count(1)": pa.array([scan.count()], pa.int64())})
         return counted.slice(0, query.limit)
-    return scan.to_arrow()
+    if not isinstance(scan, Scan):
+        return scan.to_arrow()
+    heard: deque[tuple[int, int, str]] = deque(maxlen=1)  # by the threads that read
+    batches = []
+    with scan.to_batches(progress=lambda *said: heard.append(said)) as reader:
+        for batch in reader:
+            batches.append(batch)
+            told(*(heard[-1] if heard else (0, 0, "files")))
+        return pa.Table.from_batches(batches, reader.schema)
 
 
 def _scan(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> Any:

@@ -10,6 +10,7 @@ from paimonlab.errors import ArgumentError, PaimonError, ProcedureNotFoundError
 from paimonlab.notebook.call_statement import CallStatement, parse_call
 from paimonlab.notebook.interruptible import run_interruptibly
 from paimonlab.notebook.parameters import Values
+from paimonlab.notebook.progress import ProgressDisplay
 from paimonlab.notebook.query_error import QueryError, Span
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement
@@ -25,7 +26,7 @@ NAMESPACE = "sys"
 
 
 def run_call(
-    connection: Connection, statement: Statement, args: Values, *, shows_progress: bool
+    connection: Connection, statement: Statement, args: Values, *, display: ProgressDisplay
 ) -> Result:
     """Run a call of a procedure.
 
@@ -37,8 +38,8 @@ def run_call(
         The call.
     args
         Values of the parameters.
-    shows_progress
-        Whether to write a line of progress while it lasts.
+    display
+        Shows how far it is while it lasts, under the procedure's name.
 
     Raises
     ------
@@ -58,8 +59,7 @@ def run_call(
                 catalog_name=connection.catalog_name,
                 progress=progress,
             ),
-            label=f"sys.{procedure.name}",
-            shows_progress=shows_progress,
+            display=display.labelled(f"sys.{procedure.name}"),
         )
     except PaimonError as error:
         raise failed(call, error) from error

@@ -17,7 +17,8 @@ from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
 from paimonlab.notebook.interruptible import Cancelled
-from paimonlab.notebook.progress import Progress, ProgressLine, read_progress
+from paimonlab.notebook.progress import Progress, ProgressDisplay
+from paimonlab.notebook.spark_progress import read_progress
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -30,7 +31,7 @@ _CANCEL_SECONDS = 2.0
 
 
 def run_on_spark(
-    spark: SparkSession, work: Callable[[], T], *, description: str, shows_progress: bool
+    spark: SparkSession, work: Callable[[], T], *, description: str, display: ProgressDisplay
 ) -> T:
     """Run ``work`` in a thread and return what it returns, or raise what it raises.
 
@@ -42,8 +43,8 @@ def run_on_spark(
         Starts all of its Spark jobs in the thread that calls it.
     description
         Shown in Spark's own interface.
-    shows_progress
-        Whether to write a line of progress while it lasts.
+    display
+        Shows how far it is while it lasts.
 
     Raises
     ------
@@ -52,20 +53,19 @@ def run_on_spark(
         they start.
     """
     job = _Job(spark.sparkContext, work, description)
-    line = ProgressLine(is_shown=shows_progress)
     try:
         while not job.done.wait(_POLL_SECONDS):
-            line.show(job.progress, job.elapsed_seconds)
+            display.show(job.progress, job.elapsed_seconds, ui_url=job.ui_url)
     except KeyboardInterrupt:
         is_over = job.cancel(_CANCEL_SECONDS)
         raise Cancelled(_report(job, is_over=is_over)) from None
     finally:
-        line.clear()
+        display.clear()
     return job.result()
 
 
 def _report(job: _Job[T], *, is_over: bool) -> str:
-    progress = f" ({job.progress})" if job.progress and job.progress.task_count else ""
+    progress = f" ({job.progress})" if job.progress and job.progress.count else ""
     text = f"cancelled after {job.elapsed_seconds:.1f} s{progress}"
     return text if is_over else f"{text}; it is still stopping in the background"
 
@@ -76,6 +76,7 @@ class _Job(Generic[T]):
     def __init__(self, context: SparkContext, work: Callable[[], T], description: str) -> None:
         self.done = Event()
         self.progress: Progress | None = None
+        self.ui_url: str | None = None
         self._context = context
         self._work = work
         self._description = description
@@ -112,7 +113,8 @@ class _Job(Generic[T]):
     def _watch(self) -> None:
         while not self.done.wait(_POLL_SECONDS):
             try:
-                self.progress = read_progress(self._context.statusTracker(), self._group)
+                self.ui_url = self.ui_url or self._context.uiWebUrl
+                self.progress = read_progress(self._context, self._group)
             except Py4JError:
                 return  # the session was stopped
 

@@ -23,6 +23,7 @@ from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merged_rows import merged_rows
 from paimonlab.read.merging import key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.reading_progress import FileSource, Progress, told
 from paimonlab.read.row_groups import group_splits, needs_no_columns_of_others, read_row_group
 from paimonlab.read.streaming import in_threads
 from paimonlab.scan.split import DataSplit
@@ -42,6 +43,7 @@ def read_splits(
     *,
     limit: int | None = None,
     threads: int | None = None,
+    progress: Progress | None = None,
 ) -> pa.RecordBatchReader:
     """Stream the rows of splits in bounded memory.
 
@@ -57,13 +59,15 @@ def read_splits(
         Stop after so many rows; None: all.
     threads
         How many splits, or files, are read at a time; None: one a CPU.
+    progress
+        Told how many ``files`` are done, of how many; in any thread, one at a time.
 
     Returns
     -------
     pyarrow.RecordBatchReader
         Of ``plan.arrow_schema``; the order of rows means nothing. Closing it stops the work.
     """
-    batches = _batches(splits, plan, file_io, threads or os.cpu_count() or 1)
+    batches = _batches(splits, plan, file_io, threads or os.cpu_count() or 1, progress)
     if limit is not None:
         batches = limited(batches, limit)
     return pa.RecordBatchReader.from_batches(plan.arrow_schema, batches)
@@ -149,29 +153,40 @@ def winner_masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask
     ]
 
 
-def _batches(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO, threads: int) -> Batches:
+def _batches(
+    splits: Sequence[DataSplit],
+    plan: ReadPlan,
+    file_io: FileIO,
+    threads: int,
+    progress: Progress | None = None,
+) -> Batches:
     """Read splits in threads; where there are few of them, their files."""
+    file_count = sum(len(split.files) for split in splits)
     if plan.options.data_evolution:
         splits = [one for split in splits for one in group_splits(split, plan.table_name)]
     largest_first = sorted(splits, key=lambda split: -split.size_bytes)
-    sources: list[Callable[[], Iterable[pa.RecordBatch]]]
+    sources: list[FileSource]
     if len(splits) >= threads or plan.options.data_evolution:
-        sources = [partial(read_split, split, plan, file_io) for split in largest_first]
+        sources = [
+            FileSource(partial(read_split, split, plan, file_io), len(split.files))
+            for split in largest_first
+        ]
     else:
         sources = _file_sources(largest_first, plan, file_io, threads)
-    yield from in_threads(sources, threads=threads)
+    yield from in_threads(told(sources, file_count, progress), threads=threads)
 
 
 def _file_sources(
     splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO, threads: int
-) -> list[Callable[[], Iterable[pa.RecordBatch]]]:
+) -> list[FileSource]:
     """Merge the keys of splits now and make a source of every file with rows."""
     found: list[Callable[..., Iterable[pa.RecordBatch]]] = []
-    merging: list[Callable[[], Iterable[pa.RecordBatch]]] = []
+    merging: list[FileSource] = []
     for split in splits:
         wanted = within_partition(split, plan)
         if wanted is not None and _merges_values(split, wanted):
-            merging.append(partial(read_split, split, wanted, file_io))
+            source = partial(read_split, split, wanted, file_io)
+            merging.append(FileSource(source, len(split.files)))
         elif wanted is not None:
             masks = _masks(split, wanted, file_io)
             found += [
@@ -182,7 +197,8 @@ def _file_sources(
     # Fewer files than threads: several read one file, each its share of the row groups.
     parts = -(-threads // max(len(found), 1))
     shares = (Share(number, parts) for number in range(parts))
-    return [*merging, *(partial(source, share=share) for share in shares for source in found)]
+    shared = (partial(source, share=share) for share in shares for source in found)
+    return [*merging, *(FileSource(source, 1 / parts) for source in shared)]
 
 
 def _group(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa.RecordBatch]:

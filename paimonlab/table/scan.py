@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.reading_progress import Progress
 from paimonlab.read.splits import count_rows, limited, read_splits
 from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest, plan
 from paimonlab.spec.predicate import Predicate
@@ -144,8 +145,15 @@ class Scan:
             self.schema, self.columns, self.predicate, snapshot=self.snapshot
         )
 
-    def to_batches(self) -> pa.RecordBatchReader:
-        """Stream the rows in bounded memory; their order means nothing."""
+    def to_batches(self, *, progress: Progress | None = None) -> pa.RecordBatchReader:
+        """Stream the rows in bounded memory; their order means nothing.
+
+        Parameters
+        ----------
+        progress
+            Told how many ``files`` are done, of how many, in any thread; a read of changes,
+            or of a fallback branch, tells nothing.
+        """
         if self.changes is not None:
             return self.changes.inserts(limit=self.limit)
         here = read_splits(
@@ -153,6 +161,7 @@ class Scan:
             self.read_plan(),
             self.parts.file_io,
             limit=self.limit,
+            progress=progress,
         )
         if self.fallback is None or not self.fallback.plan_here().splits:
             return here

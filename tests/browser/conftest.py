@@ -107,20 +107,35 @@ def page_of(browser: Browser, tmp_path: Path) -> Iterator[PageOf]:
 
 @dataclass(frozen=True)
 class Lab:
-    """A JupyterLab of its own."""
+    """A JupyterLab of its own, or a Notebook 7."""
 
     url: str
     token: str
     folder: Path
+    place: str = "lab/tree"
+    """Where a notebook is opened."""
 
     def address(self, notebook: str) -> str:
-        return f"{self.url}/lab/tree/{notebook}?token={self.token}&reset"
+        return f"{self.url}/{self.place}/{notebook}?token={self.token}&reset"
 
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Start JupyterLab with our extension and nothing of the user's; stop it by its process."""
-    home = tmp_path_factory.mktemp("lab")
+    with _started("jupyterlab", tmp_path_factory.mktemp("lab")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def notebook_7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Start Notebook 7 likewise."""
+    pytest.importorskip("notebook")
+    with _started("notebook", tmp_path_factory.mktemp("notebook")) as started:
+        yield started
+
+
+@contextmanager
+def _started(module: str, home: Path) -> Iterator[Lab]:
     folder = home / "notebooks"
     folder.mkdir()
     shutil.copytree(
@@ -144,16 +159,17 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         "PAIMONLAB_DETERMINISTIC": "1",
         "PYSPARK_PYTHON": sys.executable,
     }
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command = [sys.executable, "-m", module, "--no-browser", "--allow-root"]
     command += ["--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
     command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}"]
-    command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    if module == "jupyterlab":
+        command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     with (home / "log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=home)
     try:
         url = f"http://127.0.0.1:{port}"
         _wait_for(f"{url}/api?token={token}", process, home / "log")
-        yield Lab(url, token, folder)
+        yield Lab(url, token, folder, "lab/tree" if module == "jupyterlab" else "notebooks")
     finally:
         process.terminate()
         process.wait(30)

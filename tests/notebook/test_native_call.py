@@ -17,6 +17,7 @@ from paimonlab.notebook import connection as connections
 from paimonlab.notebook.display.planned_call import draw_planned_call
 from paimonlab.notebook.history import history
 from paimonlab.notebook.interruptible import Cancelled, run_interruptibly
+from paimonlab.notebook.progress import ProgressDisplay
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.table.table import Table
 from tests.notebook.hostile import strings
@@ -132,7 +133,7 @@ def test_an_interrupt_ends_work_where_it_next_tells_how_far_it_is() -> None:
 
     Timer(0, interrupt).start()
     with pytest.raises(Cancelled, match=r"cancelled after .* files\)$"):
-        run_interruptibly(work, label="sys.compact", shows_progress=False)
+        run_interruptibly(work, display=ProgressDisplay(is_shown=False))
 
     assert ends == [True]
 
@@ -142,7 +143,7 @@ def test_what_work_raises_is_raised_here() -> None:
         raise QueryError("no", topic="call")
 
     with pytest.raises(QueryError, match="no"):
-        run_interruptibly(work, label="sys.compact", shows_progress=False)
+        run_interruptibly(work, display=ProgressDisplay(is_shown=False))
 
 
 def test_a_dry_run_shows_what_would_go_and_does_nothing(table: Table) -> None:

@@ -2,7 +2,7 @@
 // What JupyterLab loads: a container of two modules, as its federated extensions are. Written by
 // hand, because there is nothing to bundle.
 
-/* global VIEWS, pageHost, rendererFactory, plugin, MIME */
+/* global VIEWS, pageHost, rendererFactory, plugin, MIME, followKernels, progressOf, PROGRESS_STYLE, completionProvider, sqlColours */
 
 /** @type {any} */
 let shared = null;
@@ -18,6 +18,50 @@ async function take(name) {
 /** As a bundler would export it: JupyterLab looks for the mark. @param {object} value */
 const esModule = (value) => ({ __esModule: true, default: value });
 
+async function kernelPlugin() {
+  const [{ Widget }, { KernelMessage }, { INotebookTracker }, { ICompletionProviderManager }] = await Promise.all([
+    take("@lumino/widgets"),
+    take("@jupyterlab/services"),
+    take("@jupyterlab/notebook"),
+    take("@jupyterlab/completer"),
+  ]);
+  return {
+    id: "jupyterlab-paimonlab:kernels",
+    description: "Shows how far a statement of Paimon is, and completes SQL while a cell runs.",
+    autoStart: true,
+    requires: [INotebookTracker],
+    optional: [ICompletionProviderManager],
+    /** @param {any} _app @param {any} tracker @param {any} completers */
+    activate(_app, tracker, completers) {
+      const style = document.createElement("style");
+      style.textContent = PROGRESS_STYLE;
+      document.head.append(style);
+      const linkOf = followKernels(tracker, KernelMessage.createMessage, progressOf(Widget));
+      if (completers?.getProviders) completers.registerProvider(completionProvider(completers, linkOf));
+    },
+  };
+}
+
+async function colourPlugin() {
+  const [view, states, { IEditorExtensionRegistry }] = await Promise.all([
+    take("@codemirror/view"),
+    take("@codemirror/state"),
+    take("@jupyterlab/codemirror"),
+  ]);
+  return {
+    id: "jupyterlab-paimonlab:colours",
+    description: "Colours SQL in cells.",
+    autoStart: true,
+    requires: [IEditorExtensionRegistry],
+    /** @param {any} _app @param {any} registry */
+    activate(_app, registry) {
+      const coloursOf = sqlColours(view, states);
+      const factory = (/** @type {any} */ { model }) => ({ instance: () => coloursOf(model), reconfigure: () => null });
+      registry.addExtension({ name: "jupyterlab-paimonlab:colours", factory });
+    },
+  };
+}
+
 const MODULES = /** @type {Record<string, () => Promise<any>>} */ ({
   "./mimeExtension": async () => {
     const { Widget } = await take("@lumino/widgets");
@@ -29,7 +73,15 @@ const MODULES = /** @type {Record<string, () => Promise<any>>} */ ({
       take("@jupyterlab/notebook"),
       take("@jupyterlab/settingregistry"),
     ]);
-    return esModule(plugin(INotebookTracker, ISettingRegistry));
+    const plugins = [plugin(INotebookTracker, ISettingRegistry)];
+    for (const optional of [kernelPlugin, colourPlugin]) {
+      try {
+        plugins.push(await optional());
+      } catch (reason) {
+        console.warn("paimonlab:", reason);
+      }
+    }
+    return esModule(plugins);
   },
 });
 

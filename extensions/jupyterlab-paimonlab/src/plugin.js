@@ -61,7 +61,10 @@ export function plugin(INotebookTracker, ISettingRegistry) {
         }
         return channelTo(open, session.kernel);
       };
-      const read = (/** @type {any} */ settings) => Object.assign(state.settings, settings.composite);
+      const read = (/** @type {any} */ settings) => {
+        Object.assign(state.settings, settings.composite);
+        state.changed.forEach((heard) => heard());
+      };
       registry?.load(PLUGIN).then(
         (/** @type {any} */ settings) => {
           settings.changed.connect(read);

@@ -1,16 +1,18 @@
 // @ts-check
-// What the renderer and the plugin of the extension share.
+// What the modules of the extension share.
 
 /**
- * @typedef {{ linkViews: boolean, tellKernel: boolean }} Settings
+ * @typedef {{ linkViews: boolean, tellKernel: boolean, showProgress: boolean, completeSql: boolean, highlightSql: boolean }} Settings
  * @typedef {{ send(message: Record<string, unknown>): void, hear(heard: (message: any) => void): () => void }} Channel
  */
 
 export const TARGET = "paimonlab";
 
-/** @type {{ settings: Settings, channel: ((element: HTMLElement) => Channel | null) | null }} */
+/** @type {{ settings: Settings, changed: Set<() => void>, channel: ((element: HTMLElement) => Channel | null) | null }} */
 export const state = {
-  settings: { linkViews: true, tellKernel: true },
+  settings: { linkViews: true, tellKernel: true, showProgress: true, completeSql: true, highlightSql: true },
+  /** Called when a setting is another. */
+  changed: new Set(),
   /** Finds the way to the kernel of the notebook around an element; the plugin sets it. */
   channel: null,
 };

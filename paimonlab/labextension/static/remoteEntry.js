@@ -3439,42 +3439,26 @@ function sparkline(steps, at, onGo) {
 return render;
 })()
 };
-// @ts-check
-// What the renderer and the plugin of the extension share.
 
-/**
- * @typedef {{ linkViews: boolean, tellKernel: boolean }} Settings
- * @typedef {{ send(message: Record<string, unknown>): void, hear(heard: (message: any) => void): () => void }} Channel
- */
 
 const TARGET = "paimonlab";
 
-/** @type {{ settings: Settings, channel: ((element: HTMLElement) => Channel | null) | null }} */
 const state = {
-  settings: { linkViews: true, tellKernel: true },
-  /** Finds the way to the kernel of the notebook around an element; the plugin sets it. */
-  channel: null,
+  settings: { linkViews: true, tellKernel: true, showProgress: true, completeSql: true, highlightSql: true },
+    changed: new Set(),
+    channel: null,
 };
 
-// @ts-check
-// Draws outputs of our MIME type. Safe for notebooks that are not trusted: what comes from the
-// notebook is only ever written as text.
 
 
 const MIME = "application/vnd.paimonlab.view.v1+json";
 
 let questions = 0;
 
-/**
- * The host of a view inside a notebook.
- * @param {any} data
- * @param {HTMLElement} element
- * @param {(data: any, around: any) => any} pageHost
- */
 function notebookHost(data, element, pageHost) {
   const kernel = () => (state.settings.tellKernel ? (state.channel?.(element) ?? null) : null);
-  const tell = (/** @type {any} */ selected) => kernel()?.send({ id: data.id, selected });
-  const ask = (/** @type {Record<string, unknown>} */ request) =>
+  const tell = (selected) => kernel()?.send({ id: data.id, selected });
+  const ask = (request) =>
     new Promise((resolve, reject) => {
       const channel = kernel();
       if (channel === null) {
@@ -3494,37 +3478,26 @@ function notebookHost(data, element, pageHost) {
   const isLinked = () => state.settings.linkViews;
   return {
     ...host,
-    /** @param {any} selection */
-    select: (selection) => (isLinked() ? host.select(selection) : tell(selection)),
-    /** @param {(selection: any) => void} heard */
-    onSelect: (heard) => host.onSelect((/** @type {any} */ selection) => isLinked() && heard(selection)),
+        select: (selection) => (isLinked() ? host.select(selection) : tell(selection)),
+        onSelect: (heard) => host.onSelect((selection) => isLinked() && heard(selection)),
   };
 }
 
-/**
- * @param {any} Widget Lumino's class
- * @param {Record<string, (context: any) => (() => void) | void>} views how each kind is drawn
- * @param {(data: any, around: any) => any} pageHost
- */
 function rendererFactory(Widget, views, pageHost) {
   class View extends Widget {
     constructor() {
       super();
       this.addClass("jp-RenderedPaimonView");
-      /** @type {any} */
-      this.data = null;
-      /** @type {(() => void) | null} */
-      this.cleanUp = null;
+            this.data = null;
+            this.cleanUp = null;
     }
 
-    /** @param {any} model */
-    async renderModel(model) {
+        async renderModel(model) {
       this.data = model.data[MIME];
       if (this.isAttached) this.draw();
     }
 
-    /** The notebook around the output is known only now. */
-    onAfterAttach() {
+        onAfterAttach() {
       if (this.data !== null && this.cleanUp === null) this.draw();
     }
 
@@ -3556,34 +3529,462 @@ function rendererFactory(Widget, views, pageHost) {
   };
 }
 
-// @ts-check
-// Settings, and the way from a view to the kernel of its notebook.
+
+
+const COMM = "paimonlab-plugin";
+const ANSWER_MILLIS = 700;
+
+
+class KernelLink {
+    constructor(kernel, messageOf, { heard, clear }) {
+    this.kernel = kernel;
+    this.messageOf = messageOf;
+    this.clear = clear;
+    this.isLoaded = false;
+        this.subshell = null;
+    kernel.iopubMessage.connect((_kernel, message) => {
+      const { header, content, parent_header: parent } = message;
+      if (header.msg_type === "comm_msg" && content.comm_id === COMM) {
+        this.load();
+        heard(content.data, parent?.msg_id ?? "");
+      } else if (header.msg_type === "status" && content.execution_state === "idle") {
+        heard({ kind: "done" }, parent?.msg_id ?? "");
+      }
+    });
+    kernel.statusChanged.connect((_kernel, status) => {
+      if (!/restarting|terminating|dead/.test(status)) return;
+      this.isLoaded = false;
+      this.subshell = null;
+      clear();
+    });
+    kernel.connectionStatusChanged.connect((_kernel, status) => {
+      if (status === "connected") this.look();
+    });
+    this.look();
+  }
+
+    async look() {
+    try {
+      await this.kernel.info;
+      const reply = await this.kernel.requestCommInfo({ target_name: COMM });
+      if (Object.hasOwn(reply.content.comms ?? {}, COMM)) this.load();
+    } catch {
+    }
+  }
+
+    async load() {
+    if (this.isLoaded) return;
+    this.isLoaded = true;
+    if (this.kernel.supportsSubshells) {
+      try {
+        const reply = await this.kernel.requestCreateSubshell({}).done;
+        this.subshell = reply.content.subshell_id ?? null;
+      } catch {
+      }
+    }
+    this.tellSettings();
+  }
+
+  tellSettings() {
+    if (!state.settings.showProgress) this.clear();
+    if (this.isLoaded) this.say({ listens: state.settings.showProgress });
+  }
+
+    say(data) {
+    const { kernel, subshell } = this;
+    const who = { username: kernel.username, session: kernel.clientId };
+    const content = { comm_id: COMM, data };
+    const message = this.messageOf({ msgType: "comm_msg", channel: "shell", ...who, subshellId: subshell, content });
+    return kernel.sendShellMessage(message, false, true);
+  }
+
+    ask(data) {
+    return new Promise((resolve, reject) => {
+      setTimeout(() => reject(new Error("paimonlab: no answer of the kernel")), ANSWER_MILLIS);
+      const future = this.say(data);
+      future.onIOPub = (message) => {
+        if (message.header.msg_type === "comm_msg" && message.content.comm_id === COMM) resolve(message.content.data);
+      };
+    });
+  }
+}
+
+function followKernels(tracker, messageOf, showOf) {
+    const links = new WeakMap();
+    const all = new Set();
+  const connect = (panel) => {
+    const kernel = panel.sessionContext.session?.kernel;
+    if (!kernel || links.has(kernel)) return;
+    const link = new KernelLink(kernel, messageOf, showOf(panel, kernel));
+    links.set(kernel, link);
+    all.add(link);
+    kernel.disposed.connect(() => {
+      all.delete(link);
+      link.clear();
+    });
+  };
+  const follow = (panel) => {
+    panel.sessionContext.kernelChanged.connect(() => connect(panel));
+    connect(panel);
+  };
+  tracker.forEach(follow);
+  tracker.widgetAdded.connect((_tracker, panel) => follow(panel));
+  state.changed.add(() => all.forEach((link) => link.tellSettings()));
+  return (kernel) => links.get(kernel) ?? null;
+}
+
+
+
+const LOST_MILLIS = 15_000;
+
+const PROGRESS_STYLE = `
+.jp-PaimonProgress { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 10px; padding: 4px 8px;
+  margin: 4px 0 4px var(--jp-cell-prompt-width, 64px); color: var(--jp-ui-font-color1); background: var(--jp-layout-color1);
+  border: 1px solid var(--jp-border-color2); border-radius: var(--jp-border-radius, 2px);
+  font: var(--jp-ui-font-size1, 13px)/1.5 var(--jp-ui-font-family, sans-serif); font-variant-numeric: tabular-nums; }
+.jp-PaimonProgress-track { flex: 0 1 180px; min-width: 60px; height: 8px; overflow: hidden;
+  background: var(--jp-layout-color3); border-radius: 4px; }
+.jp-PaimonProgress-done { height: 100%; background: var(--jp-brand-color1); transition: width 0.2s; }
+.jp-PaimonProgress a { color: var(--jp-content-link-color); text-decoration: underline; }
+.jp-PaimonProgress button { margin-left: auto; padding: 0 10px; color: inherit; background: var(--jp-layout-color2);
+  border: 1px solid var(--jp-border-color1); border-radius: var(--jp-border-radius, 2px); font: inherit; cursor: pointer; }
+.jp-PaimonProgress :is(a, button):focus-visible { outline: 2px solid var(--jp-brand-color1); outline-offset: 1px; }
+@media (prefers-reduced-motion: reduce) { .jp-PaimonProgress-done { transition: none; } }
+@media (forced-colors: active) { .jp-PaimonProgress-done { background: Highlight; forced-color-adjust: none; } }
+`;
+
+function webAddress(text) {
+  try {
+    const url = new URL(String(text));
+    return /^https?:$/.test(url.protocol) ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+
+function progressBar(Widget, stop) {
+  const widget = new Widget();
+  const done = h("div", { class: "jp-PaimonProgress-done" });
+  const track = h("div", { class: "jp-PaimonProgress-track", role: "progressbar", "aria-valuemin": 0 }, done);
+  const text = h("span");
+  const link = h("a", { target: "_blank", rel: "noopener noreferrer", hidden: true }, "Spark UI");
+  const button = h("button", { type: "button", title: "Interrupt the kernel: the statement is cancelled" }, "Stop");
+  button.addEventListener("click", () => {
+    button.disabled = true;
+    button.textContent = "Stopping…";
+    stop();
+  });
+  widget.node.append(track, text, link, button);
+  widget.node.setAttribute("data-lm-suppress-shortcuts", "true");
+  for (const kind of ["keydown", "mousedown", "dblclick"]) {
+    widget.node.addEventListener(kind, (event) => event.stopPropagation());
+  }
+  widget.addClass("jp-PaimonProgress");
+  const show = (data) => {
+    const [number, count] = data.statement;
+    const which = count > 1 ? `statement ${number} of ${count}` : "statement";
+    const parts = [...data.text, `${Number(data.elapsed).toFixed(1)} s`, ...(count > 1 ? [which] : [])];
+    const words = parts.join(" · ");
+    done.style.width = `${(100 * Math.min(data.done, data.total)) / (data.total || 1)}%`;
+    track.setAttribute("aria-label", `${data.label}: ${which}`);
+    track.setAttribute("aria-valuemax", data.total);
+    track.setAttribute("aria-valuenow", data.done);
+    track.setAttribute("aria-valuetext", words);
+    text.textContent = words;
+    const address = webAddress(data.ui);
+    link.hidden = address === null;
+    if (address !== null) link.href = address;
+  };
+  return { widget, show };
+}
+
+function progressOf(Widget) {
+  return (panel, kernel) => {
+        const bars = new Map();
+    const remove = (parent) => {
+      const shown = bars.get(parent);
+      if (!shown) return;
+      clearTimeout(shown.lost);
+      shown.bar.widget.dispose();
+      bars.delete(parent);
+    };
+    const clear = () => [...bars.keys()].forEach(remove);
+        const show = (data, parent) => {
+      const cells = panel.content.widgets;
+      const cell =
+        cells.find((one) => one.model.id === data.cell) ??
+        cells.find((one) => one.outputArea?.future?.msg?.header.msg_id === parent);
+      if (!cell) return;
+      let shown = bars.get(parent);
+      if (shown) clearTimeout(shown.lost);
+      if (!shown || shown.bar.widget.isDisposed) {
+        const bar = progressBar(Widget, () => kernel.interrupt().catch(console.warn));
+        cell.layout.addWidget(bar.widget);
+        shown = { bar, lost: undefined };
+        bars.set(parent, shown);
+      }
+      shown.lost = setTimeout(() => remove(parent), LOST_MILLIS);
+      shown.bar.show(data);
+    };
+    const heard = (data, parent) => {
+      if (data.kind === "progress" && state.settings.showProgress) show(data, parent);
+      else if (data.kind === "done") remove(parent);
+    };
+    return { heard, clear };
+  };
+}
+
+
+
+
+const KERNEL_PROVIDER = "CompletionProvider:kernel";
+const OURS = "CompletionProvider:paimonlab";
+const MAGIC = /^\s*(?:\w+\s*=\s*)?%%?paimon\w*\s/u;
+const CELL_MAGIC = /^\s*%%paimon\w*\s/u;
+
+function isOurs(before) {
+  return CELL_MAGIC.test(before) || MAGIC.test(before.slice(before.lastIndexOf("\n") + 1));
+}
+
+function completionProvider(manager, linkOf) {
+    const answered = new WeakSet();
+    let usual = null;
+  const leaveOutUsual = () => {
+    if (usual !== null) return;
+    usual = manager.getProviders().get(KERNEL_PROVIDER) ?? null;
+    const isApplicable = usual?.isApplicable.bind(usual);
+    if (usual === null) return;
+    usual.isApplicable = async (context) =>
+      answered.delete(context) ? false : isApplicable(context);
+  };
+  const linkFor = (context) => {
+    const { editor, session } = context;
+    if (!state.settings.completeSql || !editor || !session?.kernel) return null;
+    const link = linkOf(session.kernel);
+    if (!link?.isLoaded || link.subshell === null) return null;
+    const source = editor.model.sharedModel.getSource();
+    return isOurs(source.slice(0, editor.getOffsetAt(editor.getCursorPosition()))) ? link : null;
+  };
+  return {
+    identifier: OURS,
+    rank: 560,
+    renderer: null,
+    async isApplicable(context) {
+      leaveOutUsual();
+      answered.delete(context);
+      const isHere = usual !== null && linkFor(context) !== null;
+      if (isHere) answered.add(context);
+      return isHere;
+    },
+    async fetch(request, context, trigger) {
+      const found = await linkFor(context)
+        ?.ask({ complete: { code: request.text, offset: request.offset } })
+        .catch(() => null);
+      if (!found?.items.length) return usual.fetch(request, context, trigger);
+      const items = found.items.map((one) => ({ label: one.text, type: one.type, insertText: one.text }));
+      return { start: found.start, end: found.end, items };
+    },
+  };
+}
+
+
+
+const CELL = /^\s*%%paimon(?=\s|$)/u;
+const LINE = /^\s*(?:\w+\s*=\s*)?(%paimon)(?=\s)/u;
+const OPTION = /\s*(?:(--?[a-z][\w-]*)(=?)|(--)(?=\s|$)|([^\W\d]\w*\s*=?\s*<<))/uy;
+const VALUE = /\s*(?:"[^"]*"|'[^']*'|[^\s"'])+/uy;
+const WITH_VALUE = new Set(["-o", "--limit", "--max-bytes", "--as-of", "--view", "--to"]);
+const MOST_CHARACTERS = 100_000;
+
+const WORDS = new Set(
+  `add after all alter analyze and anti any array as asc at avg begin between bigint binary boolean branch bucket by
+  cache call case cast change clear cluster column columns comment commit compact constraint create cross cube current
+  database databases date day decimal default delete desc describe distinct distribute double drop else end escape
+  except exists explain extended external false fetch filter first float following for from full function functions
+  global group grouping having hour identified identifier if ilike in inner insert int integer intersect interval into
+  is join key lateral left like limit local location map matched merge minute minus month namespace namespaces natural
+  not null nulls of offset on only options or order outer over overwrite partition partitioned partitions percent pivot
+  preceding primary procedure properties qualify range recursive refresh rename replace rlike rollback rollup row rows
+  schema schemas second select semi set sets show smallint some sort statistics string struct sys system table tables
+  tablesample tag tags tblproperties temporary then time timestamp timestamp_ltz timestamp_ntz tinyint to travel true
+  truncate unbounded union unpivot unset update use using values variant version view views when where window with
+  within year`.split(/\s+/u),
+);
+
+const KINDS_OF_SQL = ([
+  ["comment", "--[^\\n]*|/\\*[^]*?(?:\\*/|$)"],
+  ["string", "'(?:[^'\\\\]|\\\\[^]|'')*'?|\"(?:[^\"\\\\]|\\\\[^])*\"?"],
+  ["name", "`(?:[^`]|``)*`?"],
+  ["system", "\\$[\\p{L}_]\\w*"],
+  ["param", "(?<![:\\w\\])'\"`]):[\\p{L}_]\\w*"],
+  ["number", "(?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d+)?(?:bd|[lsydf])?(?!\\w)"],
+  ["word", "[\\p{L}_][\\p{L}\\p{N}_]*"],
+  ["operator", "[^\\s\\w]"],
+  ["name", "\\w+"],
+]);
+const TOKEN = new RegExp(KINDS_OF_SQL.map(([, pattern]) => `(${pattern})`).join("|"), "giu");
+
+function sqlTokens(text, from, to, found) {
+  const sql = text.slice(0, to);
+  TOKEN.lastIndex = from;
+  for (let match = TOKEN.exec(sql); match !== null; match = TOKEN.exec(sql)) {
+    let group = 1;
+    while (match[group] === undefined) group += 1;
+        let kind = KINDS_OF_SQL[group - 1][0];
+    const end = TOKEN.lastIndex;
+    if (kind === "word") {
+      const isMember = sql[match.index - 1] === ".";
+      if (WORDS.has(match[0].toLowerCase()) && !isMember) kind = "keyword";
+      else kind = sql[end] === "(" ? "function" : "name";
+    }
+    found.push({ from: match.index, to: end, kind });
+  }
+}
+
+function optionTokens(line, start, found) {
+  let place = start;
+  for (;;) {
+    OPTION.lastIndex = place;
+    const match = OPTION.exec(line);
+    if (match === null) return place;
+    place = OPTION.lastIndex;
+    const width = match[0].trimStart().length;
+    found.push({ from: place - width, to: place, kind: match[4] === undefined ? "option" : "param" });
+    if (match[3] !== undefined) return place;
+    if (match[1] === undefined || (!match[2] && !WITH_VALUE.has(match[1]))) continue;
+    VALUE.lastIndex = place;
+    const value = VALUE.exec(line);
+    if (value === null) return place;
+    found.push({ from: VALUE.lastIndex - value[0].trimStart().length, to: VALUE.lastIndex, kind: "string" });
+    place = VALUE.lastIndex;
+  }
+}
+
+function paimonTokens(cell) {
+    const found = [];
+  if (cell.length > MOST_CHARACTERS) return found;
+  const magic = CELL.exec(cell);
+  if (magic !== null) {
+    found.push({ from: magic[0].length - "%%paimon".length, to: magic[0].length, kind: "magic" });
+    const end = cell.indexOf("\n", magic[0].length);
+    optionTokens(end < 0 ? cell : cell.slice(0, end), magic[0].length, found);
+    if (end >= 0) sqlTokens(cell, end, cell.length, found);
+    return found;
+  }
+  if (!cell.includes("%paimon")) return found;
+  let start = 0;
+  for (const line of cell.split("\n")) {
+    const match = LINE.exec(line);
+    if (match !== null) {
+      const before = start + match[0].length;
+      found.push({ from: before - match[1].length, to: before, kind: "magic" });
+      const upTo = cell.slice(0, start + line.length);
+      sqlTokens(upTo, optionTokens(upTo, before, found), upTo.length, found);
+    }
+    start += line.length + 1;
+  }
+  return found;
+}
+
+
+
+const COLOUR_OF = {
+  keyword: "keyword",
+  string: "string",
+  number: "number",
+  comment: "comment",
+  name: "variable",
+  function: "builtin",
+  operator: "operator",
+  param: "string-2",
+  system: "attribute",
+  option: "attribute",
+  magic: "meta",
+};
+
+function sqlColours({ Decoration, EditorView, ViewPlugin }, { Prec, RangeSetBuilder, StateEffect }) {
+  const theme = EditorView.baseTheme(
+    Object.fromEntries(
+      Object.entries(COLOUR_OF).map(([kind, name]) => [
+        `.cm-paimon-${kind}`,
+        {
+          color: `var(--jp-mirror-editor-${name}-color)`,
+          fontWeight: kind === "keyword" ? "bold" : "normal",
+          fontStyle: kind === "comment" ? "italic" : "normal",
+          textDecoration: "none",
+        },
+      ]),
+    ),
+  );
+  const marks = Object.fromEntries(
+    Object.keys(COLOUR_OF).map((kind) => [kind, Decoration.mark({ class: `cm-paimon-${kind}` })]),
+  );
+  const again = StateEffect.define();
+
+    return (model) => {
+    class Colours {
+            constructor(editor) {
+                this.doc = null;
+        this.end = 0;
+        this.mimeType = "";
+                this.tokens = [];
+        this.changed = () => editor.dispatch({ effects: again.of(null) });
+        state.changed.add(this.changed);
+        this.decorations = this.draw(editor);
+      }
+
+            update(update) {
+        const isAsked = update.transactions.some((one) =>
+          one.effects.some((effect) => effect.is(again)),
+        );
+        const isOther = model.mimeType !== this.mimeType; // a notebook says it after it made the editor
+        if (isAsked || isOther || update.docChanged || update.viewportChanged) this.decorations = this.draw(update.view);
+      }
+
+      destroy() {
+        state.changed.delete(this.changed);
+      }
+
+            draw(editor) {
+        const builder = new RangeSetBuilder();
+        this.mimeType = model.mimeType;
+        if (!state.settings.highlightSql || !/python/u.test(model.mimeType)) return builder.finish();
+        const { doc } = editor.state;
+        const end = doc.lineAt(editor.viewport.to).to;
+        if (doc !== this.doc || end > this.end) {
+          this.doc = doc;
+          this.end = end;
+          this.tokens = paimonTokens(doc.sliceString(0, end));
+        }
+        for (const { from, to } of editor.visibleRanges) {
+          for (const token of this.tokens) {
+            if (token.to > from && token.from < to) builder.add(token.from, token.to, marks[token.kind]);
+          }
+        }
+        return builder.finish();
+      }
+    }
+    const plugin = ViewPlugin.fromClass(Colours, { decorations: (one) => one.decorations });
+    return [Prec.highest(plugin), theme];
+  };
+}
+
 
 
 const PLUGIN = "jupyterlab-paimonlab:plugin";
 
-/** @typedef {import("./state.js").Channel} Channel */
 
-/**
- * One channel for each kernel, opened when it is first needed.
- * @param {WeakMap<object, Channel>} open
- * @param {any} kernel
- * @returns {Channel}
- */
 function channelTo(open, kernel) {
   const found = open.get(kernel);
   if (found) return found;
   const comm = kernel.createComm(TARGET);
-  /** @type {Set<(message: any) => void>} */
-  const listeners = new Set();
-  comm.onMsg = (/** @type {any} */ message) => listeners.forEach((heard) => heard(message.content.data));
+    const listeners = new Set();
+  comm.onMsg = (message) => listeners.forEach((heard) => heard(message.content.data));
   comm.onClose = () => open.delete(kernel);
   comm.open({});
   const channel = {
-    /** @param {Record<string, unknown>} message */
-    send: (message) => comm.send(message),
-    /** @param {(message: any) => void} heard */
-    hear(heard) {
+        send: (message) => comm.send(message),
+        hear(heard) {
       listeners.add(heard);
       return () => listeners.delete(heard);
     },
@@ -3592,54 +3993,47 @@ function channelTo(open, kernel) {
   return channel;
 }
 
-/**
- * @param {any} INotebookTracker a token
- * @param {any} ISettingRegistry a token
- */
 function plugin(INotebookTracker, ISettingRegistry) {
   return {
     id: PLUGIN,
     description: "Settings of Paimon views, and their way to the kernel.",
     autoStart: true,
     optional: [INotebookTracker, ISettingRegistry],
-    /** @param {any} _app @param {any} tracker @param {any} registry */
-    activate(_app, tracker, registry) {
+        activate(_app, tracker, registry) {
       const open = new WeakMap();
       const restarted = new WeakSet();
       state.channel = (element) => {
-        const panel = tracker?.find((/** @type {any} */ one) => one.node.contains(element));
+        const panel = tracker?.find((one) => one.node.contains(element));
         const session = panel?.sessionContext?.session;
         if (!session?.kernel) return null;
         if (!restarted.has(session)) {
           restarted.add(session);
-          session.statusChanged.connect((/** @type {any} */ _session, /** @type {string} */ status) => {
+          session.statusChanged.connect((_session, status) => {
             if (/restarting|terminating|dead/.test(status) && session.kernel) open.delete(session.kernel);
           });
         }
         return channelTo(open, session.kernel);
       };
-      const read = (/** @type {any} */ settings) => Object.assign(state.settings, settings.composite);
+      const read = (settings) => {
+        Object.assign(state.settings, settings.composite);
+        state.changed.forEach((heard) => heard());
+      };
       registry?.load(PLUGIN).then(
-        (/** @type {any} */ settings) => {
+        (settings) => {
           settings.changed.connect(read);
           read(settings);
         },
-        (/** @type {unknown} */ reason) => console.warn("paimonlab: no settings, the defaults hold", reason),
+        (reason) => console.warn("paimonlab: no settings, the defaults hold", reason),
       );
     },
   };
 }
 
-// @ts-check
-// What JupyterLab loads: a container of two modules, as its federated extensions are. Written by
-// hand, because there is nothing to bundle.
 
-/* global VIEWS, pageHost, rendererFactory, plugin, MIME */
+/* global VIEWS, pageHost, rendererFactory, plugin, MIME, followKernels, progressOf, PROGRESS_STYLE, completionProvider, sqlColours */
 
-/** @type {any} */
 let shared = null;
 
-/** Take a module that JupyterLab shares. @param {string} name */
 async function take(name) {
   const versions = shared[name];
   if (!versions) throw new Error(`paimonlab: JupyterLab shares no ${name}`);
@@ -3647,10 +4041,51 @@ async function take(name) {
   return (await versions[newest].get())();
 }
 
-/** As a bundler would export it: JupyterLab looks for the mark. @param {object} value */
 const esModule = (value) => ({ __esModule: true, default: value });
 
-const MODULES = /** @type {Record<string, () => Promise<any>>} */ ({
+async function kernelPlugin() {
+  const [{ Widget }, { KernelMessage }, { INotebookTracker }, { ICompletionProviderManager }] = await Promise.all([
+    take("@lumino/widgets"),
+    take("@jupyterlab/services"),
+    take("@jupyterlab/notebook"),
+    take("@jupyterlab/completer"),
+  ]);
+  return {
+    id: "jupyterlab-paimonlab:kernels",
+    description: "Shows how far a statement of Paimon is, and completes SQL while a cell runs.",
+    autoStart: true,
+    requires: [INotebookTracker],
+    optional: [ICompletionProviderManager],
+        activate(_app, tracker, completers) {
+      const style = document.createElement("style");
+      style.textContent = PROGRESS_STYLE;
+      document.head.append(style);
+      const linkOf = followKernels(tracker, KernelMessage.createMessage, progressOf(Widget));
+      if (completers?.getProviders) completers.registerProvider(completionProvider(completers, linkOf));
+    },
+  };
+}
+
+async function colourPlugin() {
+  const [view, states, { IEditorExtensionRegistry }] = await Promise.all([
+    take("@codemirror/view"),
+    take("@codemirror/state"),
+    take("@jupyterlab/codemirror"),
+  ]);
+  return {
+    id: "jupyterlab-paimonlab:colours",
+    description: "Colours SQL in cells.",
+    autoStart: true,
+    requires: [IEditorExtensionRegistry],
+        activate(_app, registry) {
+      const coloursOf = sqlColours(view, states);
+      const factory = ({ model }) => ({ instance: () => coloursOf(model), reconfigure: () => null });
+      registry.addExtension({ name: "jupyterlab-paimonlab:colours", factory });
+    },
+  };
+}
+
+const MODULES = ({
   "./mimeExtension": async () => {
     const { Widget } = await take("@lumino/widgets");
     const factory = rendererFactory(Widget, VIEWS, pageHost);
@@ -3661,23 +4096,29 @@ const MODULES = /** @type {Record<string, () => Promise<any>>} */ ({
       take("@jupyterlab/notebook"),
       take("@jupyterlab/settingregistry"),
     ]);
-    return esModule(plugin(INotebookTracker, ISettingRegistry));
+    const plugins = [plugin(INotebookTracker, ISettingRegistry)];
+    for (const optional of [kernelPlugin, colourPlugin]) {
+      try {
+        plugins.push(await optional());
+      } catch (reason) {
+        console.warn("paimonlab:", reason);
+      }
+    }
+    return esModule(plugins);
   },
 });
 
 const container = {
-  /** @param {any} scope */
-  init(scope) {
+    init(scope) {
     shared = scope;
   },
-  /** @param {string} name */
-  async get(name) {
+    async get(name) {
     if (!Object.hasOwn(MODULES, name)) throw new Error(`paimonlab: no module ${name}`);
     const module = await MODULES[name]();
     return () => module;
   },
 };
-const page = /** @type {any} */ (window);
+const page = (window);
 (page._JUPYTERLAB ??= {})["jupyterlab-paimonlab"] = container;
 
 })();

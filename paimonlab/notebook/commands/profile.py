@@ -20,7 +20,7 @@ from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.display.profile import draw
 from paimonlab.notebook.parameters import Values, bind
 from paimonlab.notebook.profiling import RowSketch, sketch_batches
-from paimonlab.notebook.progress import is_wanted
+from paimonlab.notebook.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.views.view import shortened
@@ -141,7 +141,7 @@ def _on_spark(statement: Statement, args: Values, manner: Manner) -> tuple[_Foun
         session,
         sketched,
         description=f"profile of {statement.text[:200]}",
-        shows_progress=manner.progress and is_wanted(),
+        display=ProgressDisplay(is_shown=manner.progress and is_wanted()),
     )
     return _Found(made.names, made.types, made.kinds, made.rows), total
 

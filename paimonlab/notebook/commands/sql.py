@@ -16,7 +16,7 @@ from paimonlab.notebook.history import history
 from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.native_call import run_call
 from paimonlab.notebook.parameters import Bound, Values, bind, share
-from paimonlab.notebook.progress import is_wanted
+from paimonlab.notebook.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.read_only import check_reads
 from paimonlab.notebook.result import Result, Stats
@@ -178,21 +178,26 @@ def _run_natively(here: Connection, statement: Statement, args: Values, manner: 
     if is_call(statement):
         if manner.as_of is not None:
             check_travels(statement, args)
-        shows_progress = manner.progress and is_wanted()
-        return run_call(here, statement, args, shows_progress=shows_progress)
+        return run_call(here, statement, args, display=_display(statement, manner, "CALL"))
     begin = time.monotonic()
     asks_first = _asks_first(statement, manner)
+    display = _display(statement, manner, "paimonlab")
+
+    def answered(limit: int) -> Result:
+        return native.run(here, statement, args, limit=limit, as_of=manner.as_of, display=display)
+
     try:
-        first = MANY_ROWS if asks_first else manner.limit
-        result = native.run(here, statement, args, limit=first, as_of=manner.as_of)
+        result = answered(MANY_ROWS if asks_first else manner.limit)
         has_more = asks_first and result.stats.has_more_rows
         if has_more and manner.confirm is not None and manner.confirm():
-            result = native.run(here, statement, args, limit=manner.limit, as_of=manner.as_of)
+            result = answered(manner.limit)
         return result.within(manner.max_bytes)
     except QueryError:
         raise
     except PaimonError as error:
         raise of_paimon(error, statement) from error
+    except Cancelled:
+        raise
     except KeyboardInterrupt:
         raise Cancelled(f"cancelled after {time.monotonic() - begin:.1f} s") from None
 
@@ -215,7 +220,7 @@ def _run_on_spark(
     work = OnSpark(session, statement, bind(statement, args), manner.as_of)
     wanted = manner.limit if manner.limit and statement.is_query else None
     asks_first = _asks_first(statement, manner)
-    shows_progress = manner.progress and is_wanted()
+    display = _display(statement, manner, "Spark")
     description = statement.text[:200]
 
     def fetched(limit: int | None) -> tuple[DataFrame, Fetched, float]:
@@ -223,7 +228,7 @@ def _run_on_spark(
             session,
             lambda: work.fetch(limit),
             description=description,
-            shows_progress=shows_progress,
+            display=display,
         )
 
     frame, found, seconds = fetched(MANY_ROWS if asks_first else wanted)
@@ -250,6 +255,12 @@ def _asks_first(statement: Statement, manner: Manner) -> bool:
     """Tell whether somebody is asked before more than `MANY_ROWS` are fetched."""
     is_many = not manner.limit or manner.limit > MANY_ROWS
     return is_many and manner.confirm is not None and statement.is_query
+
+
+def _display(statement: Statement, manner: Manner, label: str) -> ProgressDisplay:
+    is_shown = manner.progress and is_wanted()
+    place = (statement.number, statement.count)
+    return ProgressDisplay(is_shown=is_shown, label=label, place=place)
 
 
 @dataclass(frozen=True, slots=True)

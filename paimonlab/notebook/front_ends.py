@@ -1,0 +1,131 @@
+"""The front ends of this kernel that have our extension: what they are told, and what they ask.
+
+Both sides know one comm (a channel between a notebook and its kernel) by its name, and neither
+opens it: what is told reaches every window, and where nobody listens it is dropped. A front end
+says that it listens; it is known by the session that stands in each of its messages, so that
+a cell can be shown to the one that runs it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+COMM = "paimonlab-plugin"
+Complete = Callable[[str, int], Mapping[str, Any]]
+"""Is given a cell and the cursor, in characters; returns ``start``, ``end`` and ``items``."""
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """What a front end says."""
+
+    listens: bool | None = None
+    """Whether it shows progress from now on."""
+    complete: Cursor | None = None
+    """A question: what could stand at a cursor?"""
+
+
+class Cursor(msgspec.Struct, frozen=True):
+    """A place in a cell."""
+
+    code: str
+    offset: int
+    """Characters before it."""
+
+
+class FrontEnds:
+    """The front ends of one kernel; also the comm itself, as a comm manager wants it.
+
+    Parameters
+    ----------
+    kernel
+        That of ipykernel.
+    complete
+        Answers what could stand at a cursor. Called in whatever thread the question comes to:
+        a front end asks in a subshell, so that it need not wait for the cell that runs.
+    """
+
+    comm_id = COMM
+    target_name = COMM
+
+    def __init__(self, kernel: Any, complete: Complete) -> None:
+        self._kernel = kernel
+        self._complete = complete
+        self._listening: set[str] = set()
+        self._is_shown_idle = False
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether the front end that runs the present cell shows progress."""
+        header = self._parent.get("header") or {}
+        return header.get("session") in self._listening
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Tell all front ends something about the present cell.
+
+        Its id is added, which front ends give with the cell; None: they do not.
+        """
+        parent = self._parent
+        cell = (parent.get("metadata") or {}).get("cellId")
+        self._send("comm_msg", self._content({**message, "cell": cell}), parent)
+        if self._is_shown_idle:  # the answer to a question in a subshell ended in "idle"
+            self._is_shown_idle = False
+            self._send("status", {"execution_state": "busy"}, parent)
+
+    def handle_msg(self, message: Mapping[str, Any]) -> None:
+        """Take a message of a front end.
+
+        Raises
+        ------
+        msgspec.ValidationError
+            If that is none.
+        """
+        said = msgspec.convert(message["content"]["data"], Message)
+        session = message["header"]["session"]
+        if said.listens:
+            self._listening.add(session)
+        elif said.listens is False:
+            self._listening.discard(session)
+        if said.complete is not None:
+            found = self._complete(said.complete.code, said.complete.offset)
+            self._send("comm_msg", self._content({"kind": "completions", **found}), message)
+            is_main = threading.current_thread() is threading.main_thread()
+            self._is_shown_idle = self._is_shown_idle or not is_main
+
+    def handle_close(self, _message: Mapping[str, Any]) -> None:
+        """Nobody is left who listens."""
+        self._listening.clear()
+
+    @property
+    def _parent(self) -> Mapping[str, Any]:
+        return self._kernel.get_parent() or {}
+
+    def _content(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {"comm_id": COMM, "data": dict(data)}
+
+    def _send(self, kind: str, content: dict[str, Any], parent: Mapping[str, Any]) -> None:
+        kernel = self._kernel
+        topic = f"comm-{COMM}" if kind == "comm_msg" else f"kernel.{kernel.ident}.{kind}"
+        kernel.session.send(
+            kernel.iopub_socket, kind, content, parent=dict(parent), ident=topic.encode()
+        )
+
+
+_current: FrontEnds | None = None
+
+
+def current() -> FrontEnds | None:
+    """Return those of this process; None: it is no kernel, or has not loaded us."""
+    return _current
+
+
+def register(kernel: Any, complete: Complete) -> None:
+    """Listen to the front ends of a kernel, and let them know; a second call changes nothing."""
+    global _current  # noqa: PLW0603 - one kernel a process
+    if _current is None:
+        _current = FrontEnds(kernel, complete)
+        kernel.comm_manager.register_comm(_current)
+    _current.tell({"kind": "here"})
