@@ -151,6 +151,10 @@ HEAVY = {
     *("IPython", "anywidget", "pandas", "py4j", "pyspark"),
     *("datasketches", "polars", "pyarrow.dataset", "pyroaring", "sqlglot"),
 }
+PLOTS = {
+    *("jinja2", "plotly", "paimonlab.notebook.plotting", "paimonlab.notebook.profiling"),
+    "paimonlab.notebook.templates",
+}
 VERBS = {
     *("paimonlab.compact", "paimonlab.datafile", "paimonlab.maintenance", "paimonlab.merge"),
     *("paimonlab.read", "paimonlab.write", "paimonlab.commit.committer", "paimonlab.table.system"),
@@ -164,7 +168,7 @@ VERBS = {
     [
         ("import paimonlab", HEAVY | VERBS),
         ("import paimonlab; paimonlab.connect('no/such/folder')", HEAVY | VERBS),
-        ("import paimonlab.notebook", HEAVY - {"IPython", "pyroaring"}),
+        ("import paimonlab.notebook", (HEAVY - {"IPython", "pyroaring"}) | PLOTS),
     ],
 )
 def test_what_is_used_later_loads_later(opens: str, later: set[str]) -> None:

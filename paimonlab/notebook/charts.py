@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paimonlab.notebook.display.bar_picture import COLOURS, Values, bar_picture
-from paimonlab.notebook.plotting.figure import PLOTLY_TYPE
+from paimonlab.notebook.display.drawn import PLOTLY_TYPE
 from paimonlab.notebook.result import Result
 
 if TYPE_CHECKING:

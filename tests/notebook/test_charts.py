@@ -7,7 +7,7 @@ import pytest
 
 from paimonlab.notebook.charts import bar_chart
 from paimonlab.notebook.display.bar_picture import Values, alternative, svg
-from paimonlab.notebook.plotting.figure import PLOTLY_TYPE
+from paimonlab.notebook.display.drawn import PLOTLY_TYPE
 from tests.notebook.test_result import make
 
 ROWS = pa.table({"carrier": ["AA", "<B>"], "before": [8.6, 12.0], "after": [0.4, None]})

@@ -22,9 +22,9 @@ from paimonlab import notebook
 from paimonlab.errors import ColumnNotFoundError, PaimonError, UnsupportedError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import sql_line
+from paimonlab.notebook.display.drawn import PLOTLY_TYPE
 from paimonlab.notebook.plotting import Plot
 from paimonlab.notebook.plotting.axes import number_text, span, ticks, time_text, time_ticks
-from paimonlab.notebook.plotting.figure import PLOTLY_TYPE
 from paimonlab.notebook.plotting.picture import HEIGHT, WIDTH
 from paimonlab.notebook.plotting.points import KINDS, MOST_BARS, MOST_POINTS, MOST_SERIES
 from paimonlab.notebook.plotting.thinning import thinned

@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native, views
 from paimonlab.notebook.commands.opening import opened
-from paimonlab.notebook.commands.profile_columns import profile_column
-from paimonlab.notebook.commands.settled_columns import settled_columns
 from paimonlab.notebook.commands.sql import Manner, OnSpark
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.display.profile import draw
 from paimonlab.notebook.parameters import Values, bind
-from paimonlab.notebook.profiling import RowSketch, sketch_batches
 from paimonlab.notebook.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
@@ -29,6 +27,9 @@ from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import with_nullable
 from paimonlab.table.scan import Scan
 from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.profiling import RowSketch
 
 MOST_COLUMNS = 200
 """Of a wider table the first ones are shown."""
@@ -71,6 +72,11 @@ def profile(
     ColumnNotFoundError
         If there is no such column.
     """
+    from paimonlab.notebook.commands.settled_columns import (  # noqa: PLC0415 - few ask for it
+        settled_columns,
+    )
+    from paimonlab.notebook.profiling import RowSketch  # noqa: PLC0415
+
     found = opened(table)
     scan = found.scan(columns, where)
     names = scan.columns[:MOST_COLUMNS]
@@ -106,6 +112,8 @@ def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[v
             topic="sql",
             statement=statement,
         )
+    from paimonlab.notebook.profiling import sketch_batches  # noqa: PLC0415 - few ask for it
+
     here = connections.current()
     total = 0
     if here.spark is None:
@@ -147,6 +155,10 @@ def _on_spark(statement: Statement, args: Values, manner: Manner) -> tuple[_Foun
 
 
 def _profile(title: str, table: str, found: _Found, notes: Sequence[str]) -> views.Profile:
+    from paimonlab.notebook.commands.profile_columns import (  # noqa: PLC0415 - few ask for it
+        profile_column,
+    )
+
     count = found.rows.row_count
     every = zip(found.names, found.types, found.kinds, found.rows.columns, strict=True)
     columns = tuple(profile_column(*one, count) for one in every)
@@ -163,6 +175,8 @@ def _profile(title: str, table: str, found: _Found, notes: Sequence[str]) -> vie
 
 
 def _sketched(scan: Scan, names: Sequence[str]) -> RowSketch:
+    from paimonlab.notebook.profiling import sketch_batches  # noqa: PLC0415 - few ask for it
+
     wanted = scan.narrowed(names, scan.predicate)
     with wanted.to_batches() as reader:
         return sketch_batches(reader, reader.schema.types)

@@ -21,7 +21,6 @@ from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.read_only import check_reads
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement, quote_system_tables, split
-from paimonlab.notebook.templates import compiled
 from paimonlab.notebook.travel import check_travels
 
 if TYPE_CHECKING:
@@ -97,6 +96,8 @@ def sql(
     if jinja:
         if args is not None and not isinstance(args, Mapping):
             raise ValueError("a template takes its values by name: args must be a mapping")
+        from paimonlab.notebook.templates import compiled  # noqa: PLC0415 - few ask for it
+
         made = compiled(text, args or {})
         text, args = made.text, {**(args or {}), **made.values}
     statements = parse(text)

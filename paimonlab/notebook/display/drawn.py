@@ -23,6 +23,7 @@ Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """Answers what the interactive form asks while the kernel runs."""
 
 MIME = "application/vnd.paimonlab.view.v1+json"
+PLOTLY_TYPE = "application/vnd.plotly.v1+json"
 
 _LARGEST_SAFE = 2**53
 _numbers = itertools.count(1)

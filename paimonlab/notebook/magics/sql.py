@@ -25,7 +25,6 @@ from paimonlab.notebook.query_error import QueryError, whole_trace
 from paimonlab.notebook.result import Result
 from paimonlab.notebook.results import Results
 from paimonlab.notebook.statements import Statement
-from paimonlab.notebook.templates import compiled
 from paimonlab.notebook.views import View
 from paimonlab.notebook.wrong_use import wrong_use
 from paimonlab.spec.secrets import without_secrets
@@ -301,6 +300,8 @@ class SqlMagics(Magics):
         """Return SQL and the values of its parameters, those that a template makes among them."""
         if not asked.flags & {"-j", "--jinja"}:
             return sql, self._variables
+        from paimonlab.notebook.templates import compiled  # noqa: PLC0415 - few ask for it
+
         made = compiled(sql, self._variables)
         return made.text, ChainMap(dict(made.values), self._variables)
 

@@ -18,8 +18,6 @@ from paimonlab.notebook.plotting.styles import STYLES, Style
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-PLOTLY_TYPE = "application/vnd.plotly.v1+json"
-
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
 _NAME_CHARACTERS = 80
 

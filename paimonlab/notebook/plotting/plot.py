@@ -12,9 +12,9 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.notebook.display import html, page, plain
+from paimonlab.notebook.display.drawn import PLOTLY_TYPE
 from paimonlab.notebook.display.grid import Grid
 from paimonlab.notebook.plotting import figure as figures
-from paimonlab.notebook.plotting.figure import PLOTLY_TYPE
 from paimonlab.notebook.plotting.picture import image
 from paimonlab.notebook.plotting.points import Points, points_of
 from paimonlab.notebook.plotting.told import alternative, told
