@@ -6,14 +6,14 @@ NaN. Where PySpark has no Arrow form for a column, that column alone travels as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.errors import PySparkTypeError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -22,6 +22,8 @@ from pyspark.sql.types import (
     StructType,
     VariantType,
 )
+
+from paimonlab.errors import UnsupportedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +49,66 @@ def fetch(frame: DataFrame, *, limit: int | None) -> Fetched:
     return Fetched(table.slice(0, limit) if has_more_rows else table, types, has_more_rows)
 
 
+def stream(frame: DataFrame) -> pa.RecordBatchReader:
+    """Run a DataFrame and bring its rows here batch by batch, in their order.
+
+    Partitions come one after another, each as a job of its own: this process and Spark's driver
+    hold no more than one of them.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are no columns.
+    """
+    if not frame.columns:
+        raise UnsupportedError("rows without columns as a file")
+    sent = _sendable(frame)
+    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
+    schema = to_arrow_schema(sent.schema, timezone=zone)
+    packed = sent.mapInArrow(_packed, "batch BINARY").toLocalIterator()
+    names = pa.schema(
+        [field.with_name(name) for field, name in zip(schema, frame.columns, strict=True)]
+    )
+    batches = (_unpacked(row["batch"], schema, names) for row in packed)
+    return pa.RecordBatchReader.from_batches(names, batches)
+
+
+def _packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Write each batch as one binary value; runs on executors."""
+    for batch in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        yield pa.record_batch({"batch": [sink.getvalue().to_pybytes()]})
+
+
+def _unpacked(packed: bytes, schema: pa.Schema, names: pa.Schema) -> pa.RecordBatch:
+    table = pa.ipc.open_stream(bytes(packed)).read_all().cast(schema)
+    columns = [column.combine_chunks() for column in table.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=names)
+
+
 def _to_arrow(frame: DataFrame) -> pa.Table:
     if not frame.columns:
         return pa.table({})
-    return _collect(frame, [_transport(field.dataType) for field in frame.schema.fields])
+    return _sendable(frame).toArrow().rename_columns(frame.columns)
 
 
 Change = Callable[[Column], Column]
 
 
-def _collect(frame: DataFrame, changes: Sequence[Change | None]) -> pa.Table:
-    """Fetch all rows with some columns changed; names are put back by position."""
+def _sendable(frame: DataFrame) -> DataFrame:
+    """Return the rows with columns that can travel; names may be others, places are the same."""
+    changes = [_transport(field.dataType) for field in frame.schema.fields]
     names = frame.columns
     if not any(changes) and len(set(names)) == len(names):
-        return frame.toArrow()
+        return frame
     places = [f"c{number}" for number in range(len(names))]
     columns = [
         change(sf.col(place)).alias(place) if change else sf.col(place)
         for place, change in zip(places, changes, strict=True)
     ]
-    return frame.toDF(*places).select(*columns).toArrow().rename_columns(names)
+    return frame.toDF(*places).select(*columns)
 
 
 def _transport(kind: DataType) -> Change | None:

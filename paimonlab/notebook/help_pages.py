@@ -70,7 +70,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("--dry-run CALL …", "show what it would delete or rewrite: files, bytes, reasons"),
         ("--plot line X Y", "draw columns of the result, see the topic plots"),
         ("--profile", "show what is in each column of all rows of the last query, too"),
-        ("--to rows.csv", "write all rows to a file: .csv, .parquet or .arrow"),
+        ("--to rows.csv", "write all rows to a file: .csv, .parquet, .arrow, .json, .md"),
         ("--params NAME", "the values of a list, one for each ?; see the topic parameters"),
         ("--explain-params", "show the value of each parameter; nothing is run"),
         ("--all", "keep and return the results of all statements as a list, not only the last"),

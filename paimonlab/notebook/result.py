@@ -180,14 +180,17 @@ class Result:
         return plot_of(self._table, kind, x, y, by=by, source=source, notes=notes)
 
     def export(self, path: str | Path) -> int:
-        """Write the fetched rows as ``.csv``, ``.parquet`` or ``.arrow``; return the bytes.
+        """Write the fetched rows; return the bytes.
+
+        The name ends with ``.csv``, ``.parquet``, ``.arrow``, ``.json`` (a line for each row) or
+        ``.md``.
 
         Raises
         ------
         UnsupportedError
-            If the name ends otherwise, or CSV has no form for a column.
+            If the name ends otherwise, or such a file has no form for a column.
         """
-        return export(self._table, path)
+        return export(self._table, path).byte_count
 
     def to_markdown(self) -> str:
         """Return the rows that are shown as a Markdown table."""

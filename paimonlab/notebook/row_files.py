@@ -1,72 +1,144 @@
-"""All rows of a result as a file; the ending of its name says which kind."""
+"""Rows as a file for other programs; the ending of its name says which kind.
+
+Batches are written as they come: no more than one is held.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import csv
 
 from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.notebook.display import plain
+from paimonlab.notebook.display.cells import cells
+from paimonlab.notebook.display.grid import Column, Grid
+from paimonlab.notebook.row_json import check_json, json_lines
+
+Write = Callable[[pa.RecordBatch], None]
 
 
-def export(table: pa.Table, path: str | Path) -> int:
-    """Write rows as CSV, Parquet or an Arrow file; returns how many bytes that took.
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written."""
+
+    path: Path
+    row_count: int
+    byte_count: int
+
+
+def checked_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file that `export` can write.
+
+    Raises
+    ------
+    UnsupportedError
+        If its name ends otherwise.
+    """
+    target = Path(path).expanduser()
+    if target.suffix not in ENDINGS:
+        close = close_matches(target.suffix, ENDINGS) or f" There are {', '.join(ENDINGS)}."
+        raise UnsupportedError(f"a file that ends with {target.suffix!r}", close.strip())
+    return target
+
+
+def export(rows: pa.Table | pa.RecordBatchReader, path: str | os.PathLike[str]) -> Written:
+    """Write rows as CSV, Parquet, an Arrow file, lines of JSON or a Markdown table.
 
     A file of that name is replaced, at once and only when all rows are written. In CSV, NULL
-    is nothing and an empty text is ``""``.
+    is nothing and an empty text is ``""``. In JSON, decimals, whole numbers beyond 2^53, NaN and
+    infinity are text, bytes are ``0x…``, maps with keys that are no text are lists of pairs.
 
     Parameters
     ----------
-    table
-        The rows.
+    rows
+        The rows; read once.
     path
         Ends with one of `ENDINGS`.
 
     Raises
     ------
     UnsupportedError
-        If the ending is another, or CSV has no form for a column.
+        If the ending is another, or such a file has no form for a column.
     """
-    target = Path(path).expanduser()
-    if target.suffix not in ENDINGS:
-        close = close_matches(target.suffix, ENDINGS) or f" There are {', '.join(ENDINGS)}."
-        raise UnsupportedError(f"a file that ends with {target.suffix!r}", close.strip())
+    target = checked_path(path)
+    reader = rows if isinstance(rows, pa.RecordBatchReader) else rows.to_reader()
     part = target.with_name(f".{target.name}.part")
+    count = 0
     try:
-        ENDINGS[target.suffix](table, part)
+        with ENDINGS[target.suffix](reader.schema, part) as write:
+            for batch in reader:
+                write(batch)
+                count += batch.num_rows
         size = part.stat().st_size
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
-    return size
+    return Written(target, count, size)
 
 
-def _csv(table: pa.Table, path: Path) -> None:
-    for field in table.schema:
-        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
+@contextmanager
+def _csv(schema: pa.Schema, path: Path) -> Iterator[Write]:
+    for field in schema:
+        types = pa.types
+        has_no_form = (types.is_nested, types.is_binary, types.is_duration, types.is_interval)
+        if any(is_such(field.type) for is_such in has_no_form):
             raise UnsupportedError(
                 f"the column {field.name} of type {field.type} in CSV",
-                "write .parquet or .arrow, or turn it into text in the query",
+                "write .parquet, .arrow or .json, or turn it into text in the query",
             )
-    csv.write_csv(table, path)
+    with csv.CSVWriter(str(path), schema) as writer:
+        yield writer.write_batch
 
 
-def _parquet(table: pa.Table, path: Path) -> None:
+@contextmanager
+def _parquet(schema: pa.Schema, path: Path) -> Iterator[Write]:
     from pyarrow import parquet  # noqa: PLC0415, TID251 - no file of a table
 
-    parquet.write_table(table, path)
+    with parquet.ParquetWriter(path, schema) as writer:
+        yield writer.write_batch
 
 
-def _arrow(table: pa.Table, path: Path) -> None:
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
+@contextmanager
+def _arrow(schema: pa.Schema, path: Path) -> Iterator[Write]:
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        yield writer.write_batch
 
 
-ENDINGS: Mapping[str, Callable[[pa.Table, Path], None]] = {
+@contextmanager
+def _json(schema: pa.Schema, path: Path) -> Iterator[Write]:
+    check_json(schema)
+    with path.open("wb") as sink:
+
+        def write(batch: pa.RecordBatch) -> None:
+            sink.write(json_lines(batch))
+
+        yield write
+
+
+@contextmanager
+def _markdown(schema: pa.Schema, path: Path) -> Iterator[Write]:
+    columns = tuple(Column(field.name) for field in schema)
+    with path.open("w", encoding="utf-8", newline="\n") as sink:
+        sink.write(plain.markdown(Grid(columns, [])))
+
+        def write(batch: pa.RecordBatch) -> None:
+            texts = (cells(column) for column in pa.table(batch).columns)
+            sink.write(plain.markdown_rows(list(zip(*texts, strict=True))))
+
+        yield write
+
+
+ENDINGS: Mapping[str, Callable[[pa.Schema, Path], AbstractContextManager[Write]]] = {
     ".csv": _csv,
     ".parquet": _parquet,
     ".arrow": _arrow,
+    ".json": _json,
+    ".md": _markdown,
 }
 """How a file that ends so is written."""

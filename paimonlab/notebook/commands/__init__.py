@@ -33,6 +33,7 @@ from paimonlab.notebook.commands.sql import (
     parse,
     run,
     sql,
+    write,
 )
 from paimonlab.notebook.commands.statements import explain_parameters, statement_history
 from paimonlab.notebook.commands.tables import tables
@@ -75,4 +76,5 @@ __all__ = [
     "tables",
     "timeline",
     "travel",
+    "write",
 ]

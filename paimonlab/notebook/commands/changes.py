@@ -18,8 +18,8 @@ from paimonlab.notebook.commands.points import change_point, scan_point
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.changes import draw
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.export import checked_path, write_rows
 from paimonlab.notebook.row_changes import MARKS, RowChanges, compared, flattened, reported
+from paimonlab.notebook.row_files import checked_path, export
 from paimonlab.notebook.views.changes import NOTES, ChangeSource
 from paimonlab.table.system.texts import partition_values_text
 from paimonlab.table.table import Table
@@ -58,7 +58,7 @@ def changes(
     where
         SQL; with ``diff`` on columns of the primary key only.
     path
-        A file to write all changes to: ``.parquet`` or ``.csv``, with columns ``before.a`` and
+        A file to write all changes to, as `Result.export` names them, with columns ``before.a`` and
         ``after.a``.
 
     Returns
@@ -78,7 +78,7 @@ def changes(
     source: ChangeSource = mode or _usual(found)
     read = _read(found, start, end, source, where)
     if target is not None:
-        write_rows(flattened(read.rows), target)
+        export(flattened(read.rows), target)
     shown = _Shown(found, read.rows)
     value = views.ChangeList(
         table=found.name,

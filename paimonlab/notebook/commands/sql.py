@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from paimonlab.errors import PaimonError
@@ -20,6 +22,7 @@ from paimonlab.notebook.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.read_only import check_reads
 from paimonlab.notebook.result import Result, Stats
+from paimonlab.notebook.row_files import Written, checked_path, export
 from paimonlab.notebook.statements import Statement, quote_system_tables, split
 from paimonlab.notebook.travel import check_travels
 
@@ -160,6 +163,62 @@ def run(
             result = _run_on_spark(session, statement, args, manner)
         entry.finish(result.stats.row_count)
         return result
+
+
+def write(
+    statement: Statement, args: Values, manner: Manner, path: str | os.PathLike[str]
+) -> Written:
+    """Write all rows of a query to a file as they come; none is kept.
+
+    Parameters
+    ----------
+    statement
+        The query.
+    args
+        Values of the ``:name`` parameters.
+    manner
+        Its limits mean nothing here.
+    path
+        As `paimonlab.notebook.row_files.export` takes it.
+
+    Raises
+    ------
+    QueryError
+        If the statement is no query, or fails.
+    UnsupportedError
+        If there is no such kind of file, or it has no form for a column.
+    """
+    if not statement.is_query:
+        raise QueryError(
+            f"--to is for queries, and {statement.title} is none.",
+            topic="limits",
+            statement=statement,
+        )
+    target = checked_path(path)
+    here = connections.current()
+    _check_reads(statement)
+    with history().recorded(statement.text, here.alias) as entry:
+        if here.spark is None:
+            written = export(native.batches_of(here, statement, manner.as_of), target)
+        else:
+            written = _written_by_spark(here.spark, statement, args, manner, target)
+        entry.finish(written.row_count)
+        return written
+
+
+def _written_by_spark(
+    session: SparkSession, statement: Statement, args: Values, manner: Manner, path: Path
+) -> Written:
+    from paimonlab.notebook.fetch import stream  # noqa: PLC0415 - PySpark is optional
+    from paimonlab.notebook.running import run_on_spark  # noqa: PLC0415 - PySpark is optional
+
+    work = OnSpark(session, statement, bind(statement, args), manner.as_of)
+    return run_on_spark(
+        session,
+        lambda: work.explained(lambda: export(stream(work.frame()), path)),
+        description=statement.text[:200],
+        shows_progress=manner.progress and is_wanted(),
+    )
 
 
 def lazy(statement: Statement, args: Values, *, as_of: int | str | None = None) -> DataFrame:

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from paimonlab.notebook.display.characters import visible
 
-_BYTES_SHOWN = 512
+BYTES_SHOWN = 512
+"""Of a binary value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,11 @@ def cells(column: pa.ChunkedArray) -> list[Cell]:
     quotes.
     """
     write = _float32 if pa.types.is_float32(column.type) else value_text
-    return [NULL if value is None else Cell(write(value)) for value in _values(column)]
+    return [NULL if value is None else Cell(write(value)) for value in python_values(column)]
 
 
-def _values(column: pa.ChunkedArray) -> list[Any]:
+def python_values(column: pa.ChunkedArray) -> list[Any]:
+    """Return Python's values; text where it has none: years before 1 and after 9999."""
     try:
         return column.to_pylist()
     except (OverflowError, ValueError):
@@ -93,8 +95,8 @@ def _float32(value: float) -> str:
 
 
 def _binary(value: bytes) -> str:
-    more = f"… {len(value):,} bytes" if len(value) > _BYTES_SHOWN else ""
-    return "0x" + value[:_BYTES_SHOWN].hex() + more
+    more = f"… {len(value):,} bytes" if len(value) > BYTES_SHOWN else ""
+    return "0x" + value[:BYTES_SHOWN].hex() + more
 
 
 def _timestamp(value: dt.datetime) -> str:

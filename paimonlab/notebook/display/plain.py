@@ -51,16 +51,24 @@ def markdown(grid: Grid) -> str:
     return "\n".join(_markdown_lines(grid)) + "\n"
 
 
+def markdown_rows(rows: Sequence[Sequence[Cell]]) -> str:
+    """Draw more rows of a Markdown table."""
+    return "".join(f"{_markdown_cells(row)}\n" for row in rows)
+
+
 def _markdown_lines(grid: Grid) -> Iterator[str]:
     if grid.caption:
         yield f"**{_markdown_text(grid.caption)}**\n"
     yield _markdown_row([column.name for column in grid.columns])
     rules = ["---:" if column.align is Align.RIGHT else "---" for column in grid.columns]
     yield "| " + " | ".join(rules) + " |"
-    for row in grid.rows:
-        yield _markdown_row([cell.text for cell in row])
+    yield from map(_markdown_cells, grid.rows)
     if grid.footer:
         yield f"\n{_markdown_text(grid.footer)}"
+
+
+def _markdown_cells(row: Sequence[Cell]) -> str:
+    return _markdown_row([cell.text for cell in row])
 
 
 def _markdown_row(texts: Sequence[str]) -> str:

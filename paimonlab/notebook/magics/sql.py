@@ -57,16 +57,6 @@ def _connected(asked: Any) -> connections.Connection:
     )
 
 
-def _of_all_rows(manner: commands.Manner, statement: Statement) -> commands.Manner:
-    if not statement.is_query:
-        raise QueryError(
-            f"--to is for queries, and {statement.title} is none.",
-            topic="limits",
-            statement=statement,
-        )
-    return replace(manner, limit=0, max_bytes=None, confirm=None)
-
-
 def _viewed(name: str, statement: Statement) -> str:
     if not statement.is_query:
         raise QueryError(
@@ -245,7 +235,7 @@ class SqlMagics(Magics):
         temporary view; ``--params NAME`` gives the values of a list to each ``?``;
         ``--explain-params`` shows the values of parameters and runs nothing;
         ``--all`` keeps and returns the results of all statements as a list;
-        ``--to FILE`` writes all rows as .csv, .parquet or .arrow;
+        ``--to FILE`` writes all rows as .csv, .parquet, .arrow, .json or .md;
         ``-j`` or ``--jinja`` makes the cell a Jinja template whose values become parameters,
         ``--show-sql`` shows what comes out and runs nothing;
         ``--plot line X Y``, ``bar``, ``hist`` or ``scatter``, draws columns of the result, ``--by
@@ -329,6 +319,8 @@ class SqlMagics(Magics):
                 if is_last and "--lazy" in asked.flags:
                     return self._lazy(asked, statement, values)
                 is_written = is_last and asked.to is not None
+                if is_written and not (keeps_all or asked.target or asked.plot):
+                    return self._streamed(asked, (statement, values), manner)
                 result = commands.run(
                     statement, values, _of_all_rows(manner, statement) if is_written else manner
                 )
@@ -363,6 +355,18 @@ class SqlMagics(Magics):
         if made is not None:
             display(made)
         return commands.profile_query(*last, manner)
+
+    def _streamed(
+        self, asked: sql_line.SqlLine, last: tuple[Statement, Values], manner: commands.Manner
+    ) -> View | None:
+        """Write rows that nothing else needs: none is kept."""
+        assert asked.to is not None, "there is a file"
+        written = commands.write(*last, manner, asked.to)
+        if asked.view is not None:
+            self._lazy(asked, *last)
+        told = f"{asked.to}: {written.row_count:,} rows, {written.byte_count:,} bytes"
+        print(told)  # noqa: T201
+        return commands.profile_query(*last, manner) if "--profile" in asked.flags else None
 
     def _lazy(
         self, asked: sql_line.SqlLine, statement: Statement, values: Values
