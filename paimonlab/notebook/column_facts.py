@@ -49,7 +49,7 @@ def column_facts(column: pa.ChunkedArray) -> ColumnFacts:
         values = values.filter(pc.invert(is_nan)) if nans else values
     low = high = None
     if len(values):
-        ends = pc.min_max(_ordered(values))
+        ends = pc.min_max(ordered(values))
         low, high = (ends[end].cast(kind) for end in ("min", "max"))
     distinct = len(values.unique()) + (nans > 0)
     return ColumnFacts(column.null_count, nans, distinct, low, high, _bins(values), _top(values))
@@ -70,7 +70,7 @@ def is_comparable(kind: pa.DataType) -> bool:
     ) and not types.is_interval(kind)
 
 
-def _ordered(values: pa.ChunkedArray) -> pa.ChunkedArray:
+def ordered(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Give Arrow values that it can order: it has no order for durations."""
     return values.cast(pa.int64()) if pa.types.is_duration(values.type) else values
 
@@ -124,5 +124,5 @@ def ranks(column: pa.ChunkedArray) -> tuple[int, ...] | None:
     """
     if not is_comparable(column.type):
         return None
-    dense = pc.rank(_ordered(column).combine_chunks(), sort_keys="ascending", tiebreaker="dense")
+    dense = pc.rank(ordered(column).combine_chunks(), sort_keys="ascending", tiebreaker="dense")
     return tuple(dense.to_pylist())

@@ -1,7 +1,7 @@
 """The modules that draw views in a browser, put together from ``static``.
 
 A module is one text without imports, as widgets and pages of their own need it: what the view
-imports, then the view, then the host. Comments stay behind. None is larger than 40 kB.
+imports, then the view, then the host. Comments and indents stay behind. None is larger than 40 kB.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ _REEXPORT = re.compile(r'^export\s+\{([^}]*)\}\s+from\s+"([^"]+)";\n', re.MULTIL
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", re.MULTILINE)
 # No string of ours holds the beginning of a comment.
 _COMMENT = re.compile(r"/\*\*.*?\*/[ \t]*\n?|^[ \t]*//[^\n]*\n", re.MULTILINE | re.DOTALL)
+# No text of ours that goes over lines needs it: they are style sheets.
+_INDENT = re.compile(r"^(?: +|\n)", re.MULTILINE)
 _NOT_VIEWS = frozenset({SHARED, "page", "widget"})
 
 
@@ -124,7 +126,7 @@ def _resolved(importer: str, path: str) -> str:
 
 
 def _together(names: Iterable[str]) -> str:
-    return "\n".join(map(bare, names))
+    return _INDENT.sub("", "\n".join(map(bare, names)))
 
 
 def _static() -> Traversable:

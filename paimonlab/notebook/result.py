@@ -14,12 +14,12 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display import html, plain
 from paimonlab.notebook.display.cells import cells
-from paimonlab.notebook.display.drawn import MIME, Drawn
+from paimonlab.notebook.display.drawn import MIME
 from paimonlab.notebook.display.grid import Align, Column, Grid
 from paimonlab.notebook.display.numbers import bytes_text
-from paimonlab.notebook.display.result import draw, result_rows
+from paimonlab.notebook.display.result import result_rows
+from paimonlab.notebook.result_view import ResultView, result_view
 from paimonlab.notebook.row_files import export
-from paimonlab.notebook.views import ResultRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,12 +225,14 @@ class Result:
         return {MIME: self.view.data(), **bundle} if self._types else bundle
 
     @cached_property
-    def view(self) -> Drawn[ResultRows]:
-        """The rows that are shown as an interactive table: ``save``, ``widget``."""
+    def view(self) -> ResultView:
+        """The rows as an interactive table: ``save``, ``widget``; ``sql`` of what it shows."""
         grid = self._grid
         has_more = self.stats.has_more_rows
-        value = result_rows(self._table, grid.rows, grid, has_more_rows=has_more)
-        return draw(value, grid=grid, table=self._table)
+        value = result_rows(self._table, grid, has_more_rows=has_more, footer=self._all_footer)
+        return result_view(
+            value, grid=grid, table=self._table, statement=self.sql, frame=self._spark
+        )
 
     @cached_property
     def _shown(self) -> pa.Table:
@@ -248,22 +250,37 @@ class Result:
     @property
     def _footer(self) -> str:
         count, shown = self.stats.row_count, self._shown.num_rows
-        parts = [f"{count:,} row" if count == 1 else f"{count:,} rows"]
+        if self.stats.has_more_rows and not self.stats.is_cut:
+            return self._timed(f"showing {shown:,} of >{count:,} rows", "--limit 0 for all")
+        if shown < count and not self.stats.is_cut:
+            return self._timed(f"showing {shown:,} of {count:,} rows", "to_arrow() has all")
+        return self._all_footer
+
+    @property
+    def _all_footer(self) -> str:
+        """What is said where all rows that were fetched are shown."""
+        count = self.stats.row_count
         if self.stats.is_cut:
-            parts = [*parts, "more exist, beyond --max-bytes"]
-        elif self.stats.has_more_rows:
-            parts = [f"showing {shown:,} of >{count:,} rows", "--limit 0 for all"]
-        elif shown < count:
-            parts = [f"showing {shown:,} of {count:,} rows", "to_arrow() has all"]
-        if not is_deterministic():
-            size = bytes_text(self.stats.fetched_bytes)
-            parts.append(f"fetched {size} in {_seconds(self.stats.duration_seconds)}")
-        return "; ".join(parts)
+            return self._timed(_counted(count), "more exist, beyond --max-bytes")
+        if self.stats.has_more_rows:
+            return self._timed(f"{_counted(count)} of more", "--limit 0 for all")
+        return self._timed(_counted(count))
+
+    def _timed(self, *parts: str) -> str:
+        if is_deterministic():
+            return "; ".join(parts)
+        size = bytes_text(self.stats.fetched_bytes)
+        took = f"fetched {size} in {_seconds(self.stats.duration_seconds)}"
+        return "; ".join([*parts, took])
 
     @property
     def _done(self) -> str:
         took = "" if is_deterministic() else f" in {_seconds(self.stats.duration_seconds)}"
         return f"{self._title}: done{took}"
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"
 
 
 def _seconds(duration: float) -> str:

@@ -9,13 +9,30 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 TARGET = "paimonlab"
 ANSWERS_KEPT = 50
 """A view that answers may hold rows; the oldest is forgotten when there are more."""
+
+
+class RowQuery(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True
+):
+    """How the table of a result is sorted, filtered and searched."""
+
+    by: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    """Column that the rows are sorted by; None: as they came."""
+    descending: bool = False
+    search: str = ""
+    """A piece of text that any column has."""
+    filters: tuple[tuple[Annotated[int, msgspec.Meta(ge=0)], str], ...] = ()
+    """Columns and what was typed under their heads, as `paimonlab.notebook.row_query` reads it."""
+
+    def __bool__(self) -> bool:
+        return self != RowQuery()
 
 
 class Selection(
@@ -29,6 +46,7 @@ class Selection(
     partition: str | None = None
     bucket: int | None = None
     file: str | None = None
+    rows: RowQuery | None = None
 
     def __bool__(self) -> bool:
         return self != Selection()

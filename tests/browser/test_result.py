@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import pyarrow as pa
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import PageOf
+from paimonlab.notebook import modules
+from paimonlab.notebook.result_view import ResultView
+from paimonlab.notebook.row_query import literals
+from paimonlab.notebook.selection import RowQuery, selections
+from tests.browser.conftest import PageOf, watched_page
+from tests.notebook import random_rows
 from tests.notebook.test_result import make
+from tests.notebook.test_row_query import WORDS
 
+SEED = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
 EVIL = "<img src=x onerror=alert(1)>"
 
 
@@ -29,7 +42,7 @@ def column(page: Page, place: int) -> list[str]:
 
 
 def cell(page: Page, row: int, place: int) -> Locator:
-    return page.locator(".result tbody tr").nth(row).locator(f"td.c{place}")
+    return page.locator(f".result tr[aria-rowindex='{row + 3}'] td.c{place}")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -107,8 +120,237 @@ def test_what_is_shown_can_be_copied(page_of: PageOf, table: pa.Table) -> None:
     page = page_of(make(table).view, permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("searchbox", name="filter n").fill("<= 10")
 
-    page.get_by_role("button", name="copy CSV").click()
+    page.get_by_role("button", name="CSV").click()
     expect(page.get_by_text("copied: n,s,v")).to_be_visible()
 
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.splitlines() == ["n,s,v", f"9,{EVIL},", f"10,{'x' * 300},"]
+
+
+def test_rows_are_copied_as_a_statement(page_of: PageOf) -> None:
+    table = pa.table({"n": [2**63 - 1, None], "s": ["it's \\ ${x}\n", ""], "d": [True, False]})
+    page = page_of(make(table).view, permissions=["clipboard-read", "clipboard-write"])
+
+    page.get_by_role("button", name="INSERT").click()
+    expect(page.get_by_text("copied: INSERT")).to_be_visible()
+
+    assert page.evaluate("navigator.clipboard.readText()") == (
+        "INSERT INTO my_table (`n`, `s`, `d`) VALUES\n"
+        "(9223372036854775807, 'it\\'s \\\\ \\u0024{x}\\u000a', true),\n"
+        "(NULL, '', false);"
+    )
+    page.locator(".result tr[aria-rowindex='4'] th").click()
+    expect(page.get_by_text("copied: NULL\t''\tfalse")).to_be_visible()
+    cell(page, 0, 2).click()
+    page.get_by_role("button", name="cell", exact=True).click()
+    expect(page.get_by_text("copied: true")).to_be_visible()
+
+
+def test_what_has_no_literal_is_not_copied_as_a_statement(page_of: PageOf, table: pa.Table) -> None:
+    page = page_of(make(table).view)
+
+    page.get_by_role("button", name="INSERT").click()
+
+    expect(page.get_by_text("v: there are no literals of type struct")).to_be_visible()
+
+
+@pytest.fixture
+def many() -> pa.Table:
+    notes = [("lorem ipsum " * (place % 9)).strip() for place in range(8_000)]
+    return pa.table({"n": range(8_000), **{f"c{at}": [at] * 8_000 for at in range(3)}, "s": notes})
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_keys_walk_over_rows_that_are_not_in_the_page(page_of: PageOf, scheme: str) -> None:
+    count = 9_000
+    page = page_of(make(pa.table({"n": range(count), "m": [1] * count})).view, color_scheme=scheme)
+    grid, rows = page.get_by_role("grid"), page.locator(".result tbody tr[aria-rowindex]")
+
+    expect(grid).to_have_attribute("aria-rowcount", str(count + 2))
+    assert rows.count() < 60
+    cell(page, 0, 0).focus()
+    page.keyboard.press("Control+End")
+    expect(cell(page, count - 1, 1)).to_be_focused()
+    expect(cell(page, count - 1, 1)).to_be_in_viewport()
+    page.keyboard.press("PageUp")
+    page.keyboard.press("Home")
+    focused = page.locator(".result td:focus")
+    assert int(focused.inner_text()) < count - 5
+    expect(focused).to_be_in_viewport(ratio=1)
+    before = int(focused.inner_text())
+    page.keyboard.press("PageDown")
+    assert int(focused.inner_text()) == count - 1 > before
+    page.keyboard.press("Control+Home")
+    expect(cell(page, 0, 0)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("button", name="n", exact=True)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(cell(page, 0, 0)).to_be_focused()
+
+    page.locator(".rows").evaluate("box => { box.scrollTop = 100 * 24; }")
+    expect(cell(page, 101, 0)).to_be_in_viewport()
+    assert rows.count() < 60
+    page.keyboard.press("ArrowDown")
+    expect(cell(page, 1, 0)).to_be_focused()
+
+
+def test_columns_stay_and_texts_wrap(page_of: PageOf, many: pa.Table) -> None:
+    page = page_of(make(many.slice(0, 300)).view, viewport={"width": 600, "height": 600})
+    box = page.locator(".rows")
+
+    page.get_by_role("spinbutton", name="columns that stay").fill("1")
+    before = cell(page, 0, 0).bounding_box()
+    cell(page, 0, 0).focus()
+    page.keyboard.press("End")
+    expect(cell(page, 0, 4)).to_be_focused()
+    assert box.evaluate("box => box.scrollLeft") > 50
+    assert cell(page, 0, 0).bounding_box() == before
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    left, fixed = cell(page, 0, 2).bounding_box(), cell(page, 0, 0).bounding_box()
+    assert left is not None
+    assert fixed is not None
+    assert left["x"] >= fixed["x"] + fixed["width"] - 1
+
+    page.get_by_role("button", name="wrap").click()
+    high = cell(page, 8, 4).bounding_box()
+    assert high is not None
+    assert high["height"] > 40
+    page.keyboard.press("Tab")
+    cell(page, 0, 0).focus()
+    for place in (299, 0):
+        page.keyboard.press("Control+End" if place else "Control+Home")
+        expect(cell(page, place, 4 if place else 0)).to_be_focused()
+        expect(cell(page, place, 0)).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="wrap").click()
+    low = cell(page, 0, 0).bounding_box()
+    assert low is not None
+    assert low["height"] == 24
+
+
+@contextmanager
+def with_kernel(browser: Browser, view: ResultView) -> Iterator[Page]:
+    """Open a view whose questions and choices reach this process."""
+    with watched_page(browser) as page:
+        page.expose_function("askKernel", lambda request: selections().ask(view.id, request))
+        page.expose_function(
+            "tellKernel", lambda chosen: selections().choose(view.id, chosen) and None
+        )
+        page.evaluate("data => { window.DATA = data; }", view.data())
+        page.evaluate("document.body.innerHTML = '<div id=view></div>'")
+        script = modules.view_module("result").replace("export { render, pageHost };", "")
+        ask = "askKernel" if view.answer else "null"
+        start = (
+            "const el = document.getElementById('view');"
+            f"const host = pageHost(DATA, {{ el, tell: tellKernel, ask: {ask} }});"
+            "render({ data: DATA, el, host });"
+        )
+        page.add_script_tag(content=f"{script}{{{start}}}", type="module")
+        yield page
+
+
+def test_the_kernel_has_the_rows_that_the_page_has_not(browser: Browser, many: pa.Table) -> None:
+    many = many.set_column(4, "s", pa.array([f"{place} " + "x" * 300 for place in range(8_000)]))
+    view = make(many).view
+    assert len(view.value.rows) < 2_000
+
+    with with_kernel(browser, view) as page:
+        cell(page, 0, 0).focus()
+        page.keyboard.press("Control+End")
+        expect(cell(page, 7_999, 0)).to_have_text("7999")
+        expect(cell(page, 7_999, 4)).to_be_focused()
+        page.get_by_role("button", name="n", exact=True).click()
+        page.get_by_role("button", name="n", exact=True).click()
+        expect(cell(page, 0, 0)).to_have_text("7999")
+        page.get_by_role("searchbox", name="filter s").fill("77")
+        expect(page.get_by_text("242 of 8,000 rows")).to_be_visible()
+        expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "244")
+
+        assert view.query == RowQuery(by=0, descending=True, filters=((4, "77"),))
+        assert view.to_arrow()["n"].to_pylist()[:2] == [7977, 7877]
+        assert column(page, 0)[:2] == ["7977", "7877"]
+
+
+def test_without_its_kernel_a_view_makes_do_with_its_rows(browser: Browser, many: pa.Table) -> None:
+    view = make(many.set_column(4, "s", pa.array(["x" * 300] * 8_000))).view
+    here = len(view.value.rows)
+    kept = dict(selections()._answers)
+    selections()._answers.clear()
+
+    with with_kernel(browser, view) as page:
+        page.get_by_role("button", name="n", exact=True).click()
+        expect(page.get_by_text("this kernel does not know the view")).to_be_visible()
+        page.get_by_role("searchbox", name="filter n").fill("> 0")
+        expect(page.get_by_text(f"{here - 1:,} of {here:,} rows")).to_be_visible()
+    selections()._answers.update(kept)
+
+
+def test_what_is_chosen_is_known_in_python(browser: Browser, table: pa.Table) -> None:
+    made = make(table)
+    made.sql = "SELECT n, s, v FROM t"
+
+    with with_kernel(browser, made.view) as page:
+        page.get_by_role("button", name="n", exact=True).click()
+        page.get_by_role("searchbox", name="filter n").fill("not null")
+        expect(page.get_by_text("4 of 5 rows")).to_be_visible()
+        for _ in range(100):
+            if made.view.query.filters:
+                break
+            page.wait_for_timeout(20)
+
+    assert made.view.sql == (
+        "SELECT * FROM (\nSELECT n, s, v FROM t\n)\n"
+        "WHERE `n` IS NOT NULL\nORDER BY `n` ASC NULLS LAST"
+    )
+
+
+def test_the_browser_sorts_and_filters_as_python_does(browser: Browser) -> None:
+    print("PAIMONLAB_SEED", SEED)  # noqa: T201 - shown when the test fails
+    random_ = random.Random(SEED)
+    table = random_rows.rows(random_, 100)
+    view = random_rows.result(table).view.data()["view"]
+    asked = [random_rows.query(random_, table.num_columns) for _ in range(300)]
+    states: list[dict[str, Any]] = []
+    for one in asked:
+        filters = dict(one.filters)
+        states.append(
+            {
+                "by": -1 if one.by is None else one.by,
+                "descending": one.descending,
+                "search": one.search,
+                "filters": [filters.get(place, "") for place in range(table.num_columns)],
+            }
+        )
+    order = """([{columns, rows}, states]) => {
+        const cell = (place, column) => rows[place][column];
+        const exact = columns.map(({cells}) => new Map(cells.exact));
+        const texts = {count: rows.length, cell, exact: (place, column) =>
+            exact[column].get(place) ?? cell(place, column)};
+        return states.map((state) => rowOrder(columns, texts, state));
+    }"""
+
+    with watched_page(browser) as page:
+        script = modules.bare("result/filters")
+        found = page.evaluate(
+            f"(given) => {{ {script}; return ({order})(given); }}", [view, states]
+        )
+
+    for one, places in zip(asked, found, strict=True):
+        assert places == random_rows.places(table, one), one
+
+
+def test_copied_statements_have_literals_of_each_type(browser: Browser) -> None:
+    names = list(random_rows.VALUES)
+    table = random_rows.rows(random.Random(SEED), 200)
+    view = random_rows.result(table).view.data()["view"]
+    write = """([{columns, rows}]) => rows.map((row, place) => row.map((text, at) =>
+        sqlLiteral(new Map(columns[at].cells.exact).get(place) ?? text, columns[at])))"""
+
+    with watched_page(browser) as page:
+        script = modules.bare("result/copies")
+        found = page.evaluate(f"(given) => {{ {script}; return ({write})(given); }}", [view])
+        words = page.evaluate(f"(given) => {{ {script}; return given.map(sqlText); }}", WORDS)
+
+    for place, row in enumerate(table.to_pylist()):
+        assert found[place] == [random_rows.insert_literal(row[name], name) for name in names]
+    assert words == [literals.text(word) for word in WORDS]

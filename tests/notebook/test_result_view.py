@@ -91,7 +91,7 @@ def test_nested_values_have_no_order_and_open_as_trees() -> None:
 
     (column,) = view(pa.table({"v": pa.array(values, kind)}))["columns"]
 
-    assert column["trees"] == [
+    assert column["cells"]["trees"] == [
         ["struct", ["a", ["list", "1", None]], ["m", ["map", ["k", "0.5"]]]],
         None,
         ["struct", ["a", ["list"]], ["m", None]],
@@ -111,7 +111,8 @@ def test_rows_whose_cells_sort_otherwise_carry_their_order() -> None:
 
     s, t, n = view(table)["columns"]
 
-    assert s["ranks"] == [1, 3, 2]
+    assert s["ranks"] is None
+    assert s["cells"]["exact"] == [[0, " a"]]
     assert t["ranks"] == [2, 1, 3]
     assert n["ranks"] is None
     assert n["isNumber"]
@@ -119,14 +120,15 @@ def test_rows_whose_cells_sort_otherwise_carry_their_order() -> None:
 
 
 def test_data_is_bounded_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "DATA_BYTES", 1_000)
+    monkeypatch.setattr(drawing, "DATA_BYTES", 2_000)
+    monkeypatch.setattr(drawing, "LEAST_ROW_BYTES", 1_000)
     table = pa.table({"n": range(1_000), "s": ["x" * 10] * 1_000})
 
     shown = view(table)
 
     assert 10 < len(shown["rows"]) < 100
     assert shown["rowCount"] == 1_000
-    assert shown["footer"].startswith(f"the first {len(shown['rows'])} of these rows, as more")
+    assert shown["footer"].startswith(f"the first {len(shown['rows'])} are here, the kernel")
     assert shown["columns"][0]["high"] == "999"
 
 
@@ -134,12 +136,19 @@ def test_a_long_cell_is_cut_and_says_so() -> None:
     shown = view(pa.table({"s": ["x" * 5_000, "y"]}))
 
     assert shown["rows"][0][0].endswith("xx… 3,000 more characters")
+    assert shown["columns"][0]["cells"]["cut"] == [0]
+    assert shown["columns"][0]["ranks"] == [1, 2]
 
 
 def test_the_data_of_the_largest_drawn_result_stays_small() -> None:
-    table = pa.table({f"c{place}": ["lorem ipsum dolor " * 5] * 2_000 for place in range(5)})
+    table = pa.table({f"c{place}": ["lorem ipsum dolor " * 5] * 9_000 for place in range(5)})
+    nested = pa.table(
+        {f"v{place}": [[{"a": place, "b": ["x"] * 20}]] * 9_000 for place in range(5)}
+    )
+    wide = pa.table({f"c{place}": [f"{one}" * 40 for one in range(100)] for place in range(400)})
 
-    assert len(json.dumps(make(table)._repr_mimebundle_()[MIME])) < 250_000
+    for every in (table, nested, wide):
+        assert len(json.dumps(make(every)._repr_mimebundle_()[MIME])) < 500_000
 
 
 def test_hostile_names_and_values_stay_text() -> None:

@@ -199,11 +199,20 @@ def write(
     _check_reads(statement)
     with history().recorded(statement.text, here.alias) as entry:
         if here.spark is None:
-            written = export(native.batches_of(here, statement, manner.as_of), target)
+            written = _written_natively(here, statement, args, manner, target)
         else:
             written = _written_by_spark(here.spark, statement, args, manner, target)
         entry.finish(written.row_count)
         return written
+
+
+def _written_natively(
+    here: Connection, statement: Statement, args: Values, manner: Manner, path: Path
+) -> Written:
+    try:
+        return export(native.batches_of(here, statement, args, manner.as_of), path)
+    except PaimonError as error:
+        raise of_paimon(error, statement) from error
 
 
 def _written_by_spark(

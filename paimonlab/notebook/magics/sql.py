@@ -57,6 +57,16 @@ def _connected(asked: Any) -> connections.Connection:
     )
 
 
+def _of_all_rows(manner: commands.Manner, statement: Statement) -> commands.Manner:
+    if not statement.is_query:
+        raise QueryError(
+            f"--to is for queries, and {statement.title} is none.",
+            topic="limits",
+            statement=statement,
+        )
+    return replace(manner, limit=0, max_bytes=None, confirm=None)
+
+
 def _viewed(name: str, statement: Statement) -> str:
     if not statement.is_query:
         raise QueryError(

@@ -8,6 +8,8 @@ export interface Selection {
   bucket?: number;
   /** Name of a data file. */
   file?: string;
+  /** How the table of a result is sorted, filtered and searched. */
+  rows?: { by?: number; descending?: boolean; search?: string; filters: [number, string][] | (string | number)[][] };
 }
 
 /** What surrounds a view: a page, a notebook with or without kernel, a widget. */

@@ -1,77 +1,159 @@
 // @ts-check
-import { COLOURS, copyButton, count, frame, h, s } from "./shared.js";
+import { COLOURS, count, frame, h } from "./shared.js";
+import { branch, shownCell } from "./result/cells.js";
+import { asCsv, asInsert, asMarkdown } from "./result/copies.js";
+import { factWords, resizable, summary } from "./result/heads.js";
+import { rowSource } from "./result/rows.js";
+import { usualWidth, widthRules } from "./result/widths.js";
+import { rowWindow } from "./result/window.js";
 
 /** @typedef {import("./views").ResultRows} ResultRows */
-/** @typedef {import("./views").ResultColumn} ResultColumn */
 /** @typedef {import("./host").Context<ResultRows>} ResultContext */
+/** @typedef {import("./result/rows.js").Row} Row */
 
+const BROWSED = 100_000;
+const TELL_MILLIS = 200;
 const RESULT_CSS = `
-table.result { border-collapse: separate; border-spacing: 0; }
-.result td { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; max-width: 24em; cursor: cell; border-bottom: 1px solid #8883; }
-.result th { border-bottom: 1px solid #8888; position: relative; max-width: 24em; }
-.result thead { position: sticky; top: 0; z-index: 2; } .result thead th { position: relative; background: var(--jp-layout-color0, Canvas); }
-.result .number { position: sticky; left: 0; background: var(--jp-layout-color0, Canvas); text-align: right; cursor: default; z-index: 1; font-weight: normal; white-space: nowrap; overflow-wrap: normal; }
-.result thead th.number { position: sticky; left: 0; z-index: 3; } input::placeholder { color: inherit; opacity: .75; }
-.result button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
-.result .filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
-.result .facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.result { border-collapse: separate; border-spacing: 0; table-layout: fixed; --back: var(--jp-layout-color0, Canvas); }
+td { height: 24px; box-sizing: border-box; line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; border-bottom: 1px solid #8883; }
+.wrap td { white-space: pre-wrap; height: auto; } .clip { max-height: 216px; overflow: hidden; }
+th { border-bottom: 1px solid #8888; max-width: none; box-sizing: border-box; overflow: hidden; }
+thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
+.number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; font-weight: normal; white-space: nowrap; }
+tbody .number { cursor: copy; border-color: #8883; padding-top: 2px; } thead .number { z-index: 4; } input::placeholder { color: inherit; opacity: .75; }
+button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
+.facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.here .number { box-shadow: inset 3px 0 ${COLOURS.orange}; } td:focus-visible { outline-offset: -3px; }
+.rows { overflow-anchor: none; max-height: 32em; } .small { width: 4em; }
 .grip { position: absolute; right: 0; top: 0; bottom: 0; width: 7px; cursor: col-resize; touch-action: none; border-right: 2px solid #8885; }
 .opened { border: 1px solid #8888; border-radius: 3px; padding: 4px 8px; margin-top: 6px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
-.opened details { margin-left: 1em; white-space: normal; } .opened .leaf { margin-left: 2em; white-space: normal; }
+.opened details { margin-left: 1em; white-space: normal; } .leaf { margin-left: 2em; white-space: normal; }
 `;
 
 /** @param {ResultContext} context */
-export function render({ data, el }) {
-  const { columns, rows, footer } = data.view;
-  const title = `${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}, ${columns.length} ${columns.length === 1 ? "column" : "columns"}`;
+export function render({ data, el, host }) {
+  const { columns, rows, footer, rowCount } = data.view;
+  const title = `${counted(rowCount, "row")}, ${counted(columns.length, "column")}`;
   const { body, say, stop } = frame(el, { title, note: footer, css: RESULT_CSS });
-  const widths = h("style");
+  const quiet = (/** @type {string} */ said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said);
+  const failed = (/** @type {unknown} */ reason) => quiet(reason instanceof Error ? reason.message : String(reason));
+  const source = rowSource(data.view, host.ask);
   const state = { by: -1, descending: false, search: "", filters: columns.map(() => "") };
-  /** @type {number[]} places in `rows`, as shown */
-  let shown = [];
-  /** @type {[number, number]} row among the shown ones and column of the cell that has the focus */
+  /** @type {[number, number]} position of the row and column of the cell that the keys are at */
   let focus = [0, 0];
+  let isWrapped = false;
+  const browsed = () => Math.min(source.count, BROWSED);
 
-  const lines = rows.map((row, place) =>
-    h("tr", { "aria-rowindex": place + 2 },
-      h("th", { class: "number faint", scope: "row" }, place + 1),
-      ...row.map((cell, column) => h("td", { class: `c${column}${columns[column].isNumber ? " right" : ""}`, tabindex: "-1" }, shownCell(cell)))));
+  // Rows.
   const tbody = h("tbody");
-
-  const draw = () => {
-    shown = resultOrder(data.view, state);
-    tbody.replaceChildren(...shown.map((place) => lines[place]));
-    found.replaceChildren(shown.length === rows.length ? "" : `${count(shown.length)} of ${count(rows.length)} rows`);
-    focus = [0, focus[1]];
-    lines.forEach((line) => line.querySelector("td[tabindex='0']")?.setAttribute("tabindex", "-1"));
-    cellAt(focus)?.setAttribute("tabindex", "0");
+  /** @param {number} position */
+  const makeRow = (position) => {
+    const row = source.at(position);
+    const isHere = position === focus[0];
+    const cells = columns.map(({ isNumber }, column) => {
+      const shown = row ? shownCell(row.cells[column]) : "…";
+      return h("td", { class: `c${column}${isNumber ? " right" : ""}`, tabindex: isHere && column === focus[1] ? "0" : "-1" },
+        isWrapped ? h("div", { class: "clip" }, shown) : shown);
+    });
+    return h("tr", { "aria-rowindex": position + 3, "aria-busy": row ? null : "true", class: isHere && "here" },
+      h("th", { class: "number faint", scope: "row", title: "copy this row" }, row ? count(row.place + 1) : ""), ...cells);
   };
+  const need = (/** @type {number} */ first, /** @type {number} */ end) => {
+    source.need(first, end)?.then(() => {
+      const isIn = isFocusIn();
+      view.draw(true);
+      if (isIn) cellAt(focus)?.focus({ preventScroll: true });
+    }, leave);
+  };
+  const isFocusIn = () => tbody.contains(/** @type {any} */ (el.shadowRoot)?.activeElement);
   /** @param {[number, number]} at @returns {HTMLElement | undefined} */
-  const cellAt = ([row, column]) => /** @type {any} */ (lines[shown[row]]?.children[column + 1]);
+  const cellAt = ([row, column]) => /** @type {any} */ (view.row(row)?.children[column + 1]);
+  /** Where the keys are, with or without moving the focus there. @param {number} row @param {number} column */
+  const mark = (row, column) => {
+    cellAt(focus)?.setAttribute("tabindex", "-1");
+    cellAt(focus)?.parentElement?.classList.remove("here");
+    focus = [Math.max(0, Math.min(browsed() - 1, row)), Math.max(0, Math.min(columns.length - 1, column))];
+    cellAt(focus)?.setAttribute("tabindex", "0");
+    cellAt(focus)?.parentElement?.classList.add("here");
+    box.setAttribute("tabindex", cellAt(focus) ? "-1" : "0");
+  };
   /** @param {number} row @param {number} column */
   const go = (row, column) => {
-    cellAt(focus)?.setAttribute("tabindex", "-1");
-    focus = [Math.max(0, Math.min(shown.length - 1, row)), Math.max(0, Math.min(columns.length - 1, column))];
-    const cell = cellAt(focus);
-    cell?.setAttribute("tabindex", "0");
-    cell?.focus();
+    if (!browsed()) return;
+    mark(row, column);
+    view.show(focus[0]);
+    showColumn(focus[1]);
+    mark(...focus);
+    cellAt(focus)?.focus({ preventScroll: true });
   };
 
+  // Columns.
+  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), factWords(column, data.view.summarisedCount)));
+  const numberWidth = Math.max(44, String(rowCount).length * 9 + 18);
+  const rules = h("style");
+  const group = h("colgroup", {}, h("col", { style: `width:${numberWidth}px` }), ...columns.map(() => h("col")));
+  const freeze = h("input", { type: "number", class: "small", min: 0, max: columns.length, value: 0, "aria-label": "columns that stay", oninput: () => layOut() });
+  const fixedCount = () => Math.max(0, Math.min(columns.length, Math.floor(Number(freeze.value) || 0)));
+  const before = (/** @type {number} */ column) => widths.slice(0, column).reduce((sum, width) => sum + width, numberWidth);
+  const layOut = () => {
+    widths.forEach((width, at) => { /** @type {HTMLElement} */ (group.children[at + 1]).style.width = `${width}px`; });
+    rules.textContent = widthRules(widths, numberWidth, fixedCount());
+  };
+  /** @param {number} column */
+  const showColumn = (column) => {
+    if (column < fixedCount()) return;
+    const [left, right] = [before(column) - before(fixedCount()), before(column + 1)];
+    if (right > box.scrollLeft + box.clientWidth) box.scrollLeft = right - box.clientWidth;
+    if (left < box.scrollLeft) box.scrollLeft = left;
+  };
   const heads = columns.map((column, place) => {
     const arrow = h("span", { "aria-hidden": "true" });
-    const button = h("button", { class: "sort", title: "sort; Alt with arrows makes the column wider or narrower", onclick: () => sort(place) }, column.name, " ", arrow);
+    const button = h("button", { class: "sort", title: "sort; Alt with arrows makes the column wider or narrower", onclick: () => sort(place),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key !== "ArrowDown") return;
+        go(0, place);
+        event.preventDefault();
+      } }, column.name, " ", arrow);
     const grip = h("span", { class: "grip", "aria-hidden": "true" });
     const head = h("th", { scope: "col", class: `c${place}${column.isNumber ? " right" : ""}`, "aria-sort": "none" },
       button, h("div", { class: "faint facts" }, column.type), ...summary(column, data.view.summarisedCount), grip);
-    resizable(grip, button, head, (width) => resize(place, width));
-    return { head, arrow };
+    resizable(grip, button, head, (width) => {
+      widths[place] = Math.max(40, Math.round(width));
+      layOut();
+    });
+    return { head, arrow, button };
   });
-  /** @type {number[]} */
-  const sizes = [];
-  /** @param {number} place @param {number} width */
-  const resize = (place, width) => {
-    sizes[place] = Math.max(40, Math.round(width));
-    widths.textContent = sizes.map((size, at) => `.result .c${at} { width: ${size}px; min-width: ${size}px; max-width: ${size}px; box-sizing: border-box; }`).join("");
+
+  // What is chosen.
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let later;
+  const shown = () => {
+    focus = [0, focus[1]];
+    view.restart(true);
+    mark(...focus);
+    table.setAttribute("aria-rowcount", String(source.count + 2));
+    const beyond = source.count > BROWSED ? `; the first ${count(BROWSED)} are shown` : "";
+    found.replaceChildren(source.count === source.total && !beyond ? "" : `${count(source.count)} of ${counted(source.total, "row")}${beyond}`);
+  };
+  /** The kernel is another one, or does not answer. @param {unknown} reason */
+  const leave = (reason) => {
+    if (!source.asks) return;
+    source.leave();
+    source.arrange(state);
+    shown();
+    failed(reason);
+  };
+  const arrange = () => {
+    clearTimeout(later);
+    if (!source.asks) {
+      source.arrange(state);
+      shown();
+    }
+    later = setTimeout(() => {
+      if (source.asks) (source.arrange(state) ?? Promise.resolve()).then(shown, leave);
+      host.select({ rows: source.query() });
+    }, TELL_MILLIS);
   };
   /** @param {number} place */
   const sort = (place) => {
@@ -84,256 +166,126 @@ export function render({ data, el }) {
       head.setAttribute("aria-sort", direction);
       arrow.replaceChildren({ none: "", ascending: "▲", descending: "▼" }[direction] ?? "");
     });
-    draw();
+    arrange();
     say(state.by < 0 ? "not sorted" : `sorted by ${columns[place].name}, ${state.descending ? "descending" : "ascending"}`);
   };
   const filters = columns.map((column, place) =>
     h("th", { class: `c${place}` }, h("input", {
       class: "filter", type: "search", "aria-label": `filter ${column.name}`, placeholder: "filter",
-      title: "a piece of text; > 5, <= 5, = x, != x; null, not null",
-      oninput: (/** @type {any} */ event) => { state.filters[place] = event.target.value; draw(); },
+      title: "a piece of text; > 5, <= 5, = x, != 'x'; null, not null",
+      oninput: (/** @type {any} */ event) => { state.filters[place] = event.target.value; arrange(); },
     })));
   const found = h("span", { class: "faint", role: "status" });
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search all columns",
-    oninput: (/** @type {any} */ event) => { state.search = event.target.value; draw(); } });
-  const asText = (/** @type {(cell: string | null) => string} */ write, /** @type {string} */ between) =>
-    [columns.map((column) => write(column.name)), ...shown.map((place) => rows[place].map(write))].map((row) => row.join(between));
-  const csv = () => asText(csvCell, ",").join("\n");
-  const markdown = () => {
-    const [head, ...rest] = asText(markdownCell, " | ");
-    return [head, columns.map(() => "---").join(" | "), ...rest].map((row) => `| ${row} |`).join("\n");
-  };
-  const quiet = (/** @type {string} */ said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said);
+    oninput: (/** @type {any} */ event) => { state.search = event.target.value; arrange(); } });
+  const wrap = h("button", { "aria-pressed": "false", title: "show long texts on several lines", onclick: () => {
+    isWrapped = !isWrapped;
+    wrap.setAttribute("aria-pressed", String(isWrapped));
+    table.classList.toggle("wrap", isWrapped);
+    view.even = !isWrapped;
+    view.restart(false);
+    mark(...focus);
+  } }, "wrap");
 
+  // Opened and copied.
   const opened = h("div", { class: "opened", role: "region", "aria-label": "the whole cell", tabindex: "0", hidden: true });
-  const open = () => {
-    const [row, column] = focus;
-    const place = shown[row];
-    if (place === undefined) return;
-    const tree = /** @type {any[] | null} */ (columns[column].trees)?.[place];
+  const open = async () => {
+    const [position, column] = focus;
+    const row = source.at(position);
+    if (!row) return;
+    const whole = row.cut[column] && host.ask ? (await source.whole(position))[0] : row;
     opened.hidden = false;
-    opened.replaceChildren(h("b", {}, `${columns[column].name}, row ${place + 1}`), "\n", tree ? branch(tree, true) : shownCell(rows[place][column]));
+    opened.replaceChildren(h("b", {}, `${columns[column].name}, row ${count(row.place + 1)}`), "\n",
+      whole.trees[column] ? branch(whole.trees[column], true) : shownCell(whole.cells[column]));
   };
-  const copy = async (/** @type {string} */ text) => {
+  /** @param {(rows: Row[]) => string} write @param {number} [position] one row; none: all that are shown */
+  const copy = async (write, position) => {
     try {
-      await navigator.clipboard.writeText(text);
-      quiet(`copied: ${text}`);
-    } catch {
-      quiet(text);
+      if (!source.count) return;
+      if (position === undefined && source.count > BROWSED) throw new Error(`more than ${count(BROWSED)} rows: --to FILE writes them`);
+      const text = write(await source.whole(position));
+      try {
+        await navigator.clipboard.writeText(text);
+        quiet(`copied: ${text}`);
+      } catch {
+        quiet(text);
+      }
+    } catch (reason) {
+      failed(reason);
     }
   };
+  const copyCell = () => copy(([row]) => row.cells[focus[1]] ?? "NULL", focus[0]);
+  const copyRow = () => copy(([row]) => row.cells.map((cell) => cell ?? "NULL").join("\t"), focus[0]);
+  const button = (/** @type {string} */ label, /** @type {() => unknown} */ onclick) => h("button", { onclick }, label);
   tbody.addEventListener("click", (event) => {
-    const cell = /** @type {HTMLElement} */ (event.target).closest("td");
-    if (!cell) return;
-    const row = shown.indexOf(lines.indexOf(/** @type {any} */ (cell.parentElement)));
-    go(row, Array.prototype.indexOf.call(cell.parentElement?.children, cell) - 1);
-    if (isBig(cell) || columns[focus[1]].trees) open();
+    const cell = /** @type {HTMLTableCellElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("td, th"));
+    const row = cell?.parentElement;
+    if (!cell || !row?.hasAttribute("aria-rowindex")) return;
+    go(Number(row.getAttribute("aria-rowindex")) - 3, cell.cellIndex - 1);
+    if (cell.matches("th")) copyRow();
+    else if (source.at(focus[0])?.trees[focus[1]] || isBig(cell)) open().catch(failed);
   });
-  tbody.addEventListener("keydown", (event) => {
+  const keys = (/** @type {KeyboardEvent} */ event) => {
+    if (/** @type {HTMLElement} */ (event.target).closest("thead")) return;
     const [row, column] = focus;
     const all = event.ctrlKey || event.metaKey;
-    const moves = /** @type {Record<string, () => void>} */ ({
+    const last = columns.length - 1;
+    const moves = /** @type {Record<string, () => unknown>} */ ({
       ArrowRight: () => go(row, column + 1),
       ArrowLeft: () => go(row, column - 1),
       ArrowDown: () => go(row + 1, column),
-      ArrowUp: () => go(row - 1, column),
-      PageDown: () => go(row + 15, column),
-      PageUp: () => go(row - 15, column),
+      ArrowUp: () => (row ? go(row - 1, column) : heads[column].button.focus()),
+      PageDown: () => go(row + view.page, column),
+      PageUp: () => go(row - view.page, column),
       Home: () => go(all ? 0 : row, 0),
-      End: () => go(all ? shown.length - 1 : row, columns.length - 1),
-      Enter: open,
-      " ": open,
+      End: () => go(all ? browsed() - 1 : row, last),
+      Enter: () => open().catch(failed),
+      " ": () => open().catch(failed),
     });
-    const place = shown[row];
-    if (all && event.key.toLowerCase() === "c" && place !== undefined) {
-      copy(event.shiftKey ? rows[place].map((cell) => cell ?? "NULL").join("\t") : rows[place][column] ?? "NULL");
-    } else if (moves[event.key]) moves[event.key]();
+    if (all && event.key.toLowerCase() === "c" && browsed()) (event.shiftKey ? copyRow : copyCell)();
+    else if (moves[event.key]) moves[event.key]();
     else return;
     event.preventDefault();
+  };
+
+  const head = h("thead", {},
+    h("tr", { "aria-rowindex": 1 }, h("th", { class: "number faint", scope: "col" }, "row"), ...heads.map((one) => one.head)),
+    h("tr", { "aria-rowindex": 2 }, h("th", { class: "number" }), ...filters));
+  const table = h("table", { class: "result", role: "grid", "aria-label": title, "aria-rowcount": source.count + 2 }, group, head, tbody);
+  const box = h("div", { class: "scroll rows", tabindex: "-1", onkeydown: keys }, table);
+  const view = rowWindow({ box, head, body: tbody, columnCount: columns.length + 1, count: browsed, make: makeRow, need });
+  box.addEventListener("scroll", () => {
+    // The keys go on from a row that was scrolled away.
+    if (!cellAt(focus) && el.shadowRoot?.activeElement === null) box.focus({ preventScroll: true });
+    box.setAttribute("tabindex", cellAt(focus) ? "-1" : "0");
   });
-
-  const table = h("table", { class: "result", role: "grid", "aria-label": title, "aria-rowcount": rows.length + 1, "aria-colcount": columns.length + 1 },
-    h("thead", {}, h("tr", {}, h("th", { class: "number faint", scope: "col" }, "row"), ...heads.map(({ head }) => head)),
-      h("tr", {}, h("th", { class: "number" }), ...filters)), tbody);
-  body.append(widths,
-    h("div", { class: "row" }, search, found, copyButton("copy CSV", csv, quiet), copyButton("copy Markdown", markdown, quiet),
-      h("span", { class: "faint" }, "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row")),
-    h("div", { class: "scroll" }, table), opened);
-  draw();
-  return stop;
+  const notes = [
+    !source.asks && rows.length < rowCount && `without its kernel, only these ${count(rows.length)} rows are sorted, filtered and copied`,
+    !source.asks && source.isCut && "of long texts only the beginning is here and looked at",
+  ].filter(Boolean).join("; ");
+  body.append(rules,
+    h("div", { class: "row" }, search, found, h("label", {}, "freeze ", freeze), wrap, h("span", { class: "faint" }, "copy the chosen"),
+      button("cell", copyCell), button("row", copyRow),
+      h("span", { class: "faint" }, "all shown as"), button("CSV", () => copy((all) => asCsv(columns, all))),
+      button("Markdown", () => copy((all) => asMarkdown(columns, all))),
+      button("INSERT", () => copy((all) => asInsert(columns, all)))),
+    h("div", { class: "faint" }, "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row", notes && `; ${notes}`),
+    box, opened);
+  layOut();
+  view.draw(true);
+  mark(0, 0);
+  return () => {
+    clearTimeout(later);
+    stop();
+  };
 }
 
-/**
- * Places of the rows that pass the filters, in order.
- * @param {{columns: ResultColumn[], rows: (string | null)[][]}} view
- * @param {{by: number, descending: boolean, search: string, filters: string[]}} state
- */
-function resultOrder({ columns, rows }, { by, descending, search, filters }) {
-  const tests = filters.map((text, column) => resultTest(text, columns[column]));
-  const wanted = search.toLowerCase();
-  const places = rows.map((_, place) => place).filter((place) =>
-    tests.every((test, column) => test(rows[place][column])) &&
-    (!wanted || rows[place].some((cell) => (cell ?? "NULL").toLowerCase().includes(wanted))));
-  if (by < 0) return places;
-  const { ranks, isNumber } = columns[by];
-  return places.sort((one, two) => {
-    const [left, right] = [rows[one][by], rows[two][by]];
-    // What is not there is last, whichever way the rest goes.
-    if (left === null || right === null) return Number(left === null) - Number(right === null) || one - two;
-    const order = ranks ? ranks[one] - ranks[two] : isNumber ? compareNumbers(left, right) : compareTexts(left, right);
-    return (descending ? -order : order) || one - two;
-  });
+/** @param {number} number @param {string} what */
+function counted(number, what) {
+  return `${count(number)} ${number === 1 ? what : `${what}s`}`;
 }
 
-/** What a filter lets through. @param {string} text @param {ResultColumn} column @returns {(cell: string | null) => boolean} */
-function resultTest(text, { isNumber }) {
-  const trimmed = text.trim();
-  if (!trimmed) return () => true;
-  if (/^null$/i.test(trimmed)) return (cell) => cell === null;
-  if (/^not null$/i.test(trimmed)) return (cell) => cell !== null;
-  const match = /^(>=|<=|!=|=|>|<)\s*(.+)$/.exec(trimmed);
-  if (match && !(isNumber && Number.isNaN(Number(match[2])) && match[2] !== "NaN")) {
-    const compareCells = isNumber ? compareNumbers : compareTexts;
-    const holds = /** @type {Record<string, (order: number) => boolean>} */ ({
-      ">=": (order) => order >= 0, "<=": (order) => order <= 0, "!=": (order) => order !== 0,
-      "=": (order) => order === 0, ">": (order) => order > 0, "<": (order) => order < 0,
-    })[match[1]];
-    return (cell) => cell !== null && holds(compareCells(cell, match[2]));
-  }
-  const piece = trimmed.toLowerCase();
-  return (cell) => cell !== null && cell.toLowerCase().includes(piece);
-}
-
-/** By code points, as SQL does. @param {string} one @param {string} two */
-function compareTexts(one, two) {
-  const [left, right] = [[...one], [...two]];
-  for (let at = 0; at < Math.min(left.length, right.length); at += 1) {
-    const order = /** @type {number} */ (left[at].codePointAt(0)) - /** @type {number} */ (right[at].codePointAt(0));
-    if (order) return order;
-  }
-  return left.length - right.length;
-}
-
-/** Exactly, also where a browser's numbers are not; NaN is above all, as in SQL. @param {string} one @param {string} two */
-function compareNumbers(one, two) {
-  const [left, right] = [Number(one), Number(two)];
-  if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(left)) - Number(Number.isNaN(right));
-  if (left !== right) return left < right ? -1 : 1;
-  const plain = /^-?\d+(\.\d*)?$/;
-  if (!plain.test(one) || !plain.test(two)) return 0;
-  const places = Math.max(...[one, two].map((text) => (text.split(".")[1] ?? "").length));
-  const [first, second] = [one, two].map((text) => {
-    const [whole, rest = ""] = text.split(".");
-    return BigInt(whole + rest.padEnd(places, "0"));
-  });
-  return first < second ? -1 : Number(first > second);
-}
-
-/** @param {string | null} cell */
-function shownCell(cell) {
-  return cell === null ? h("i", { class: "faint" }, "NULL") : cell;
-}
-
-/** @param {HTMLElement} cell */
+/** @param {Element} cell */
 function isBig(cell) {
   return cell.scrollWidth > cell.clientWidth || (cell.textContent ?? "").length > 80;
-}
-
-/** The lines under a head, and its picture. @param {ResultColumn} column @param {number} total */
-function summary(column, total) {
-  const share = total ? Math.round((100 * column.nullCount) / total) : 0;
-  const nulls = column.nullCount ? `${column.nullCount && !share ? "<1" : share} % null` : "no nulls";
-  const facts = [nulls, column.nanCount ? `${count(column.nanCount)} NaN` : "", column.distinctCount === null ? "" : `${count(column.distinctCount)} distinct`];
-  const range = column.low === null ? "" : column.low === column.high ? column.low : `${column.low} … ${column.high}`;
-  const top = column.top.map(([text, times]) => `${text}: ${count(times)}`).join("; ");
-  const words = facts.filter(Boolean).join(", ");
-  const title = [words, range, top && `most frequent: ${top}`].filter(Boolean).join("\n");
-  return [
-    h("div", { class: "faint facts", title }, words),
-    range && h("div", { class: "faint facts", title }, range),
-    column.bins.length > 0 && histogram(column),
-    column.bins.length === 0 && column.top.length > 0 && bars(column, total),
-  ].filter(Boolean);
-}
-
-/** @param {ResultColumn} column */
-function histogram({ name, bins, low, high }) {
-  const most = Math.max(...bins);
-  const label = `distribution of ${name} from ${low} to ${high}: ${bins.join(", ")}`;
-  return s("svg", { width: 96, height: 20, viewBox: "0 0 96 20", role: "img", "aria-label": label },
-    s("title", {}, label),
-    ...bins.map((number, place) => {
-      const height = number ? Math.max(1, (19 * number) / most) : 0;
-      return s("rect", { x: place * 8, y: 20 - height, width: 7, height, fill: COLOURS.blue });
-    }));
-}
-
-/** The most frequent texts, the rest hatched by its absence. @param {ResultColumn} column @param {number} total */
-function bars({ name, top }, total) {
-  const label = `most frequent of ${name}: ${top.map(([text, times]) => `${text} ${times}`).join(", ")}`;
-  let x = 0;
-  return s("svg", { width: 96, height: 10, viewBox: "0 0 96 10", role: "img", "aria-label": label },
-    s("title", {}, label), s("rect", { x: 0, y: 1, width: 96, height: 8, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
-    ...top.map(([, times], place) => {
-      const width = (96 * times) / Math.max(total, 1);
-      const bar = s("rect", { x, y: 1, width: Math.max(width - 1, 0.5), height: 8, fill: place % 2 ? COLOURS.sky : COLOURS.blue });
-      x += width;
-      return bar;
-    }));
-}
-
-/**
- * Let a head be dragged wider, or Alt and arrows do it.
- * @param {HTMLElement} grip @param {HTMLElement} button @param {HTMLElement} head @param {(width: number) => void} resize
- */
-function resizable(grip, button, head, resize) {
-  grip.addEventListener("pointerdown", (event) => {
-    const [start, width] = [event.clientX, head.getBoundingClientRect().width];
-    const move = (/** @type {PointerEvent} */ now) => resize(width + now.clientX - start);
-    grip.setPointerCapture(event.pointerId);
-    grip.addEventListener("pointermove", move);
-    grip.addEventListener("pointerup", () => grip.removeEventListener("pointermove", move), { once: true });
-    event.preventDefault();
-  });
-  button.addEventListener("keydown", (event) => {
-    const step = /** @type {Record<string, number>} */ ({ ArrowRight: 16, ArrowLeft: -16 })[event.key];
-    if (!event.altKey || !step) return;
-    resize(head.getBoundingClientRect().width + step);
-    event.preventDefault();
-  });
-}
-
-/** A nested value, to be opened level by level. @param {any} tree @param {boolean} [isOpen] @returns {HTMLElement | string} */
-function branch(tree, isOpen = false) {
-  if (tree === null) return h("i", { class: "faint" }, "NULL");
-  if (!Array.isArray(tree)) return String(tree);
-  const [kind, ...items] = tree;
-  const inner = items.map((item, place) => {
-    const [name, value] = kind === "list" ? [String(place), item] : [leafText(item[0]), item[1]];
-    const below = branch(value);
-    if (below instanceof HTMLDetailsElement) {
-      below.querySelector("summary")?.prepend(`${name}: `);
-      return below;
-    }
-    return h("div", { class: "leaf" }, `${name}: `, below);
-  });
-  return h("details", { open: isOpen }, h("summary", {}, `${kind} of ${count(items.length)}`), ...inner);
-}
-
-/** @param {any} tree @returns {string} */
-function leafText(tree) {
-  if (!Array.isArray(tree)) return String(tree ?? "NULL");
-  return tree.slice(1).map((item) => (Array.isArray(item) ? item.map(leafText).join(": ") : leafText(item))).join(", ");
-}
-
-/** @param {string | null} cell */
-function csvCell(cell) {
-  if (cell === null) return "";
-  const text = /^'.*'$/s.test(cell) ? cell.slice(1, -1) : cell;
-  return text === "" || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** @param {string | null} cell */
-function markdownCell(cell) {
-  return (cell ?? "NULL").replace(/[\\|*_`<>[\]&]/g, (mark) => `\\${mark}`).replaceAll("\n", " ");
 }

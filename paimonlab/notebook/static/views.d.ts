@@ -500,9 +500,16 @@ export interface ProfileColumn {
   longestText: string | null;
 }
 
+export interface ResultCells {
+  exact: ([number, string])[];
+  cut: (number)[];
+  trees: unknown | null;
+}
+
 export interface ResultColumn {
   name: string;
   type: string;
+  value: "binary" | "boolean" | "date" | "decimal" | "double" | "float" | "local timestamp" | "nested" | "other" | "text" | "timestamp" | "whole";
   isNumber: boolean;
   nullCount: number;
   nanCount: number;
@@ -512,7 +519,8 @@ export interface ResultColumn {
   bins: (number)[];
   top: ([string, number])[];
   ranks: (number)[] | null;
-  trees: unknown | null;
+  zone: string | null;
+  cells: ResultCells;
 }
 
 export interface ResultRows {

@@ -71,7 +71,7 @@ from paimonlab.notebook.views.problem import (
     problem_lines,
 )
 from paimonlab.notebook.views.profile import Profile, ProfileColumn
-from paimonlab.notebook.views.result import ResultColumn, ResultRows
+from paimonlab.notebook.views.result import ResultCells, ResultColumn, ResultRows
 from paimonlab.notebook.views.schemas import (
     SchemaColumn,
     SchemaDifference,
@@ -167,6 +167,7 @@ __all__ = [
     "ProblemLine",
     "Profile",
     "ProfileColumn",
+    "ResultCells",
     "ResultColumn",
     "ResultRows",
     "SchemaColumn",

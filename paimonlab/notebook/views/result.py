@@ -6,6 +6,19 @@ from typing import Any
 
 import msgspec
 
+from paimonlab.notebook.column_kinds import ColumnKind
+
+
+class ResultCells(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the texts of some rows of a column do not say."""
+
+    exact: tuple[tuple[int, str], ...]
+    """Rows, counted from 0, whose text is shown in quotes or with escapes, and that text."""
+    cut: tuple[int, ...]
+    """Rows whose cell has only the beginning."""
+    trees: list[Any] | None
+    """Nested values, as `paimonlab.notebook.display.trees` writes them."""
+
 
 class ResultColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A column of a result, and what is in it."""
@@ -13,8 +26,9 @@ class ResultColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     type: str
     """As SQL writes it."""
+    value: ColumnKind
+    """Which kind of values it has: how they are compared, and written in SQL."""
     is_number: bool
-    """Whether its cells are numbers, to be compared as such."""
     null_count: int
     nan_count: int
     distinct_count: int | None
@@ -28,8 +42,10 @@ class ResultColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The most frequent texts and how often each occurs."""
     ranks: tuple[int, ...] | None
     """Order of the shown rows by this column; None: as the cells are written."""
-    trees: list[Any] | None
-    """Nested values of the shown rows, as `paimonlab.notebook.display.trees` writes them."""
+    zone: str | None
+    """Time zone that moments are shown in."""
+    cells: ResultCells
+    """What there is about the cells of the shown rows."""
 
 
 class ResultRows(
@@ -39,7 +55,7 @@ class ResultRows(
 
     columns: tuple[ResultColumn, ...]
     rows: tuple[tuple[str | None, ...], ...]
-    """Cells as text, NULL as null."""
+    """The first rows: cells as text, NULL as null; more are asked for."""
     row_count: int
     """Rows that were fetched."""
     has_more_rows: bool
