@@ -12,6 +12,8 @@ from paimonlab.spark import connect
 class FakeCatalog:
     """A catalog of two tables that only have names."""
 
+    is_read_only = False
+
     def databases(self) -> list[str]:
         return ["air"]
 

@@ -2334,229 +2334,111 @@ return render;
 })(),
 "result": (() => {
 
-
-const RESULT_CSS = `
-table.result { border-collapse: separate; border-spacing: 0; }
-.result td { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; max-width: 24em; cursor: cell; border-bottom: 1px solid #8883; }
-.result th { border-bottom: 1px solid #8888; position: relative; max-width: 24em; }
-.result thead { position: sticky; top: 0; z-index: 2; } .result thead th { position: relative; background: var(--jp-layout-color0, Canvas); }
-.result .number { position: sticky; left: 0; background: var(--jp-layout-color0, Canvas); text-align: right; cursor: default; z-index: 1; font-weight: normal; white-space: nowrap; overflow-wrap: normal; }
-.result thead th.number { position: sticky; left: 0; z-index: 3; } input::placeholder { color: inherit; opacity: .75; }
-.result button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
-.result .filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
-.result .facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.grip { position: absolute; right: 0; top: 0; bottom: 0; width: 7px; cursor: col-resize; touch-action: none; border-right: 2px solid #8885; }
-.opened { border: 1px solid #8888; border-radius: 3px; padding: 4px 8px; margin-top: 6px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
-.opened details { margin-left: 1em; white-space: normal; } .opened .leaf { margin-left: 2em; white-space: normal; }
-`;
-
-function render({ data, el }) {
-  const { columns, rows, footer } = data.view;
-  const title = `${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}, ${columns.length} ${columns.length === 1 ? "column" : "columns"}`;
-  const { body, say, stop } = frame(el, { title, note: footer, css: RESULT_CSS });
-  const widths = h("style");
-  const state = { by: -1, descending: false, search: "", filters: columns.map(() => "") };
-    let shown = [];
-    let focus = [0, 0];
-
-  const lines = rows.map((row, place) =>
-    h("tr", { "aria-rowindex": place + 2 },
-      h("th", { class: "number faint", scope: "row" }, place + 1),
-      ...row.map((cell, column) => h("td", { class: `c${column}${columns[column].isNumber ? " right" : ""}`, tabindex: "-1" }, shownCell(cell)))));
-  const tbody = h("tbody");
-
-  const draw = () => {
-    shown = resultOrder(data.view, state);
-    tbody.replaceChildren(...shown.map((place) => lines[place]));
-    found.replaceChildren(shown.length === rows.length ? "" : `${count(shown.length)} of ${count(rows.length)} rows`);
-    focus = [0, focus[1]];
-    lines.forEach((line) => line.querySelector("td[tabindex='0']")?.setAttribute("tabindex", "-1"));
-    cellAt(focus)?.setAttribute("tabindex", "0");
-  };
-    const cellAt = ([row, column]) => (lines[shown[row]]?.children[column + 1]);
-    const go = (row, column) => {
-    cellAt(focus)?.setAttribute("tabindex", "-1");
-    focus = [Math.max(0, Math.min(shown.length - 1, row)), Math.max(0, Math.min(columns.length - 1, column))];
-    const cell = cellAt(focus);
-    cell?.setAttribute("tabindex", "0");
-    cell?.focus();
-  };
-
-  const heads = columns.map((column, place) => {
-    const arrow = h("span", { "aria-hidden": "true" });
-    const button = h("button", { class: "sort", title: "sort; Alt with arrows makes the column wider or narrower", onclick: () => sort(place) }, column.name, " ", arrow);
-    const grip = h("span", { class: "grip", "aria-hidden": "true" });
-    const head = h("th", { scope: "col", class: `c${place}${column.isNumber ? " right" : ""}`, "aria-sort": "none" },
-      button, h("div", { class: "faint facts" }, column.type), ...summary(column, data.view.summarisedCount), grip);
-    resizable(grip, button, head, (width) => resize(place, width));
-    return { head, arrow };
-  });
-    const sizes = [];
-    const resize = (place, width) => {
-    sizes[place] = Math.max(40, Math.round(width));
-    widths.textContent = sizes.map((size, at) => `.result .c${at} { width: ${size}px; min-width: ${size}px; max-width: ${size}px; box-sizing: border-box; }`).join("");
-  };
-    const sort = (place) => {
-    const again = state.by === place;
-    if (again && state.descending) state.by = -1;
-    else state.by = place;
-    state.descending = again && !state.descending;
-    heads.forEach(({ head, arrow }, at) => {
-      const direction = at !== state.by ? "none" : state.descending ? "descending" : "ascending";
-      head.setAttribute("aria-sort", direction);
-      arrow.replaceChildren({ none: "", ascending: "▲", descending: "▼" }[direction] ?? "");
-    });
-    draw();
-    say(state.by < 0 ? "not sorted" : `sorted by ${columns[place].name}, ${state.descending ? "descending" : "ascending"}`);
-  };
-  const filters = columns.map((column, place) =>
-    h("th", { class: `c${place}` }, h("input", {
-      class: "filter", type: "search", "aria-label": `filter ${column.name}`, placeholder: "filter",
-      title: "a piece of text; > 5, <= 5, = x, != x; null, not null",
-      oninput: (event) => { state.filters[place] = event.target.value; draw(); },
-    })));
-  const found = h("span", { class: "faint", role: "status" });
-  const search = h("input", { type: "search", placeholder: "search", "aria-label": "search all columns",
-    oninput: (event) => { state.search = event.target.value; draw(); } });
-  const asText = (write, between) =>
-    [columns.map((column) => write(column.name)), ...shown.map((place) => rows[place].map(write))].map((row) => row.join(between));
-  const csv = () => asText(csvCell, ",").join("\n");
-  const markdown = () => {
-    const [head, ...rest] = asText(markdownCell, " | ");
-    return [head, columns.map(() => "---").join(" | "), ...rest].map((row) => `| ${row} |`).join("\n");
-  };
-  const quiet = (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said);
-
-  const opened = h("div", { class: "opened", role: "region", "aria-label": "the whole cell", tabindex: "0", hidden: true });
-  const open = () => {
-    const [row, column] = focus;
-    const place = shown[row];
-    if (place === undefined) return;
-    const tree = (columns[column].trees)?.[place];
-    opened.hidden = false;
-    opened.replaceChildren(h("b", {}, `${columns[column].name}, row ${place + 1}`), "\n", tree ? branch(tree, true) : shownCell(rows[place][column]));
-  };
-  const copy = async (text) => {
-    try {
-      await navigator.clipboard.writeText(text);
-      quiet(`copied: ${text}`);
-    } catch {
-      quiet(text);
-    }
-  };
-  tbody.addEventListener("click", (event) => {
-    const cell = (event.target).closest("td");
-    if (!cell) return;
-    const row = shown.indexOf(lines.indexOf((cell.parentElement)));
-    go(row, Array.prototype.indexOf.call(cell.parentElement?.children, cell) - 1);
-    if (isBig(cell) || columns[focus[1]].trees) open();
-  });
-  tbody.addEventListener("keydown", (event) => {
-    const [row, column] = focus;
-    const all = event.ctrlKey || event.metaKey;
-    const moves = ({
-      ArrowRight: () => go(row, column + 1),
-      ArrowLeft: () => go(row, column - 1),
-      ArrowDown: () => go(row + 1, column),
-      ArrowUp: () => go(row - 1, column),
-      PageDown: () => go(row + 15, column),
-      PageUp: () => go(row - 15, column),
-      Home: () => go(all ? 0 : row, 0),
-      End: () => go(all ? shown.length - 1 : row, columns.length - 1),
-      Enter: open,
-      " ": open,
-    });
-    const place = shown[row];
-    if (all && event.key.toLowerCase() === "c" && place !== undefined) {
-      copy(event.shiftKey ? rows[place].map((cell) => cell ?? "NULL").join("\t") : rows[place][column] ?? "NULL");
-    } else if (moves[event.key]) moves[event.key]();
-    else return;
-    event.preventDefault();
-  });
-
-  const table = h("table", { class: "result", role: "grid", "aria-label": title, "aria-rowcount": rows.length + 1, "aria-colcount": columns.length + 1 },
-    h("thead", {}, h("tr", {}, h("th", { class: "number faint", scope: "col" }, "row"), ...heads.map(({ head }) => head)),
-      h("tr", {}, h("th", { class: "number" }), ...filters)), tbody);
-  body.append(widths,
-    h("div", { class: "row" }, search, found, copyButton("copy CSV", csv, quiet), copyButton("copy Markdown", markdown, quiet),
-      h("span", { class: "faint" }, "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row")),
-    h("div", { class: "scroll" }, table), opened);
-  draw();
-  return stop;
-}
-
-function resultOrder({ columns, rows }, { by, descending, search, filters }) {
-  const tests = filters.map((text, column) => resultTest(text, columns[column]));
-  const wanted = search.toLowerCase();
-  const places = rows.map((_, place) => place).filter((place) =>
-    tests.every((test, column) => test(rows[place][column])) &&
-    (!wanted || rows[place].some((cell) => (cell ?? "NULL").toLowerCase().includes(wanted))));
-  if (by < 0) return places;
-  const { ranks, isNumber } = columns[by];
-  return places.sort((one, two) => {
-    const [left, right] = [rows[one][by], rows[two][by]];
-    if (left === null || right === null) return Number(left === null) - Number(right === null) || one - two;
-    const order = ranks ? ranks[one] - ranks[two] : isNumber ? compareNumbers(left, right) : compareTexts(left, right);
-    return (descending ? -order : order) || one - two;
-  });
-}
-
-function resultTest(text, { isNumber }) {
-  const trimmed = text.trim();
-  if (!trimmed) return () => true;
-  if (/^null$/i.test(trimmed)) return (cell) => cell === null;
-  if (/^not null$/i.test(trimmed)) return (cell) => cell !== null;
-  const match = /^(>=|<=|!=|=|>|<)\s*(.+)$/.exec(trimmed);
-  if (match && !(isNumber && Number.isNaN(Number(match[2])) && match[2] !== "NaN")) {
-    const compareCells = isNumber ? compareNumbers : compareTexts;
-    const holds = ({
-      ">=": (order) => order >= 0, "<=": (order) => order <= 0, "!=": (order) => order !== 0,
-      "=": (order) => order === 0, ">": (order) => order > 0, "<": (order) => order < 0,
-    })[match[1]];
-    return (cell) => cell !== null && holds(compareCells(cell, match[2]));
-  }
-  const piece = trimmed.toLowerCase();
-  return (cell) => cell !== null && cell.toLowerCase().includes(piece);
-}
-
-function compareTexts(one, two) {
-  const [left, right] = [[...one], [...two]];
-  for (let at = 0; at < Math.min(left.length, right.length); at += 1) {
-    const order = (left[at].codePointAt(0)) - (right[at].codePointAt(0));
-    if (order) return order;
-  }
-  return left.length - right.length;
-}
-
-function compareNumbers(one, two) {
-  const [left, right] = [Number(one), Number(two)];
-  if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(left)) - Number(Number.isNaN(right));
-  if (left !== right) return left < right ? -1 : 1;
-  const plain = /^-?\d+(\.\d*)?$/;
-  if (!plain.test(one) || !plain.test(two)) return 0;
-  const places = Math.max(...[one, two].map((text) => (text.split(".")[1] ?? "").length));
-  const [first, second] = [one, two].map((text) => {
-    const [whole, rest = ""] = text.split(".");
-    return BigInt(whole + rest.padEnd(places, "0"));
-  });
-  return first < second ? -1 : Number(first > second);
-}
-
 function shownCell(cell) {
   return cell === null ? h("i", { class: "faint" }, "NULL") : cell;
 }
 
-function isBig(cell) {
-  return cell.scrollWidth > cell.clientWidth || (cell.textContent ?? "").length > 80;
+function branch(tree, isOpen = false) {
+  if (tree === null) return h("i", { class: "faint" }, "NULL");
+  if (!Array.isArray(tree)) return String(tree);
+  const [kind, ...items] = tree;
+  const inner = items.map((item, place) => {
+    const [name, value] = kind === "list" ? [String(place), item] : [leafText(item[0]), item[1]];
+    const below = branch(value);
+    if (below instanceof HTMLDetailsElement) {
+      below.querySelector("summary")?.prepend(`${name}: `);
+      return below;
+    }
+    return h("div", { class: "leaf" }, `${name}: `, below);
+  });
+  return h("details", { open: isOpen }, h("summary", {}, `${kind} of ${count(items.length)}`), ...inner);
 }
 
-function summary(column, total) {
+function leafText(tree) {
+  if (!Array.isArray(tree)) return String(tree ?? "NULL");
+  return tree.slice(1).map((item) => (Array.isArray(item) ? item.map(leafText).join(": ") : leafText(item))).join(", ");
+}
+
+
+
+
+function asCsv(columns, rows) {
+  whole(columns, rows);
+  return [columns.map(({ name }) => csvField(name)), ...rows.map(({ exact }) => exact.map(csvField))].map((row) => row.join(",")).join("\n");
+}
+
+function asMarkdown(columns, rows) {
+  whole(columns, rows);
+  const lines = [columns.map(({ name }) => markdownField(name)), columns.map(() => "---"), ...rows.map(({ cells }) => cells.map(markdownField))];
+  return lines.map((row) => `| ${row.join(" | ")} |`).join("\n");
+}
+
+function asInsert(columns, rows) {
+  whole(columns, rows);
+  const names = columns.map(({ name }) => `\`${name.replaceAll("`", "``")}\``).join(", ");
+  const lines = rows.map(({ exact }) => `(${exact.map((text, column) => sqlLiteral(text, columns[column])).join(", ")})`);
+  return `INSERT INTO my_table (${names}) VALUES\n${lines.join(",\n")};`;
+}
+
+function whole(columns, rows) {
+  const found = rows.find(({ cut }) => cut.some(Boolean));
+  if (found) throw new Error(`row ${found.place + 1}, ${columns[found.cut.indexOf(true)].name}: only the beginning of the value is here; --to FILE writes it`);
+}
+
+function csvField(text) {
+  if (text === null) return "";
+  return text === "" || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function markdownField(cell) {
+  return (cell ?? "NULL").replace(/[\\|*_`<>[\]&~#]/g, (mark) => `\\${mark}`).replaceAll("\n", " ");
+}
+
+function sqlLiteral(text, { name, value, type, zone }) {
+  if (text === null) return "NULL";
+  switch (value) {
+    case "whole":
+      return text + ({ tinyint: "Y", smallint: "S", bigint: "L" }[type] ?? "");
+    case "decimal":
+      return `${text}BD`;
+    case "float":
+    case "double":
+      return `CAST('${text}' AS ${value.toUpperCase()})`;
+    case "boolean":
+      return text;
+    case "text":
+      return sqlText(text);
+    case "date":
+      return `DATE'${text}'`;
+    case "timestamp":
+      return `TIMESTAMP_NTZ'${text}'`;
+    case "local timestamp":
+      return `TIMESTAMP'${text} ${zone}'`;
+    case "binary":
+      return `X'${text.slice(2)}'`;
+    default:
+      throw new Error(`${name}: there are no literals of type ${type}; --to FILE writes such values`);
+  }
+}
+
+function sqlText(text) {
+  const special = /['\\]|\$(?=\{)|[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+  return `'${text.replace(special, (mark) => (mark === "'" || mark === "\\" ? `\\${mark}` : `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`))}'`;
+}
+
+
+
+function factWords(column, total) {
   const share = total ? Math.round((100 * column.nullCount) / total) : 0;
   const nulls = column.nullCount ? `${column.nullCount && !share ? "<1" : share} % null` : "no nulls";
   const facts = [nulls, column.nanCount ? `${count(column.nanCount)} NaN` : "", column.distinctCount === null ? "" : `${count(column.distinctCount)} distinct`];
+  return facts.filter(Boolean).join(", ");
+}
+
+function summary(column, total) {
+  const words = factWords(column, total);
   const range = column.low === null ? "" : column.low === column.high ? column.low : `${column.low} … ${column.high}`;
   const top = column.top.map(([text, times]) => `${text}: ${count(times)}`).join("; ");
-  const words = facts.filter(Boolean).join(", ");
   const title = [words, range, top && `most frequent: ${top}`].filter(Boolean).join("\n");
   return [
     h("div", { class: "faint facts", title }, words),
@@ -2607,35 +2489,638 @@ function resizable(grip, button, head, resize) {
   });
 }
 
-function branch(tree, isOpen = false) {
-  if (tree === null) return h("i", { class: "faint" }, "NULL");
-  if (!Array.isArray(tree)) return String(tree);
-  const [kind, ...items] = tree;
-  const inner = items.map((item, place) => {
-    const [name, value] = kind === "list" ? [String(place), item] : [leafText(item[0]), item[1]];
-    const below = branch(value);
-    if (below instanceof HTMLDetailsElement) {
-      below.querySelector("summary")?.prepend(`${name}: `);
-      return below;
-    }
-    return h("div", { class: "leaf" }, `${name}: `, below);
+
+
+
+const COMPARISON = /^(>=|<=|!=|=|>|<)[ \t]*(.+)$/s;
+const NUMBER = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?$/i;
+const MOMENT = /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[ T]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?)?$/;
+
+function rowOrder(columns, { count, cell, exact }, { by, descending, search, filters }) {
+  const wanted = strip(search).toLowerCase();
+  const tests = filters.flatMap((text, column) => {
+    const test = rowTest(text, columns[column]);
+    return test ? [(place) => test(exact(place, column))] : [];
   });
-  return h("details", { open: isOpen }, h("summary", {}, `${kind} of ${count(items.length)}`), ...inner);
+  const all = columns.map((_, column) => column);
+  if (wanted) tests.push((place) => all.some((column) => (exact(place, column) ?? "").toLowerCase().includes(wanted) && exact(place, column) !== null));
+  const places = Array.from({ length: count }, (_, place) => place).filter((place) => tests.every((test) => test(place)));
+  if (by < 0) return places;
+  const { ranks, value } = columns[by];
+  const keys = ranks ? [] : places.map((place) => [place, exact(place, by)]);
+  const text = new Map((keys));
+  const order = comparison(value);
+  return places.sort((one, two) => {
+    const missing = Number(cell(one, by) === null) - Number(cell(two, by) === null);
+    if (missing || cell(one, by) === null) return missing || one - two;
+    const found = ranks ? ranks[one] - ranks[two] : order((text.get(one)), (text.get(two)));
+    return (descending ? -found : found) || one - two;
+  });
 }
 
-function leafText(tree) {
-  if (!Array.isArray(tree)) return String(tree ?? "NULL");
-  return tree.slice(1).map((item) => (Array.isArray(item) ? item.map(leafText).join(": ") : leafText(item))).join(", ");
+function rowTest(text, { value }) {
+  const trimmed = strip(text);
+  if (!trimmed) return null;
+  const words = trimmed.toLowerCase().split(/[ \t]+/).join(" ");
+  if (words === "null") return (cell) => cell === null;
+  if (words === "not null") return (cell) => cell !== null;
+  const match = COMPARISON.exec(trimmed);
+  const limit = match && literal(match[2], value);
+  if (match && limit !== null) {
+    const order = comparison(value);
+    const holds = ({
+      ">=": (found) => found >= 0, "<=": (found) => found <= 0, "!=": (found) => found !== 0,
+      "=": (found) => found === 0, ">": (found) => found > 0, "<": (found) => found < 0,
+    })[match[1]];
+    return (cell) => cell !== null && holds(order(cell, limit));
+  }
+  const piece = trimmed.toLowerCase();
+  return (cell) => cell !== null && cell.toLowerCase().includes(piece);
 }
 
-function csvCell(cell) {
-  if (cell === null) return "";
-  const text = /^'.*'$/s.test(cell) ? cell.slice(1, -1) : cell;
-  return text === "" || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function strip(text) {
+  return text.replace(/^[ \t]+|[ \t]+$/g, "");
 }
 
-function markdownCell(cell) {
-  return (cell ?? "NULL").replace(/[\\|*_`<>[\]&]/g, (mark) => `\\${mark}`).replaceAll("\n", " ");
+function literal(text, kind) {
+  switch (kind) {
+    case "whole":
+    case "decimal":
+      return text.length <= 100 && NUMBER.test(text) ? text : null;
+    case "float":
+    case "double":
+      if (/^nan$/i.test(text)) return "NaN";
+      if (/^-?infinity$/i.test(text)) return text.startsWith("-") ? "-Infinity" : "Infinity";
+      return text.length <= 100 && NUMBER.test(text) ? text : null;
+    case "text":
+      return /^'.*'$/s.test(text) && text.length > 1 ? text.slice(1, -1).replaceAll("''", "'") : text;
+    case "boolean":
+      return /^(true|false)$/i.test(text) ? text.toLowerCase() : null;
+    case "date":
+      return text.length === 10 ? dayOrMoment(text)?.slice(0, 10) ?? null : null;
+    case "timestamp":
+    case "local timestamp":
+      return dayOrMoment(text);
+    case "binary":
+      return /^0x([0-9a-f]{2})*$/i.test(text) ? text.toLowerCase() : null;
+    default:
+      return null;
+  }
+}
+
+function dayOrMoment(text) {
+  const match = MOMENT.exec(text);
+  if (!match) return null;
+  const [year, month, day, hour = "00", minute = "00", second = "00", fraction = ""] = match.slice(1);
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  const isDay = Number(year) > 0 && date.getUTCFullYear() === Number(year) && date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+  if (!isDay || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const rest = fraction.replace(/0+$/, "");
+  return `${year}-${month}-${day} ${hour}:${minute}:${second}${rest && `.${rest}`}`;
+}
+
+function comparison(kind) {
+  if (kind === "whole" || kind === "decimal") return compareExactly;
+  if (kind === "float") return (one, two) => compareFloats(Math.fround(Number(one)), Math.fround(Number(two)));
+  if (kind === "double") return (one, two) => compareFloats(Number(one), Number(two));
+  if (kind === "date" || kind === "timestamp" || kind === "local timestamp") return compareMoments;
+  return compareTexts;
+}
+
+function compareTexts(one, two) {
+  for (let at = 0; at < Math.min(one.length, two.length); at += 1) {
+    const [left, right] = [one.charCodeAt(at), two.charCodeAt(at)];
+    if (left === right) continue;
+    const [isHalf, isOtherHalf] = [left, right].map((unit) => unit >= 0xd800 && unit < 0xe000);
+    return isHalf === isOtherHalf ? left - right : Number(isHalf) - Number(isOtherHalf);
+  }
+  return one.length - two.length;
+}
+
+function compareMoments(one, two) {
+  const [left, right] = [one, two].map((text) => /^([+-]?[0-9]+)(-.*)$/.exec(text));
+  if (!left || !right || Number(left[1]) === Number(right[1])) return compareTexts(left?.[2] ?? one, right?.[2] ?? two);
+  return Number(left[1]) - Number(right[1]);
+}
+
+function compareFloats(one, two) {
+  if (Number.isNaN(one) || Number.isNaN(two)) return Number(Number.isNaN(one)) - Number(Number.isNaN(two));
+  return one === two ? 0 : one < two ? -1 : 1;
+}
+
+function compareExactly(one, two) {
+  const [[left, scale], [right, otherScale]] = [one, two].map(digits);
+  const most = Math.max(scale, otherScale);
+  const [first, second] = [left * 10n ** BigInt(most - scale), right * 10n ** BigInt(most - otherScale)];
+  return first < second ? -1 : Number(first > second);
+}
+
+function digits(text) {
+  const [mantissa, exponent = "0"] = text.toLowerCase().split("e");
+  const [whole, rest = ""] = mantissa.split(".");
+  const all = BigInt((whole + rest).replace("+", ""));
+  const scale = rest.length - Number(exponent);
+  return scale < 0 ? [all * 10n ** BigInt(-scale), 0] : [all, scale];
+}
+
+
+
+const PAGE = 200;
+const PAGES_KEPT = 100;
+
+function rowSource(view, ask) {
+  const { columns, rows } = view;
+  const isCut = columns.some((column) => column.cells.cut.length > 0);
+  const isAllHere = rows.length === view.rowCount;
+  const here = arranged(rows, columns.map((column) => column.cells), rows.map((_, place) => place));
+  const texts = { count: rows.length, cell: (place, column) => rows[place][column], exact: (place, column) => here[place].exact[column] };
+  let asks = ask !== null && (!isAllHere || isCut);
+    let order = asks ? null : rows.map((_, place) => place);
+  let count = asks ? view.rowCount : rows.length;
+    const pages = new Map();
+    const asked = new Map();
+  let turn = 0;
+    let now = { by: -1, descending: false, search: "", filters: [] };
+
+    const query = ({ by, descending, search, filters }) => ({
+    ...(by >= 0 && { by, descending }),
+    ...(search && { search }),
+    filters: filters.flatMap((text, column) => (text ? [[column, text]] : [])),
+  });
+    const askFor = async (start, length, whole) => {
+    const reply = await (ask)({ rows: query(now), start, count: length, whole });
+    return { count: reply.count, rows: arranged(reply.rows, reply.columns, reply.places) };
+  };
+    const load = (page) => {
+    const mine = turn;
+    const promise = askFor(page * PAGE, PAGE, false).then((found) => {
+      if (mine !== turn) return;
+      count = found.count;
+      pages.set(page, found.rows);
+      const oldest = pages.size > PAGES_KEPT ? pages.keys().next().value : undefined;
+      if (oldest !== undefined) pages.delete(oldest);
+    }).finally(() => { if (mine === turn) asked.delete(page); });
+    asked.set(page, promise);
+    return promise;
+  };
+  const isPlain = () => now.by < 0 && !now.search && now.filters.every((text) => !text);
+
+  return {
+    get asks() { return asks; },
+    isCut,
+    query: () => query(now),
+    get count() { return count; },
+        get total() { return asks ? view.rowCount : rows.length; },
+        leave() {
+      asks = false;
+      order = [];
+    },
+        arrange(state) {
+      now = { ...state, filters: state.filters.slice() };
+      turn += 1;
+      pages.clear();
+      asked.clear();
+      if (order) {
+        order = rowOrder(columns, texts, now);
+        count = order.length;
+        return null;
+      }
+      if (isPlain()) {
+        count = view.rowCount;
+        return null;
+      }
+      return load(0);
+    },
+        at(position) {
+      if (order) return here[order[position]] ?? null;
+      if (isPlain() && position < here.length) return here[position];
+      return pages.get(Math.floor(position / PAGE))?.[position % PAGE] ?? null;
+    },
+        need(first, end) {
+      if (order || (isPlain() && end <= here.length)) return null;
+      const missing = [];
+      for (let page = Math.floor(first / PAGE); page * PAGE < end; page += 1) {
+        if (!pages.has(page)) missing.push(asked.get(page) ?? load(page));
+      }
+      return missing.length ? Promise.all(missing) : null;
+    },
+        async whole(position) {
+      if (order) return position === undefined ? order.map((place) => here[place]) : [here[order[position]]];
+      if (position !== undefined) return (await askFor(position, 1, true)).rows;
+            const all = [];
+      while (all.length < count) {
+                const some = (await askFor(all.length, 1000, true)).rows;
+        if (!some.length) break;
+        all.push(...some);
+      }
+      return all;
+    },
+  };
+}
+
+function arranged(rows, details, places) {
+  const made = rows.map((cells, at) => ({
+    place: places[at], cells, exact: cells.slice(), cut: ([]),
+    trees: details.map(({ trees }) => (trees)?.[at] ?? null),
+  }));
+  details.forEach(({ exact, cut }, column) => {
+    for (const [at, text] of exact) made[at].exact[column] = text;
+    for (const at of cut) made[at].cut[column] = true;
+  });
+  return made;
+}
+
+
+
+const CHARACTER = 7.4;
+const SMALL_CHARACTER = 6.2;
+const PADDING = 20;
+
+function usualWidth(column, cells, facts) {
+  const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL")));
+  const least = Math.max(column.bins.length || column.top.length ? 116 : 70, facts.length * SMALL_CHARACTER + PADDING);
+  return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
+}
+
+function textColumns(text) {
+  let width = 0;
+  for (const character of text.slice(0, 60)) width += (character.codePointAt(0)) > 0x1100 ? 1.8 : 1;
+  return width;
+}
+
+function widthRules(widths, numberWidth, fixedCount) {
+  let left = numberWidth;
+  const fixed = widths.slice(0, fixedCount).map((width, at) => {
+    const edge = at === fixedCount - 1 ? "border-right: 2px solid #8888;" : "";
+    const rule = `.c${at} { position: sticky; left: ${left}px; z-index: 1; background: var(--back); ${edge} } thead .c${at} { z-index: 3; }`;
+    left += width;
+    return rule;
+  });
+  const total = widths.reduce((sum, width) => sum + width, numberWidth);
+  return [`.result { width: ${total}px; } .number { width: ${numberWidth}px; }`, ...fixed].join("\n");
+}
+
+
+const ROW_HEIGHT = 24;
+const ROWS_AROUND = 8;
+
+function rowWindow({ box, head, body, columnCount, count, make, need }) {
+  const spacer = () => h("td", { colspan: columnCount, style: "padding:0;border:0;height:0" });
+  const [above, below] = [spacer(), spacer()];
+  const edges = [above, below].map((cell) => h("tr", { "aria-hidden": "true", role: "presentation" }, cell));
+    let drawn = new Map();
+  let isEven = true;
+    const heights = new Map();
+    let tops = null;
+
+  const layOut = () => {
+    const known = [...heights.values()];
+    const usual = known.length ? known.reduce((sum, one) => sum + one, 0) / known.length : ROW_HEIGHT;
+    const made = new Float64Array(count() + 1);
+    for (let at = 0; at < count(); at += 1) made[at + 1] = made[at] + (heights.get(at) ?? usual);
+    return made;
+  };
+    const offset = (position) => {
+    if (isEven) return position * ROW_HEIGHT;
+    tops ??= layOut();
+    return tops[position];
+  };
+    const positionAt = (y) => {
+    if (isEven) return Math.floor(y / ROW_HEIGHT);
+    let [low, high] = [0, count()];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (offset(middle + 1) <= y) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const room = () => Math.max(box.clientHeight - head.offsetHeight, 3 * ROW_HEIGHT);
+
+    const draw = (anew = false) => {
+    const first = Math.max(0, Math.min(positionAt(box.scrollTop), count() - 1) - ROWS_AROUND);
+    const end = Math.min(count(), positionAt(box.scrollTop + room()) + 1 + ROWS_AROUND);
+    if (!anew && drawn.size === end - first && drawn.has(first)) return;
+    const next = new Map();
+    for (let at = first; at < end; at += 1) next.set(at, (!anew && drawn.get(at)) || make(at));
+    drawn = next;
+    above.style.height = `${offset(first)}px`;
+    below.style.height = `${offset(count()) - offset(Math.max(first, end))}px`;
+    body.replaceChildren(edges[0], ...drawn.values(), edges[1]);
+    need(first, end);
+    if (!isEven) measure();
+  };
+  const measure = () => {
+    const top = positionAt(box.scrollTop);
+    const before = offset(top);
+    let changed = false;
+    drawn.forEach((row, at) => {
+      const height = row.getBoundingClientRect().height;
+      if (height && heights.get(at) !== height) {
+        heights.set(at, height);
+        changed = true;
+      }
+    });
+    if (!changed) return;
+    tops = null;
+    const [first, end] = [Math.min(...drawn.keys()), Math.max(...drawn.keys()) + 1];
+    above.style.height = `${offset(first)}px`;
+    below.style.height = `${offset(count()) - offset(end)}px`;
+    if (top >= first) box.scrollTop += offset(top) - before;
+  };
+  const forget = () => {
+    heights.clear();
+    tops = null;
+    drawn.clear();
+  };
+  box.addEventListener("scroll", () => draw());
+
+  return {
+    draw,
+        restart(isTop) {
+      const top = Math.max(0, Math.min(positionAt(box.scrollTop), count() - 1));
+      forget();
+      draw(true);
+      box.scrollTop = isTop ? 0 : offset(top);
+      draw();
+    },
+        set even(even) { isEven = even; },
+        show(position) {
+      for (let tries = 0; tries < 3; tries += 1) { // what comes into sight may turn out higher
+        const [top, bottom] = [offset(position), offset(position + 1)];
+        if (top < box.scrollTop) box.scrollTop = top;
+        else if (bottom > box.scrollTop + room()) box.scrollTop = Math.min(top, bottom - room());
+        draw();
+        if (isEven) break;
+      }
+    },
+        row: (position) => drawn.get(position),
+    get page() { return Math.max(1, Math.floor(room() / ROW_HEIGHT) - 1); },
+  };
+}
+
+
+
+const BROWSED = 100_000;
+const TELL_MILLIS = 200;
+const RESULT_CSS = `
+.result { border-collapse: separate; border-spacing: 0; table-layout: fixed; --back: var(--jp-layout-color0, Canvas); }
+td { height: 24px; box-sizing: border-box; line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; border-bottom: 1px solid #8883; }
+.wrap td { white-space: pre-wrap; height: auto; } .clip { max-height: 216px; overflow: hidden; }
+th { border-bottom: 1px solid #8888; max-width: none; box-sizing: border-box; overflow: hidden; }
+thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
+.number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; font-weight: normal; white-space: nowrap; }
+tbody .number { cursor: copy; border-color: #8883; padding-top: 2px; } thead .number { z-index: 4; } input::placeholder { color: inherit; opacity: .75; }
+button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
+.facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.here .number { box-shadow: inset 3px 0 ${COLOURS.orange}; } td:focus-visible { outline-offset: -3px; }
+.rows { overflow-anchor: none; max-height: 32em; } .small { width: 4em; }
+.grip { position: absolute; right: 0; top: 0; bottom: 0; width: 7px; cursor: col-resize; touch-action: none; border-right: 2px solid #8885; }
+.opened { border: 1px solid #8888; border-radius: 3px; padding: 4px 8px; margin-top: 6px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
+.opened details { margin-left: 1em; white-space: normal; } .leaf { margin-left: 2em; white-space: normal; }
+`;
+
+function render({ data, el, host }) {
+  const { columns, rows, footer, rowCount } = data.view;
+  const title = `${counted(rowCount, "row")}, ${counted(columns.length, "column")}`;
+  const { body, say, stop } = frame(el, { title, note: footer, css: RESULT_CSS });
+  const quiet = (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said);
+  const failed = (reason) => quiet(reason instanceof Error ? reason.message : String(reason));
+  const source = rowSource(data.view, host.ask);
+  const state = { by: -1, descending: false, search: "", filters: columns.map(() => "") };
+    let focus = [0, 0];
+  let isWrapped = false;
+  const browsed = () => Math.min(source.count, BROWSED);
+
+  const tbody = h("tbody");
+    const makeRow = (position) => {
+    const row = source.at(position);
+    const isHere = position === focus[0];
+    const cells = columns.map(({ isNumber }, column) => {
+      const shown = row ? shownCell(row.cells[column]) : "…";
+      return h("td", { class: `c${column}${isNumber ? " right" : ""}`, tabindex: isHere && column === focus[1] ? "0" : "-1" },
+        isWrapped ? h("div", { class: "clip" }, shown) : shown);
+    });
+    return h("tr", { "aria-rowindex": position + 3, "aria-busy": row ? null : "true", class: isHere && "here" },
+      h("th", { class: "number faint", scope: "row", title: "copy this row" }, row ? count(row.place + 1) : ""), ...cells);
+  };
+  const need = (first, end) => {
+    source.need(first, end)?.then(() => {
+      const isIn = isFocusIn();
+      view.draw(true);
+      if (isIn) cellAt(focus)?.focus({ preventScroll: true });
+    }, leave);
+  };
+  const isFocusIn = () => tbody.contains((el.shadowRoot)?.activeElement);
+    const cellAt = ([row, column]) => (view.row(row)?.children[column + 1]);
+    const mark = (row, column) => {
+    cellAt(focus)?.setAttribute("tabindex", "-1");
+    cellAt(focus)?.parentElement?.classList.remove("here");
+    focus = [Math.max(0, Math.min(browsed() - 1, row)), Math.max(0, Math.min(columns.length - 1, column))];
+    cellAt(focus)?.setAttribute("tabindex", "0");
+    cellAt(focus)?.parentElement?.classList.add("here");
+    box.setAttribute("tabindex", cellAt(focus) ? "-1" : "0");
+  };
+    const go = (row, column) => {
+    if (!browsed()) return;
+    mark(row, column);
+    view.show(focus[0]);
+    showColumn(focus[1]);
+    mark(...focus);
+    cellAt(focus)?.focus({ preventScroll: true });
+  };
+
+  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), factWords(column, data.view.summarisedCount)));
+  const numberWidth = Math.max(44, String(rowCount).length * 9 + 18);
+  const rules = h("style");
+  const group = h("colgroup", {}, h("col", { style: `width:${numberWidth}px` }), ...columns.map(() => h("col")));
+  const freeze = h("input", { type: "number", class: "small", min: 0, max: columns.length, value: 0, "aria-label": "columns that stay", oninput: () => layOut() });
+  const fixedCount = () => Math.max(0, Math.min(columns.length, Math.floor(Number(freeze.value) || 0)));
+  const before = (column) => widths.slice(0, column).reduce((sum, width) => sum + width, numberWidth);
+  const layOut = () => {
+    widths.forEach((width, at) => { (group.children[at + 1]).style.width = `${width}px`; });
+    rules.textContent = widthRules(widths, numberWidth, fixedCount());
+  };
+    const showColumn = (column) => {
+    if (column < fixedCount()) return;
+    const [left, right] = [before(column) - before(fixedCount()), before(column + 1)];
+    if (right > box.scrollLeft + box.clientWidth) box.scrollLeft = right - box.clientWidth;
+    if (left < box.scrollLeft) box.scrollLeft = left;
+  };
+  const heads = columns.map((column, place) => {
+    const arrow = h("span", { "aria-hidden": "true" });
+    const button = h("button", { class: "sort", title: "sort; Alt with arrows makes the column wider or narrower", onclick: () => sort(place),
+      onkeydown: (event) => {
+        if (event.key !== "ArrowDown") return;
+        go(0, place);
+        event.preventDefault();
+      } }, column.name, " ", arrow);
+    const grip = h("span", { class: "grip", "aria-hidden": "true" });
+    const head = h("th", { scope: "col", class: `c${place}${column.isNumber ? " right" : ""}`, "aria-sort": "none" },
+      button, h("div", { class: "faint facts" }, column.type), ...summary(column, data.view.summarisedCount), grip);
+    resizable(grip, button, head, (width) => {
+      widths[place] = Math.max(40, Math.round(width));
+      layOut();
+    });
+    return { head, arrow, button };
+  });
+
+    let later;
+  const shown = () => {
+    focus = [0, focus[1]];
+    view.restart(true);
+    mark(...focus);
+    table.setAttribute("aria-rowcount", String(source.count + 2));
+    const beyond = source.count > BROWSED ? `; the first ${count(BROWSED)} are shown` : "";
+    found.replaceChildren(source.count === source.total && !beyond ? "" : `${count(source.count)} of ${counted(source.total, "row")}${beyond}`);
+  };
+    const leave = (reason) => {
+    if (!source.asks) return;
+    source.leave();
+    source.arrange(state);
+    shown();
+    failed(reason);
+  };
+  const arrange = () => {
+    clearTimeout(later);
+    if (!source.asks) {
+      source.arrange(state);
+      shown();
+    }
+    later = setTimeout(() => {
+      if (source.asks) (source.arrange(state) ?? Promise.resolve()).then(shown, leave);
+      host.select({ rows: source.query() });
+    }, TELL_MILLIS);
+  };
+    const sort = (place) => {
+    const again = state.by === place;
+    if (again && state.descending) state.by = -1;
+    else state.by = place;
+    state.descending = again && !state.descending;
+    heads.forEach(({ head, arrow }, at) => {
+      const direction = at !== state.by ? "none" : state.descending ? "descending" : "ascending";
+      head.setAttribute("aria-sort", direction);
+      arrow.replaceChildren({ none: "", ascending: "▲", descending: "▼" }[direction] ?? "");
+    });
+    arrange();
+    say(state.by < 0 ? "not sorted" : `sorted by ${columns[place].name}, ${state.descending ? "descending" : "ascending"}`);
+  };
+  const filters = columns.map((column, place) =>
+    h("th", { class: `c${place}` }, h("input", {
+      class: "filter", type: "search", "aria-label": `filter ${column.name}`, placeholder: "filter",
+      title: "a piece of text; > 5, <= 5, = x, != 'x'; null, not null",
+      oninput: (event) => { state.filters[place] = event.target.value; arrange(); },
+    })));
+  const found = h("span", { class: "faint", role: "status" });
+  const search = h("input", { type: "search", placeholder: "search", "aria-label": "search all columns",
+    oninput: (event) => { state.search = event.target.value; arrange(); } });
+  const wrap = h("button", { "aria-pressed": "false", title: "show long texts on several lines", onclick: () => {
+    isWrapped = !isWrapped;
+    wrap.setAttribute("aria-pressed", String(isWrapped));
+    table.classList.toggle("wrap", isWrapped);
+    view.even = !isWrapped;
+    view.restart(false);
+    mark(...focus);
+  } }, "wrap");
+
+  const opened = h("div", { class: "opened", role: "region", "aria-label": "the whole cell", tabindex: "0", hidden: true });
+  const open = async () => {
+    const [position, column] = focus;
+    const row = source.at(position);
+    if (!row) return;
+    const whole = row.cut[column] && host.ask ? (await source.whole(position))[0] : row;
+    opened.hidden = false;
+    opened.replaceChildren(h("b", {}, `${columns[column].name}, row ${count(row.place + 1)}`), "\n",
+      whole.trees[column] ? branch(whole.trees[column], true) : shownCell(whole.cells[column]));
+  };
+    const copy = async (write, position) => {
+    try {
+      if (!source.count) return;
+      if (position === undefined && source.count > BROWSED) throw new Error(`more than ${count(BROWSED)} rows: --to FILE writes them`);
+      const text = write(await source.whole(position));
+      try {
+        await navigator.clipboard.writeText(text);
+        quiet(`copied: ${text}`);
+      } catch {
+        quiet(text);
+      }
+    } catch (reason) {
+      failed(reason);
+    }
+  };
+  const copyCell = () => copy(([row]) => row.cells[focus[1]] ?? "NULL", focus[0]);
+  const copyRow = () => copy(([row]) => row.cells.map((cell) => cell ?? "NULL").join("\t"), focus[0]);
+  const button = (label, onclick) => h("button", { onclick }, label);
+  tbody.addEventListener("click", (event) => {
+    const cell = ((event.target).closest("td, th"));
+    const row = cell?.parentElement;
+    if (!cell || !row?.hasAttribute("aria-rowindex")) return;
+    go(Number(row.getAttribute("aria-rowindex")) - 3, cell.cellIndex - 1);
+    if (cell.matches("th")) copyRow();
+    else if (source.at(focus[0])?.trees[focus[1]] || isBig(cell)) open().catch(failed);
+  });
+  const keys = (event) => {
+    if ((event.target).closest("thead")) return;
+    const [row, column] = focus;
+    const all = event.ctrlKey || event.metaKey;
+    const last = columns.length - 1;
+    const moves = ({
+      ArrowRight: () => go(row, column + 1),
+      ArrowLeft: () => go(row, column - 1),
+      ArrowDown: () => go(row + 1, column),
+      ArrowUp: () => (row ? go(row - 1, column) : heads[column].button.focus()),
+      PageDown: () => go(row + view.page, column),
+      PageUp: () => go(row - view.page, column),
+      Home: () => go(all ? 0 : row, 0),
+      End: () => go(all ? browsed() - 1 : row, last),
+      Enter: () => open().catch(failed),
+      " ": () => open().catch(failed),
+    });
+    if (all && event.key.toLowerCase() === "c" && browsed()) (event.shiftKey ? copyRow : copyCell)();
+    else if (moves[event.key]) moves[event.key]();
+    else return;
+    event.preventDefault();
+  };
+
+  const head = h("thead", {},
+    h("tr", { "aria-rowindex": 1 }, h("th", { class: "number faint", scope: "col" }, "row"), ...heads.map((one) => one.head)),
+    h("tr", { "aria-rowindex": 2 }, h("th", { class: "number" }), ...filters));
+  const table = h("table", { class: "result", role: "grid", "aria-label": title, "aria-rowcount": source.count + 2 }, group, head, tbody);
+  const box = h("div", { class: "scroll rows", tabindex: "-1", onkeydown: keys }, table);
+  const view = rowWindow({ box, head, body: tbody, columnCount: columns.length + 1, count: browsed, make: makeRow, need });
+  box.addEventListener("scroll", () => {
+    if (!cellAt(focus) && el.shadowRoot?.activeElement === null) box.focus({ preventScroll: true });
+    box.setAttribute("tabindex", cellAt(focus) ? "-1" : "0");
+  });
+  const notes = [
+    !source.asks && rows.length < rowCount && `without its kernel, only these ${count(rows.length)} rows are sorted, filtered and copied`,
+    !source.asks && source.isCut && "of long texts only the beginning is here and looked at",
+  ].filter(Boolean).join("; ");
+  body.append(rules,
+    h("div", { class: "row" }, search, found, h("label", {}, "freeze ", freeze), wrap, h("span", { class: "faint" }, "copy the chosen"),
+      button("cell", copyCell), button("row", copyRow),
+      h("span", { class: "faint" }, "all shown as"), button("CSV", () => copy((all) => asCsv(columns, all))),
+      button("Markdown", () => copy((all) => asMarkdown(columns, all))),
+      button("INSERT", () => copy((all) => asInsert(columns, all)))),
+    h("div", { class: "faint" }, "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row", notes && `; ${notes}`),
+    box, opened);
+  layOut();
+  view.draw(true);
+  mark(0, 0);
+  return () => {
+    clearTimeout(later);
+    stop();
+  };
+}
+
+function counted(number, what) {
+  return `${count(number)} ${number === 1 ? what : `${what}s`}`;
+}
+
+function isBig(cell) {
+  return cell.scrollWidth > cell.clientWidth || (cell.textContent ?? "").length > 80;
 }
 
 return render;
