@@ -13,6 +13,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Grid
 from paimonlab.notebook.display.result import ROWS_ASKED, cell_texts
+from paimonlab.notebook.progress import ProgressDisplay
 from paimonlab.notebook.row_query import Rows, SqlColumn, conditions, order, query_sql
 from paimonlab.notebook.selection import RowQuery
 from paimonlab.notebook.views import ResultRows
@@ -166,5 +167,5 @@ def _fetched(frame: DataFrame, columns: list[SqlColumn], query: RowQuery) -> pa.
         frame.sparkSession,
         lambda: fetch(frame, limit=None).table,
         description="the rows of a table as it is sorted and filtered",
-        shows_progress=False,
+        display=ProgressDisplay(is_shown=False),
     )

@@ -226,7 +226,7 @@ def _written_by_spark(
         session,
         lambda: work.explained(lambda: export(stream(work.frame()), path)),
         description=statement.text[:200],
-        shows_progress=manner.progress and is_wanted(),
+        display=_display(statement, manner, "Spark"),
     )
 
 
