@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from paimonlab.notebook.sql_line import OPTIONS
 from tools import labextension
 
 
@@ -55,6 +57,16 @@ def test_its_modules_and_those_of_the_views_keep_to_their_types() -> None:
     )
 
     assert checked.returncode == 0, checked.stdout
+
+
+def test_colours_know_every_option_with_a_value() -> None:
+    source = (labextension.SOURCE / "src" / "sql_tokens.js").read_text(encoding="utf-8")
+    counts = re.search(r"VALUE_COUNTS = .*?\{(.*?)\}\);", source, re.DOTALL)
+    assert counts is not None
+
+    known = {name: int(count) for name, count in re.findall(r'"(-[\w-]+)": (\d)', counts[1])}
+
+    assert known == {name: len(value.split()) for name, value in OPTIONS.items() if value}
 
 
 def test_settings_have_defaults() -> None:

@@ -4278,7 +4278,9 @@ const CELL = /^\s*%%paimon(?=\s|$)/u;
 const LINE = /^\s*(?:\w+\s*=\s*)?(%paimon)(?=\s)/u;
 const OPTION = /\s*(?:(--?[a-z][\w-]*)(=?)|(--)(?=\s|$)|([^\W\d]\w*\s*=?\s*<<))/uy;
 const VALUE = /\s*(?:"[^"]*"|'[^']*'|[^\s"'])+/uy;
-const WITH_VALUE = new Set(["-o", "--limit", "--max-bytes", "--as-of", "--view", "--to"]);
+const VALUE_COUNTS = ({
+  "-o": 1, "--limit": 1, "--max-bytes": 1, "--as-of": 1, "--view": 1, "--to": 1, "--params": 1, "--plot": 3, "--by": 1,
+});
 const MOST_CHARACTERS = 100_000;
 
 const WORDS = new Set(
@@ -4336,12 +4338,14 @@ function optionTokens(line, start, found) {
     const width = match[0].trimStart().length;
     found.push({ from: place - width, to: place, kind: match[4] === undefined ? "option" : "param" });
     if (match[3] !== undefined) return place;
-    if (match[1] === undefined || (!match[2] && !WITH_VALUE.has(match[1]))) continue;
-    VALUE.lastIndex = place;
-    const value = VALUE.exec(line);
-    if (value === null) return place;
-    found.push({ from: VALUE.lastIndex - value[0].trimStart().length, to: VALUE.lastIndex, kind: "string" });
-    place = VALUE.lastIndex;
+    for (let left = VALUE_COUNTS[match[1]] ?? 0; left > 0; left -= 1) {
+      VALUE.lastIndex = place;
+      const value = VALUE.exec(line);
+      const word = value?.[0].trimStart() ?? "-";
+      if (value === null || /^(?:-|(?:select|with|from|values|table|call)$)/iu.test(word)) break;
+      found.push({ from: VALUE.lastIndex - word.length, to: VALUE.lastIndex, kind: "string" });
+      place = VALUE.lastIndex;
+    }
   }
 }
 
