@@ -7,7 +7,6 @@ import shlex
 from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import close_matches
-from paimonlab.notebook.commands.sql import DEFAULT_LIMIT
 from paimonlab.notebook.statements import QUERY_WORDS
 from paimonlab.notebook.wrong_use import wrong_use
 
@@ -51,8 +50,8 @@ class SqlLine:
     """Variable that gets the result."""
     is_silent: bool = False
     """Nothing is shown."""
-    limit: int = DEFAULT_LIMIT
-    """Rows fetched of a query; 0: all."""
+    limit: int | None = None
+    """Rows fetched of a query; 0: all; None: not said."""
     max_bytes: int | None = None
     """Rows are kept while they take no more than this; None: however many they take."""
     as_of: int | str | None = None

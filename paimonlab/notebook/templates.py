@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -163,8 +163,17 @@ class _Maker:
                 str(value)  # raises
             return self._placed(value, name)
 
+        def present(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+            def made_of(value: Any) -> Any:
+                if isinstance(value, Missing):
+                    str(value)  # raises
+                return make(value)
+
+            return made_of
+
         made = Sandbox(undefined=Missing, autoescape=False, keep_trailing_newline=True)
-        made.filters = {**made.filters, "raw": _raw, "ident": _identifier, _OUTPUT: output}
+        made.filters = {**made.filters, _OUTPUT: output}
+        made.filters |= {"raw": present(_raw), "ident": present(_identifier)}
         self._environment = made
         return made
 

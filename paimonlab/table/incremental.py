@@ -167,6 +167,9 @@ def _between_ids(
 
 
 def _commits(start: int, end: int, kind: ChangeKind, parts: TableParts) -> ChangeRange:
+    latest = parts.snapshots.latest_id()
+    if latest is None or end > latest:
+        parts.snapshots.get(end)  # says that it is not there, and which are
     snapshots = tuple(parts.snapshot_or_changelog(id) for id in range(start + 1, end + 1))
     return ChangeRange(kind=kind, snapshots=snapshots)
 

@@ -118,6 +118,22 @@ def test_bars_add_up_equal_x_and_count_without_y() -> None:
     assert result.plot("bar", "day", "n").figure.layout.yaxis.title.text == "sum of n"
 
 
+def test_bars_of_decimals_and_of_large_whole_numbers_are_exact() -> None:
+    rows = pa.table(
+        {
+            "c": ["a"] * 10,
+            "price": pa.array([Decimal("464.268")] * 10, pa.decimal128(38, 3)),
+            "n": pa.array([2**62] * 9 + [1], pa.int64()),
+        }
+    )
+
+    (prices,) = traces(make(rows).plot("bar", "c", "price"))
+    (numbers,) = traces(make(rows).plot("bar", "c", "n"))
+
+    assert list(prices["y"]) == [4642.68]
+    assert list(numbers["y"]) == [float(9 * 2**62 + 1)]
+
+
 def test_categories_stay_in_the_order_of_the_rows() -> None:
     rows = pa.table({"c": ["z", "a", "m"], "n": [1, 2, 3]})
 

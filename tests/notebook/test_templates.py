@@ -150,7 +150,15 @@ def test_a_missing_name_has_a_caret_and_names_close_to_it() -> None:
 
 @pytest.mark.parametrize(
     "template",
-    ["{{ x.nope }}", "{{ x['nope'] }}", "{% if y %}{% endif %}", "{{ y ~ 'a' }}", "{{ y + 1 }}"],
+    [
+        "{{ x.nope }}",
+        "{{ x['nope'] }}",
+        "{% if y %}{% endif %}",
+        "{{ y ~ 'a' }}",
+        "{{ y + 1 }}",
+        "{{ y|ident }}",
+        "{{ y|raw }}",
+    ],
 )
 def test_what_is_not_there_is_never_nothing(template: str) -> None:
     with pytest.raises(QueryError, match=r"is undefined|has no attribute"):

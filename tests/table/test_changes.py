@@ -95,6 +95,11 @@ def test_a_range_of_tags_may_mean_the_commits(keyed: pl.Table) -> None:
     assert rows(keyed.scan(options=options)) == [(1, "a2"), (3, "c"), (3, "c")]
 
 
+def test_a_snapshot_that_is_not_there_is_named(keyed: pl.Table) -> None:
+    with pytest.raises(pl.SnapshotNotFoundError, match=r"no snapshot 99\. Its snapshots are 1 to"):
+        keyed.changes(1, 99)
+
+
 def test_times_choose_snapshots(keyed: pl.Table) -> None:
     times = {one.id: one.time_millis for one in keyed.snapshots.list()}
     before_all = f"{times[1] - 10},{times[1]}"

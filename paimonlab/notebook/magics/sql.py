@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LAST_RESULT = "_paimon"
+PLOTTED_LIMIT = 100_000
+"""Rows fetched for a plot when ``--limit`` says nothing."""
 
 
 def _connected(asked: Any) -> connections.Connection:
@@ -110,6 +112,13 @@ def _check_together(asked: sql_line.SqlLine) -> None:
     if without_rows and (asked.plot is not None or "--profile" in asked.flags):
         name = min(without_rows)
         raise wrong_use(f"{name} fetches no rows, --plot and --profile look at them", "sql")
+
+
+def _limit(asked: sql_line.SqlLine) -> int:
+    """Return how many rows are fetched; what is drawn needs more than what is looked at."""
+    if asked.limit is not None:
+        return asked.limit
+    return PLOTTED_LIMIT if asked.plot is not None else commands.DEFAULT_LIMIT
 
 
 def _hand_out(asked: sql_line.SqlLine, statement: Statement, result: Result) -> None:
@@ -315,7 +324,7 @@ class SqlMagics(Magics):
     ) -> Result | Results | Plot | View | DataFrame | None:
         variables = self._variables
         manner = commands.Manner(
-            limit=asked.limit,
+            limit=_limit(asked),
             max_bytes=asked.max_bytes,
             as_of=asked.as_of,
             progress="--no-progress" not in asked.flags,

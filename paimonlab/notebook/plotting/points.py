@@ -109,8 +109,9 @@ def points_of(rows: pa.Table, kind: str, x: str, y: str | None, by: str | None) 
     group = _Groups.of(rows, by)
     column = column_of(rows, x)
     along = places(x, column)
-    values = None if y is None else numbers(y, column_of(rows, y))
-    maker = _Maker(kind, x, y, by or "", column, along, values, group)
+    given = None if y is None else column_of(rows, y)
+    values = None if y is None or given is None else numbers(y, given)
+    maker = _Maker(kind, x, y, by or "", column, along, given, values, group)
     return {
         "line": maker.line,
         "scatter": maker.scatter,
@@ -173,6 +174,8 @@ class _Maker:
     by: str
     column: pa.ChunkedArray
     along: Places
+    numbers: pa.ChunkedArray | None
+    """What `values` are made of."""
     values: _Floats | None
     groups: _Groups
 
@@ -222,12 +225,14 @@ class _Maker:
         rows = np.flatnonzero(~np.isnan(self.along.at) & (self.groups.codes >= 0))
         at, first, code = np.unique(self.along.at[rows], return_index=True, return_inverse=True)
         shape = (len(self.groups.names), len(at))
-        sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
+        counts = np.zeros(shape, np.int64)
         group = self.groups.codes[rows]
-        values = np.ones(len(rows)) if self.values is None else self.values[rows]
-        is_there = ~np.isnan(values)
-        np.add.at(sums, (group[is_there], code[is_there]), values[is_there])
-        np.add.at(counts, (group[is_there], code[is_there]), 1)
+        is_there = np.ones(len(rows), bool) if self.values is None else ~np.isnan(self.values[rows])
+        place = np.ravel_multi_index((group[is_there], code[is_there]), shape)
+        np.add.at(counts.reshape(-1), place, 1)
+        sums = counts.astype(np.float64) if self.numbers is None else np.zeros(shape)
+        if self.numbers is not None:
+            _add_up(sums.reshape(-1), place, self.numbers.take(pa.array(rows[is_there])))
         name = "rows" if self.y is None else self.y
         if self.y is not None and (counts > 1).any():
             name = f"sum of {self.y}"
@@ -324,6 +329,19 @@ class _Maker:
                 for one in drawn
             )
         return Points(self.kind, self.x, y, self.by, x_kind, labels, drawn, tuple(notes), width)
+
+
+def _add_up(sums: _Floats, place: npt.NDArray[np.int64], numbers: pa.ChunkedArray) -> None:
+    """Add numbers to their places; whole numbers and decimals without rounding on the way."""
+    if pa.types.is_floating(numbers.type):
+        np.add.at(sums, place, numbers.to_numpy().astype(np.float64))
+        return
+    scale = numbers.type.scale if pa.types.is_decimal(numbers.type) else 0
+    exact = numbers.cast(pa.decimal256(76, scale))
+    added = pa.table({"place": place, "number": exact}).group_by("place")
+    found = added.aggregate([("number", "sum")])
+    totals = found["number_sum"].cast(pa.string()).cast(pa.float64())
+    sums[found["place"].to_numpy()] = totals.to_numpy()
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:
