@@ -96,7 +96,7 @@ def test_a_range_of_tags_may_mean_the_commits(keyed: pl.Table) -> None:
 
 
 def test_a_snapshot_that_is_not_there_is_named(keyed: pl.Table) -> None:
-    with pytest.raises(pl.SnapshotNotFoundError, match=r"no snapshot 99\. Its snapshots are 1 to"):
+    with pytest.raises(SnapshotNotFoundError, match=r"no snapshot 99\. Its snapshots are 1 to"):
         keyed.changes(1, 99)
 
 
