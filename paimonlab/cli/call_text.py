@@ -1,31 +1,23 @@
-"""A call of a procedure as a value: ``sys.compact(table => 'db.t')``, literals only."""
+"""A call of a procedure in a shell: ``sys.compact(table => 'db.t')``, literals only."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
+import re
 
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from paimonlab.spec import call_syntax
+from paimonlab.spec.call_syntax import Call, CallSyntaxError
+from paimonlab.spec.sql_text import Span, line_and_column, tokenize
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallText:
-    """What a text calls, and with what."""
-
-    procedure: str
-    positional: tuple[object, ...]
-    named: tuple[tuple[str, object], ...]
+_NAMESPACE = "sys"
 
 
-def parse_call(text: str) -> CallText:
+def parse_call(text: str) -> Call:
     """Read a call in Spark's SQL, with or without CALL in front.
 
     Raises
     ------
     ValueError
-        If it is something else, or a value is no literal.
+        If it is something else, or a value is no literal; it shows where.
 
     Examples
     --------
@@ -33,49 +25,30 @@ def parse_call(text: str) -> CallText:
     >>> found.procedure, found.positional, found.named
     ('create_tag', ('db.t',), (('tag', 'x'), ('snapshot', 3)))
     """
-    body = text.strip().removesuffix(";")
-    if body[:5].upper() == "CALL ":
-        body = body[5:]
+    tokens = tokenize(text)
+    while tokens and tokens[-1].text == ";":
+        tokens.pop()
     try:
-        parsed = sqlglot.parse_one(body, dialect="spark")
-    except SqlglotError as error:
-        raise _wrong(text) from error
-    if not isinstance(parsed, exp.Dot) or parsed.this.name.lower() != "sys":
-        raise _wrong(text)
-    called = parsed.expression
-    if not isinstance(parsed.this, exp.Identifier) or not isinstance(called, exp.Anonymous):
-        raise _wrong(text)
-    positional: list[object] = []
-    named: list[tuple[str, object]] = []
-    for argument in called.expressions:
-        if isinstance(argument, exp.Kwarg):
-            named.append((argument.this.name, _value(argument.expression)))
-        elif named:
-            raise ValueError(f"{argument.sql('spark')} stands behind an argument with a name")
-        else:
-            positional.append(_value(argument))
-    return CallText(procedure=called.name, positional=tuple(positional), named=tuple(named))
+        call = call_syntax.parse_call(tokens)
+    except CallSyntaxError as error:
+        raise _wrong(text, str(error), error.span) from error
+    if [part.lower() for part in call.name[:-1]] != [_NAMESPACE]:
+        name = ".".join(call.name)
+        raise _wrong(text, f"{name} is no procedure; those of Paimon are in sys.", call.name_span)
+    return call
 
 
-def _wrong(text: str) -> ValueError:
-    return ValueError(f"{text!r} is no call; write it as sys.compact(table => 'db.t')")
+def _wrong(text: str, problem: str, span: Span) -> ValueError:
+    return ValueError(
+        f"{problem}\n{_pointed_at(text, span)}\n"
+        "This is no call; write it as sys.compact(table => 'db.t')."
+    )
 
 
-def _value(node: exp.Expr) -> object:
-    """Return the value of a literal."""
-    if isinstance(node, exp.Null):
-        return None
-    if isinstance(node, exp.Boolean):
-        return bool(node.this)
-    if isinstance(node, exp.Literal):
-        return str(node.this) if node.is_string else _number(str(node.this))
-    if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and not node.this.is_string:
-        return _number(f"-{node.this.this}")
-    if isinstance(node, exp.VarMap):
-        keys = [_value(key) for key in node.args["keys"].expressions]
-        return dict(zip(keys, map(_value, node.args["values"].expressions), strict=True))
-    raise ValueError(f"{node.sql('spark')} is no literal: text in quotes, a number, true, null")
-
-
-def _number(text: str) -> int | Decimal:
-    return int(text) if text.lstrip("-").isdecimal() else Decimal(text)
+def _pointed_at(text: str, span: Span) -> str:
+    """Return the line that a piece of a text begins in, with carets below the piece."""
+    number, column = line_and_column(text, span.start)
+    line = text.split("\n")[number - 1]
+    before = re.sub(r"[^\t]", " ", line[:column])
+    carets = "^" * max(min(span.end - span.start, len(line) - column), 1)
+    return f"  {line}\n  {before}{carets}"

@@ -12,11 +12,11 @@ from functools import cache
 import pyarrow as pa
 
 from paimonlab.notebook.candidates import Candidate, starting
-from paimonlab.notebook.sql_strings import string_value
-from paimonlab.notebook.sql_text import Token, TokenKind
 from paimonlab.procedures import PROCEDURES, Parameter, Procedure
 from paimonlab.spec.call_text import table_text
 from paimonlab.spec.option_registry import IMMUTABLE_KEYS, KNOWN_OPTIONS
+from paimonlab.spec.sql_strings import string_value
+from paimonlab.spec.sql_text import Token, TokenKind
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import AtomicType, TypeRoot
 

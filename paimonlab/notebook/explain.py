@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from pyspark.errors import PySparkException, QueryContextType
 
 from paimonlab.errors import PaimonError, close_matches
-from paimonlab.notebook.query_error import QueryError, Span, of_paimon
-from paimonlab.notebook.sql_text import Token, TokenKind, offset_of
+from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.statements import SentText, Statement
 from paimonlab.notebook.topics import Topic
+from paimonlab.spec.sql_text import Span, Token, TokenKind, offset_of
 from paimonlab.table.system import SYSTEM_TABLES
 
 _POSITION = re.compile(r"\bline (\d+),? pos (\d+)")

@@ -19,13 +19,13 @@ from paimonlab.notebook.interruptible import run_interruptibly
 from paimonlab.notebook.native_condition import Condition, ConditionText, Given
 from paimonlab.notebook.parameters import Bound, Values, bind
 from paimonlab.notebook.progress import ProgressDisplay
-from paimonlab.notebook.query_error import QueryError, Span
+from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.result import Result, Stats
-from paimonlab.notebook.sql_text import Token, TokenKind
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.travel import check_travels, is_moment
 from paimonlab.read.reading_progress import Progress
 from paimonlab.spec.arrow_types import from_arrow
+from paimonlab.spec.sql_text import Span, Token, TokenKind
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import with_nullable
 from paimonlab.table.scan import Scan

@@ -11,11 +11,12 @@ from paimonlab.notebook.call_statement import CallStatement, parse_call
 from paimonlab.notebook.interruptible import run_interruptibly
 from paimonlab.notebook.parameters import Values
 from paimonlab.notebook.progress import ProgressDisplay
-from paimonlab.notebook.query_error import QueryError, Span
+from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.topics import topic_of
 from paimonlab.procedures import PROCEDURES, Procedure, bind, find
+from paimonlab.spec.sql_text import Span
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import with_nullable
 
@@ -99,23 +100,9 @@ def bound_call(connection: Connection, call: CallStatement) -> tuple[Procedure, 
             span=call.name_span,
             hint=f"CALL sys.{name}(…)",
         )
-    first_named = next(
-        (place for place, one in enumerate(call.arguments) if one.name), len(call.arguments)
-    )
-    for one in call.arguments[first_named:]:
-        if one.name is None:
-            raise QueryError(
-                "An argument without a name stands behind one with a name.",
-                topic="call",
-                statement=call.statement,
-                span=one.span,
-                hint="Give it a name: table => 'db.t'.",
-            )
-    positional = [one.value for one in call.arguments[:first_named]]
-    named = [(one.name or "", one.value) for one in call.arguments[first_named:]]
     try:
         procedure = find(name)
-        return procedure, bind(procedure, positional, named)
+        return procedure, bind(procedure, call.positional, call.named)
     except PaimonError as error:
         raise failed(call, error) from error
 

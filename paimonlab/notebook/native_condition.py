@@ -9,10 +9,10 @@ from typing import Any
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.notebook.parameters import Bound
-from paimonlab.notebook.query_error import QueryError, Span
-from paimonlab.notebook.sql_text import Token, TokenKind
+from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import SentText, Statement
 from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.sql_text import Span, Token, TokenKind
 
 _PLACE = re.compile(r"(.*?)[,:] at position (\d+)\n", re.DOTALL)
 _WORD = re.compile(r"\w+|.", re.DOTALL)

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from paimonlab.errors import close_matches
-from paimonlab.notebook.query_error import QueryError, Span
-from paimonlab.notebook.sql_text import Token, TokenKind
+from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
+from paimonlab.spec.sql_text import Span, Token, TokenKind
 
 Values: TypeAlias = Mapping[str, Any] | Sequence[Any]
 """What a statement is given: values by name, or one for each ``?``."""

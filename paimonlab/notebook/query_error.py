@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 import traceback
-from dataclasses import dataclass
 
 from paimonlab.errors import (
     ArgumentError,
@@ -25,14 +24,7 @@ from paimonlab.notebook.views import (
     problem_lines,
 )
 from paimonlab.spec.secrets import without_secrets
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A piece of a cell: offsets of the first character and behind the last one."""
-
-    start: int
-    end: int
+from paimonlab.spec.sql_text import Span
 
 
 class QueryError(PaimonError):

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from paimonlab.notebook.call_completion import CallNames, begins_call, call_candidates
 from paimonlab.notebook.candidates import Candidate, starting
-from paimonlab.notebook.sql_text import Token, TokenKind, tokenize
 from paimonlab.notebook.statements import split
 from paimonlab.spec.secrets import HIDDEN, is_secret
+from paimonlab.spec.sql_text import Token, TokenKind, tokenize
 
 KEYWORDS = (
     *("SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "JOIN", "LEFT JOIN"),

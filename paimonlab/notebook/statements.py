@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from paimonlab.notebook.sql_text import Token, TokenKind, line_and_column, tokenize
+from paimonlab.spec.sql_text import Token, TokenKind, line_and_column, tokenize
 
 QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("})
 """First words of what returns rows without changing anything, so that a limit may apply."""

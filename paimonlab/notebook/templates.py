@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.notebook.parameters import parameters
-from paimonlab.notebook.query_error import QueryError, Span
-from paimonlab.notebook.sql_text import TokenKind, tokenize
+from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement, split
+from paimonlab.spec.sql_text import Span, TokenKind, tokenize
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes

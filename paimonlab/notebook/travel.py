@@ -13,9 +13,9 @@ from threading import Condition
 from typing import TYPE_CHECKING
 
 from paimonlab.notebook.parameters import Values
-from paimonlab.notebook.query_error import QueryError, Span
-from paimonlab.notebook.sql_text import Token, TokenKind
+from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
+from paimonlab.spec.sql_text import Span, Token, TokenKind
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from paimonlab.errors import ArgumentError, ProcedureNotFoundError
 from paimonlab.notebook.call_statement import CallStatement, is_call, parse_call
-from paimonlab.notebook.query_error import QueryError, Span, of_paimon
-from paimonlab.notebook.sql_strings import string_value
+from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.statements import split
 from paimonlab.spec.call_text import literal
+from paimonlab.spec.sql_strings import string_value
+from paimonlab.spec.sql_text import Span
 from tests.support import cases
 
 

@@ -9,9 +9,10 @@ import pytest
 from paimonlab.errors import PaimonError, TableNotFoundError
 from paimonlab.notebook import help_pages, topics
 from paimonlab.notebook.display.problem import WIDTH, draw
-from paimonlab.notebook.query_error import QueryError, Span
+from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import split
 from paimonlab.notebook.views import Problem
+from paimonlab.spec.sql_text import Span
 from tests.notebook.hostile import strings
 from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.test_hostile import OVERRIDES

@@ -18,9 +18,9 @@ from paimonlab.errors import PaimonError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook.parameters import bind
 from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.sql_text import TokenKind, tokenize
 from paimonlab.notebook.statements import split
 from paimonlab.notebook.templates import MOST_VALUES, compiled
+from paimonlab.spec.sql_text import TokenKind, tokenize
 from tests.notebook.hostile import strings
 
 INJECTIONS = [

@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paimonlab.notebook.sql_text import TokenKind, tokenize
 from paimonlab.procedures.names import table_name
 from paimonlab.spec.call_text import call_text, literal, table_text
+from paimonlab.spec.sql_text import TokenKind, tokenize
 
 NAMES = st.text(st.characters(exclude_characters=".", exclude_categories=["Cs"]), min_size=1)
 

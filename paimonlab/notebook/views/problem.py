@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from paimonlab.notebook.sql_text import line_and_column
 from paimonlab.notebook.views.view import shortened
 from paimonlab.spec.secrets import masked, without_secrets
+from paimonlab.spec.sql_text import line_and_column
 
 SHOWN_LINES = 12
 """Of a longer statement the lines around the marked ones are shown."""

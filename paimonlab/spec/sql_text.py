@@ -15,6 +15,14 @@ from dataclasses import dataclass
 from enum import Enum
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a text: offsets of the first character and behind the last one."""
+
+    start: int
+    end: int
+
+
 class TokenKind(Enum):
     """What a token is."""
 
