@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 
+from py4j.protocol import Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException, QueryContextType
 
 from paimonlab.errors import PaimonError, close_matches
@@ -31,6 +32,7 @@ _KEYWORDS = (
     *("DESCRIBE", "SHOW", "TABLES", "DATABASES", "EXPLAIN", "CALL", "REPLACE", "RENAME"),
 )
 
+_MOST_CAUSES = 50
 KnownTables = Callable[[], Sequence[str]]
 
 
@@ -55,6 +57,15 @@ def explain(
             return of_paimon(error, statement)
         case PySparkException():
             return _explain_spark(error, statement, sent, known_tables)
+        case Py4JJavaError():  # thrown by Java code that names no condition
+            return QueryError(_java_message(error), topic="errors", statement=statement)
+        case Py4JNetworkError() | ConnectionRefusedError():
+            return QueryError(
+                "Spark's JVM does not answer any more.",
+                topic="errors",
+                statement=statement,
+                hint="Restart the kernel, then connect again.",
+            )
         case _:
             return None
 
@@ -72,6 +83,18 @@ def _explain_spark(
         hint=_hint(error, statement, span, known_tables),
         condition=", ".join(part for part in (condition, state) if part),
     )
+
+
+def _java_message(error: Py4JJavaError) -> str:
+    """Say what the innermost cause of a Java exception says."""
+    cause = error.java_exception
+    for _ in range(_MOST_CAUSES):
+        below = cause.getCause()
+        if below is None:
+            break
+        cause = below
+    name, said = cause.getClass().getSimpleName(), cause.getMessage()
+    return " ".join(f"{name}: {said}".split()) if said else str(name)
 
 
 def _topic(error: PySparkException) -> Topic:

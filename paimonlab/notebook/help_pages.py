@@ -66,7 +66,10 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("--as-of 12", "read all tables as of a snapshot, a tag or '2026-01-31 12:00'"),
         ("--lazy", "return Spark's DataFrame of the last query and run nothing"),
         ("--view NAME", "make the last query a temporary view"),
-        ("--dry-run, --explain", "show which files would be read; Spark's plan, too"),
+        (
+            "--dry-run, --explain [MODE]",
+            "files that would be read; a plan: formatted, cost, extended",
+        ),
         ("--dry-run CALL …", "show what it would delete or rewrite: files, bytes, reasons"),
         ("--plot line X Y", "draw columns of the result, see the topic plots"),
         ("--profile", "show what is in each column of all rows of the last query, too"),

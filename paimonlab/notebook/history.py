@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from paimonlab.notebook.views import StatementEntry, Statements
@@ -23,10 +23,12 @@ class Recording:
 
     def __init__(self) -> None:
         self.row_count: int | None = None
+        self.snapshots = ""
 
-    def finish(self, row_count: int) -> None:
-        """Note how many rows came."""
+    def finish(self, row_count: int, snapshots: Sequence[str] = ()) -> None:
+        """Note how many rows came, and what was read, each ``table@snapshot``."""
         self.row_count = row_count
+        self.snapshots = ", ".join(snapshots)
 
 
 class History:
@@ -59,6 +61,7 @@ class History:
                     alias=alias,
                     sql=without_secrets(sql),
                     row_count=recording.row_count,
+                    snapshots=recording.snapshots,
                     duration_millis=int((time.monotonic() - clock) * 1000),
                     status=status,
                 )

@@ -88,11 +88,12 @@ def run(
     query = _Parser(statement, bind(statement, args)).query()
     if as_of is not None:
         check_travels(statement, args)
+    scan = _scan(connection, query, limit, as_of)
     if query.is_count:
-        rows = _rows(connection, query, limit, as_of)  # interrupted wherever it is
+        rows = _rows(scan, query)  # interrupted wherever it is
     else:
         rows = run_interruptibly(
-            lambda told: _rows(connection, query, limit, as_of, told),
+            lambda told: _rows(scan, query, told),
             display=display,
             patience_seconds=_PATIENCE_SECONDS,
         )
@@ -104,6 +105,7 @@ def run(
         has_more_rows=has_more,
         fetched_bytes=table.nbytes,
         duration_seconds=time.monotonic() - begin,
+        snapshots=(_read_at(scan, query),),
     )
     return Result(
         table,
@@ -147,7 +149,7 @@ def batches_of(
         check_travels(statement, args)
     scan = _scan(connection, query, 0, as_of)
     if query.is_count or not isinstance(scan, Scan):
-        return _rows(connection, query, 0, as_of).to_reader()
+        return _rows(scan, query).to_reader()
     return scan.to_batches()
 
 
@@ -155,14 +157,14 @@ def _ignored(_done: int, _total: int, _unit: str) -> None:
     """Be told how far it is, and show it nowhere."""
 
 
-def _rows(
-    connection: Connection,
-    query: _Query,
-    limit: int,
-    as_of: int | str | None,
-    told: Progress = _ignored,
-) -> pa.Table:
-    scan = _scan(connection, query, limit, as_of)
+def _read_at(scan: Any, query: _Query) -> str:
+    """Name what is read, as ``table@snapshot``; a system table has no snapshot."""
+    if not isinstance(scan, Scan):
+        return ".".join(query.table)
+    return f"{scan.parts.name}@{'none' if scan.snapshot is None else scan.snapshot.id}"
+
+
+def _rows(scan: Any, query: _Query, told: Progress = _ignored) -> pa.Table:
     if query.is_count:
         counted = pa.table({"count(1)": pa.array([scan.count()], pa.int64())})
         return counted.slice(0, query.limit)

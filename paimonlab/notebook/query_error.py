@@ -143,7 +143,7 @@ def _named_span(error: PaimonError, statement: Statement) -> Span | None:
         case ColumnNotFoundError():
             names = [error.column]
         case TableNotFoundError():
-            names = [error.table.rpartition(".")[2]]
+            names = [error.table.rpartition(".")[2].rpartition("$")[2]]
         case ArgumentError():
             names = [error.problem.partition(" ")[0], error.procedure]
         case ProcedureNotFoundError():

@@ -45,6 +45,8 @@ class Stats:
     fetched_bytes: int
     """Bytes of the rows in Arrow."""
     duration_seconds: float
+    snapshots: Sequence[str] = ()
+    """Tables that were read without Spark, each ``table@snapshot``."""
     is_cut: bool = False
     """Whether rows that were fetched are left out, because they take too many bytes."""
 

@@ -39,11 +39,11 @@ def spark_reads(frame: DataFrame) -> Sequence[SparkRead]:
     return [read for leaf in _leaves(execution.executedPlan()) for read in _read(leaf)]
 
 
-def plan_text(frame: DataFrame) -> str:
-    """Return the plan as ``EXPLAIN FORMATTED`` writes it."""
+def plan_text(frame: DataFrame, mode: str = "formatted") -> str:
+    """Return the plan as ``EXPLAIN FORMATTED``, ``COST`` or ``EXTENDED`` writes it."""
     jvm: Any = frame.sparkSession._jvm  # noqa: SLF001 - PySpark only prints it
     utils = jvm.org.apache.spark.sql.api.python.PythonSQLUtils
-    return str(utils.explainString(frame._jdf.queryExecution(), "formatted"))  # noqa: SLF001
+    return str(utils.explainString(frame._jdf.queryExecution(), mode))  # noqa: SLF001
 
 
 def _leaves(plan: Any) -> Iterator[Any]:

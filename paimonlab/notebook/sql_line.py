@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
 from paimonlab.errors import close_matches
+from paimonlab.notebook import commands
 from paimonlab.notebook.statements import QUERY_WORDS
 from paimonlab.notebook.wrong_use import wrong_use
 
@@ -66,6 +68,8 @@ class SqlLine:
     """Column whose values are series of the plot."""
     params: str | None = None
     """Name of the list whose values take the place of each ``?``, or the list itself."""
+    explained: commands.Explained = "formatted"
+    """How ``--explain`` writes Spark's plan."""
     flags: frozenset[str] = frozenset()
     """Options without a value that were given, as ``--lazy``."""
     given: frozenset[str] = field(default=frozenset(), compare=False)
@@ -149,6 +153,8 @@ def _option(parsed: SqlLine, word: str, line: str) -> tuple[SqlLine, str]:
             f"%paimon has {', '.join(OPTIONS)}; -- ends the options.",
             "sql",
         )
+    if name == "--explain":
+        return _explained(parsed, value, line)
     if not OPTIONS[name]:
         if has_value:
             raise wrong_use(f"{name} takes no value", "sql")
@@ -174,6 +180,21 @@ def _bare(name: str, word: str) -> str:
         return "".join(shlex.split(word))
     except ValueError as error:
         raise wrong_use(f"the value of {name} cannot be read, {error}: {word}", "sql") from error
+
+
+def _explained(parsed: SqlLine, value: str, line: str) -> tuple[SqlLine, str]:
+    """Read how a plan is wanted; no SQL begins with one of these words."""
+    parsed = _with_flag(replace(parsed, given=parsed.given | {"--explain"}), "--explain")
+    match = _WORD.match(line)
+    for mode in get_args(commands.Explained):
+        if value == mode:
+            return replace(parsed, explained=mode), line
+        if not value and match and match[1] == mode:
+            return replace(parsed, explained=mode), line[match.end() :]
+    if value:
+        modes = ", ".join(get_args(commands.Explained))
+        raise wrong_use(f"--explain takes {modes} or nothing, got {value!r}", "sql")
+    return parsed, line
 
 
 def _columns(line: str) -> tuple[list[str], str]:

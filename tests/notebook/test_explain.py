@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
@@ -97,3 +98,52 @@ def test_what_is_neither_is_a_bug() -> None:
     statement = split("SELECT 1")[0]
 
     assert explain(KeyError("x"), statement, quote_system_tables(statement), list) is None
+
+
+class Thrown:
+    """A Java exception as Py4J hands it over."""
+
+    _target_id = "o1"
+    _gateway_client = None
+
+    def __init__(self, message: str | None, cause: Thrown | None = None) -> None:
+        self._message = message
+        self._cause = cause
+
+    def getCause(self) -> Thrown | None:  # noqa: N802 - Java's
+        return self._cause
+
+    def getMessage(self) -> str | None:  # noqa: N802
+        return self._message
+
+    def getClass(self) -> Thrown:  # noqa: N802
+        return self
+
+    def getSimpleName(self) -> str:  # noqa: N802
+        return "IOException"
+
+
+@pytest.mark.parametrize(
+    ("thrown", "said"),
+    [
+        (Thrown("Job aborted", Thrown("disk\n full")), "IOException: disk full"),
+        (Thrown(None), "IOException"),
+    ],
+)
+def test_what_java_throws_is_told_by_its_cause(thrown: Thrown, said: str) -> None:
+    statement = split("SELECT 1")[0]
+    sent = quote_system_tables(statement)
+
+    found = explain(Py4JJavaError("An error occurred", thrown), statement, sent, list)
+
+    assert found is not None
+    assert found.lines() == [said]
+
+
+def test_a_jvm_that_is_gone_is_no_traceback() -> None:
+    statement = split("SELECT 1")[0]
+
+    found = explain(ConnectionRefusedError(), statement, quote_system_tables(statement), list)
+
+    assert found is not None
+    assert found.hint == "Restart the kernel, then connect again."

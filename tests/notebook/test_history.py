@@ -42,6 +42,8 @@ def test_statements_are_listed_newest_first(
     assert [one["status"] for one in listed] == ["done", "failed", "done"]
     assert [one["row_count"] for one in listed] == [2, None, 1]
     assert {one["alias"] for one in listed} == {"paimon"}
+    assert [one["snapshots"] for one in listed] == ["db.t@1", "", "db.t@1"]
+    assert "db.t@1" in repr(run(native, "%paimon_history"))
     assert [one["number"] for one in failed] == [2]
     assert [one["number"] for one in found] == [1]
 

@@ -172,6 +172,7 @@ def test_parameters_are_values(sql: str, args: Any, expected: list[tuple[Any, ..
         ("SELECT id FROM db.t WHERE idd = ?", [1], "db.t has no column 'idd'", "idd"),
         ("SELECT id FROM db.t WHERE id = ? AND f(v) = 1", [1], "'F(v)' in place", "f"),
         ("SELECT id FROM db.t WHERE id = ? AND", [10**6], "cannot read the condition", None),
+        ("SELECT a FROM db.t$snapshot", None, "table db.t$snapshot not found", "snapshot"),
         ("SELECT id FROM db.tt", None, "table db.tt not found", "tt"),
     ],
 )
@@ -269,3 +270,15 @@ def test_an_interrupt_is_one_line(
     (line,) = failure(native, capsys, "%paimon SELECT id FROM db.t")
 
     assert line.startswith("Cancelled: cancelled after 0.")
+
+
+@pytest.mark.usefixtures("native")
+def test_a_query_is_explained_without_spark(
+    native: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    view = run(native, "%paimon --explain SELECT v FROM db.t WHERE id > 2")
+
+    assert "paimonlab&#x27;s plan" in view.to_html() or "paimonlab's plan" in view.to_html()
+    assert "--explain cost without Spark" in "".join(
+        failure(native, capsys, "%paimon --explain cost SELECT v FROM db.t")
+    )

@@ -240,6 +240,9 @@ def test_a_dry_run_knows_what_would_be_read(warehouse: InteractiveShell, folder:
     files = [file for split in table.scan().plan().splits for file in split.files]
     cell = "SELECT v FROM db.t WHERE id = 2 AND v IN (SELECT v FROM db.t VERSION AS OF 1)"
 
+    for mode, section in (("cost", "Optimized Logical Plan"), ("extended", "Parsed Logical Plan")):
+        html = run(warehouse, f"%%paimon --explain {mode}\n{cell}").to_html()
+        assert f"<summary>{section}</summary>" in html
     view = run(warehouse, f"%%paimon --explain\n{cell}")
 
     reads = view.to_arrow().to_pylist()

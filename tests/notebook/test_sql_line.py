@@ -29,6 +29,18 @@ QUIET = frozenset({"--no-progress"})
         ("--limit '7' SELECT 1", SqlLine(limit=7, sql="SELECT 1")),
         ("--as-of 12 SELECT 1", SqlLine(as_of=12, sql="SELECT 1")),
         ("--as-of '2026-01-01 00:00'", SqlLine(as_of="2026-01-01 00:00")),
+        (
+            "--explain SELECT 1",
+            SqlLine(flags=frozenset({"--explain"}), sql="SELECT 1"),
+        ),
+        (
+            "--explain cost SELECT 1",
+            SqlLine(flags=frozenset({"--explain"}), explained="cost", sql="SELECT 1"),
+        ),
+        (
+            "--explain=extended -- cost",
+            SqlLine(flags=frozenset({"--explain"}), explained="extended", sql="cost"),
+        ),
         ("--as-of=daily --view v", SqlLine(as_of="daily", view="v")),
         ("--max-bytes 1.5MB --lazy", SqlLine(max_bytes=1_500_000, flags=frozenset({"--lazy"}))),
     ],
@@ -51,6 +63,7 @@ def test_options_come_first_and_the_rest_is_untouched(line: str, parsed: SqlLine
         ("--as-of 'x", "the quote is never closed: --as-of 'x"),
         ("--lazy --to x.csv SELECT 1", "--to does nothing beside --lazy"),
         ("--to x.csv --all", "--to does nothing beside --all"),
+        ("--explain=all SELECT 1", "--explain takes formatted, cost, extended or nothing"),
         ("--explain --view v", "--view does nothing beside --explain"),
     ],
 )

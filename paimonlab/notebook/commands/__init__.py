@@ -20,7 +20,7 @@ from paimonlab.notebook.commands.help import show_help
 from paimonlab.notebook.commands.log import log
 from paimonlab.notebook.commands.lsm import lsm
 from paimonlab.notebook.commands.manifests import manifests
-from paimonlab.notebook.commands.planned import planned
+from paimonlab.notebook.commands.planned import Explained, planned
 from paimonlab.notebook.commands.problem import problem
 from paimonlab.notebook.commands.profile import profile, profile_query
 from paimonlab.notebook.commands.schemas import schemas
@@ -44,6 +44,7 @@ from paimonlab.notebook.connection import connect
 __all__ = [
     "DEFAULT_LIMIT",
     "MANY_ROWS",
+    "Explained",
     "Manner",
     "changes",
     "compaction",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from paimonlab.errors import NotFoundError, PaimonError
+from paimonlab.errors import NotFoundError, PaimonError, UnsupportedError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native, views
 from paimonlab.notebook.call_statement import is_call, parse_call
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
     from paimonlab.notebook.spark_plan import SparkRead
     from paimonlab.scan.plan import Plan
 
+Explained: TypeAlias = Literal["formatted", "cost", "extended"]
+"""How Spark writes a plan."""
+
 
 def planned(
     text: str,
     *,
     args: Values | None = None,
     as_of: int | str | None = None,
-    explain: bool = False,
+    explain: bool | Explained = False,
 ) -> views.View:
     """Show what a statement would do: what a query would read, what a call would change.
 
@@ -47,7 +50,8 @@ def planned(
     as_of
         Read all tables at this snapshot, tag or moment.
     explain
-        Whether Spark's plan is wanted, too.
+        Whether Spark's plan is wanted, too, and how: ``formatted`` (as True), ``cost`` or
+        ``extended``.
 
     Raises
     ------
@@ -61,7 +65,11 @@ def planned(
         return _planned_call(here, statement, values)
     plan = ""
     if here.spark is None:
+        if explain not in {False, True, "formatted"}:
+            raise UnsupportedError(f"--explain {explain} without Spark", "connect with Spark")
         reads = _without_spark(here, statement, values, as_of)
+        scan = native.scan_of(here, statement, values, as_of) if explain else None
+        plan = "" if scan is None else without_secrets(str(scan.explain()))
     else:
         from paimonlab.notebook.spark_plan import (  # noqa: PLC0415 - PySpark is optional
             plan_text,
@@ -70,8 +78,14 @@ def planned(
 
         frame = lazy(statement, values, as_of=as_of)
         reads = tuple(_on_spark(here, read) for read in spark_reads(frame))
-        plan = without_secrets(plan_text(frame)) if explain else ""
-    query = views.PlannedQuery(sql=without_secrets(statement.text), reads=reads, plan=plan)
+        mode = "formatted" if explain is True else str(explain)
+        plan = without_secrets(plan_text(frame, mode)) if explain else ""
+    query = views.PlannedQuery(
+        sql=without_secrets(statement.text),
+        reads=reads,
+        plan=plan,
+        planner="paimonlab" if here.spark is None else "Spark",
+    )
     return draw_planned(query, is_repeatable=is_deterministic())
 
 

@@ -161,7 +161,7 @@ def run(
         else:
             session = spark or connections.current().session("SQL")
             result = _run_on_spark(session, statement, args, manner)
-        entry.finish(result.stats.row_count)
+        entry.finish(result.stats.row_count, result.stats.snapshots)
         return result
 
 
@@ -211,6 +211,8 @@ def _written_natively(
 ) -> Written:
     try:
         return export(native.batches_of(here, statement, args, manner.as_of), path)
+    except QueryError:
+        raise
     except PaimonError as error:
         raise of_paimon(error, statement) from error
 

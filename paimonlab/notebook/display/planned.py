@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from paimonlab.notebook.display.characters import cut, visible
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.plan_tree import plan_html
 from paimonlab.notebook.views import PlannedQuery, PlannedRead, rows
 
 _FILTER_COLUMNS = 120
@@ -30,8 +29,8 @@ def draw_planned(query: PlannedQuery, *, is_repeatable: bool) -> Drawn[PlannedQu
     footer = f"{count} read{'' if count == 1 else 's'}{total}; nothing was run"
     picture = ""
     if query.plan and not is_repeatable:
-        plan = escape(query.plan)
-        picture = f"<details><summary>Spark's plan</summary><pre>{plan}</pre></details>"
+        plan = plan_html(query.plan)
+        picture = f"<details><summary>{query.planner}'s plan</summary>{plan}</details>"
     grid = Grid(tuple(heads), body, footer=footer)
     return Drawn(query, grid, rows(query.reads), picture=picture)
 

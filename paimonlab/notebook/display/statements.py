@@ -20,6 +20,7 @@ def draw_statements(listed: Statements) -> Drawn[Statements]:
         Column("connection"),
         Column("SQL"),
         Column("rows", align=Align.RIGHT),
+        Column("read at"),
         Column("seconds", align=Align.RIGHT),
         Column("status"),
     )
@@ -39,6 +40,7 @@ def _row(entry: StatementEntry) -> list[object]:
         entry.alias,
         cut(visible(" ".join(entry.sql.split())), _SQL_COLUMNS),
         entry.row_count,
+        cut(visible(entry.snapshots), _SQL_COLUMNS),
         entry.duration_millis and f"{entry.duration_millis / 1000:.1f}",
         entry.status,
     ]

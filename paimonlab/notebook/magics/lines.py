@@ -11,19 +11,19 @@ from IPython.core.magic_arguments import parse_argstring
 
 from paimonlab.errors import PaimonError, close_matches
 from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.topics import topic_of
+from paimonlab.notebook.topics import Topic, topic_of
 from paimonlab.notebook.wrong_use import wrong_use
 
 
 @contextmanager
-def errors_on_one_line() -> Iterator[None]:
+def errors_on_one_line(otherwise: Topic = "magics") -> Iterator[None]:
     """Show a `PaimonError` without traceback; let a bug keep its own."""
     try:
         yield
     except QueryError:
         raise
     except PaimonError as error:
-        raise wrong_use(str(error), topic_of(error, "magics")) from error
+        raise wrong_use(str(error), topic_of(error, otherwise)) from error
 
 
 def arguments(magic: Callable[..., Any], line: str) -> Any:

@@ -173,7 +173,7 @@ class SqlMagics(Magics):
     def paimon_connect(self, line: str) -> View | None:
         """Connect to a warehouse, and say what to; without PATH: as configured."""
         asked = arguments(self.paimon_connect, line)
-        with errors_on_one_line(), _values_on_one_line():
+        with errors_on_one_line("connections"), _values_on_one_line():
             if asked.list:
                 return commands.list_connections()
             if asked.close is not None:
@@ -260,7 +260,8 @@ class SqlMagics(Magics):
         ``--plot line X Y``, ``bar``, ``hist`` or ``scatter``, draws columns of the result, ``--by
         COLUMN`` a series for each of its values, ``--show-code`` prints the Python of it;
         ``--profile`` shows what is in each column of all rows of a query, too;
-        ``--dry-run`` shows which files would be read, ``--explain`` Spark's plan, too;
+        ``--dry-run`` shows which files would be read, ``--explain [formatted|cost|extended]``
+        Spark's plan, too;
         ``--no-progress``. ``--`` ends the options.
         """
         asked = sql_line.parse(line) if cell is None else sql_line.parse_first(line)
@@ -289,7 +290,7 @@ class SqlMagics(Magics):
             statements = commands.parse(sql)
             shares = share(statements, named, in_order)
             if asked.flags & {"--dry-run", "--explain"}:
-                explain = "--explain" in asked.flags
+                explain = asked.explained if "--explain" in asked.flags else False
                 shown = commands.planned(
                     sql,
                     args=named if in_order is None else in_order,

@@ -35,4 +35,6 @@ class PlannedQuery(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Without secrets."""
     reads: tuple[PlannedRead, ...]
     plan: str
-    """Spark's, as text; empty if it was not asked for."""
+    """As text, as the planner writes it; empty if it was not asked for."""
+    planner: str = "Spark"
+    """Whose plan it is."""

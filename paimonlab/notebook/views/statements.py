@@ -18,6 +18,8 @@ class StatementEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Without secrets."""
     row_count: int | None
     """Rows fetched; None if it did not end well."""
+    snapshots: str
+    """Tables that were read without Spark, each ``table@snapshot``."""
     duration_millis: int | None
     status: str
     """``done``, ``failed`` or ``cancelled``."""
