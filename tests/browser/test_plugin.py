@@ -158,6 +158,11 @@ def test_sql_has_the_colours_of_the_theme(notebook: Page) -> None:
         assert text in "".join(one.inner_text() for one in spans)
         colour = spans[0].evaluate("e => getComputedStyle(e).color")
         assert colour != "rgb(0, 0, 0)" or kind == "name"
+    assert editor(notebook, SETUP_CELL).locator(".cm-paimon-keyword").all_inner_texts()[:3] == [
+        "CREATE",
+        "DATABASE",
+        "CREATE",
+    ]
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import urllib.request
 from collections.abc import Iterator
@@ -89,3 +90,28 @@ def test_views_are_read_easily_in_the_dark_theme(browser: Browser, notebook: Lab
     with themed(notebook, "JupyterLab Dark"), watched_page(browser, viewport=TALL) as page:
         opened(page, notebook)
         check(page, "dark")
+
+
+def test_views_follow_a_theme_that_changes_after_they_were_drawn(
+    browser: Browser, notebook: Lab
+) -> None:
+    with watched_page(browser, viewport=TALL) as page:
+        opened(page, notebook)
+        check(page, "light")
+        page.locator(".lm-MenuBar-itemLabel", has_text="Settings").click()
+        for label in ("Theme", "JupyterLab Dark"):
+            page.locator(".lm-Menu-itemLabel", has_text=re.compile(f"^{label}$")).click()
+        page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
+        for frame in page.locator(FRAMES).all():
+            expect(frame).to_have_attribute("data-theme", "dark")
+    choose_theme(notebook, "JupyterLab Light")
+
+
+def test_notebook_7_draws_stored_views(browser: Browser, notebook_7: Lab, stored: Path) -> None:
+    shutil.copy(stored, notebook_7.folder)
+    # Its own, also without our extension (7.6.5).
+    known = ["error: Cannot read properties of undefined (reading 'schema')"]
+
+    with watched_page(browser, viewport=TALL, known=known) as page:
+        opened(page, notebook_7)
+        check(page, "light")
