@@ -1,16 +1,16 @@
 """What the views of a large table cost: seconds, and bytes in the notebook that keeps them.
 
-``python -m benchmarks.workbench`` builds a table of 10,000 snapshots and 100,000 data files below
-``build/bench``, unless it is there, and draws each view that takes a table, each in a process of
-its own: first with nothing cached, then again. The manifests are real, the data files are only
-named.
+``python -m benchmarks.workbench`` builds two tables below ``build/bench``, unless they are there,
+and draws each view that takes a table, each in a process of its own: first with nothing cached,
+then again. The large one has 10,000 snapshots and 100,000 data files; its manifests are real, the
+data files are only named. Views that read data files get the other one: 2,000 snapshots and 5
+million rows.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime as dt
-import inspect
 import itertools
 import json
 import random
@@ -18,16 +18,20 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 import paimonlab as pl
+from benchmarks import workbench_rows
 from paimonlab.errors import CorruptDataError
-from paimonlab.notebook import views
+from paimonlab.notebook import commands, views
+from paimonlab.notebook.connection import connect
 from paimonlab.spec.binary_row import encode, encode_one
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta, FileSource, SimpleStats
@@ -36,7 +40,9 @@ from paimonlab.storage.local import LocalFileIO
 
 BUILD = Path(__file__).parents[1] / "build" / "bench"
 
-READS_DATA = frozenset({"changes", "travel"})
+READS_DATA = frozenset({"changes", "diff", "file", "result", "travel"})
+"""Views that are drawn of the table with rows; `diff` of both."""
+LARGE = "db.lake"
 BUCKETS = 4
 APPENDS_A_COMPACTION = 9
 FILES_A_APPEND = 3
@@ -51,41 +57,48 @@ def main() -> None:
     """Parse the command line, build, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--snapshots", type=int, default=10_000, help="a tenth of the files")
+    parser.add_argument("--row-snapshots", type=int, default=2_000, help="of the table with rows")
+    parser.add_argument("--rows", type=int, default=5_000_000, help="written into it")
     parser.add_argument("--views", nargs="+", default=_kinds(), choices=_kinds())
     parser.add_argument("--one", metavar="VIEW", help="measure one view in this process")
     options = parser.parse_args()
-    folder = BUILD / f"workbench-{options.snapshots}"
+    large = BUILD / f"workbench-{options.snapshots}"
+    small = BUILD / f"workbench-rows-{options.row_snapshots}-{options.rows}"
     if options.one:
-        _measure(folder, options.one)
+        _measure(large, LARGE, options.one)
+        if options.one in READS_DATA:
+            _measure(small, workbench_rows.TABLE, options.one)
         return
-    build(folder, options.snapshots)
+    build(large, lambda: _build(large, options.snapshots))
+    if READS_DATA & set(options.views):
+        build(small, lambda: workbench_rows.build_rows(small, options.row_snapshots, options.rows))
     for kind in options.views:
         command = [sys.executable, "-m", "benchmarks.workbench", "--one", kind]
-        subprocess.run([*command, "--snapshots", str(options.snapshots)], check=True)
+        sizes = ["--snapshots", str(options.snapshots), "--rows", str(options.rows)]
+        more = ["--row-snapshots", str(options.row_snapshots)]
+        subprocess.run([*command, *sizes, *more], check=True)
 
 
-def build(folder: Path, snapshots: int) -> pl.Table:
-    """Return the table, made if it is not there: a tenth as many snapshots as data files.
-
-    Days one after the other, four buckets each; nine appends, then one bucket is compacted.
-    """
+def build(folder: Path, make: Callable[[], None]) -> None:
+    """Make a table that is not there."""
     done = folder / "done"
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
         start = time.perf_counter()
-        _build(folder, snapshots)
+        make()
         done.touch()
         print(f"built {folder} in {time.perf_counter() - start:.0f} s", flush=True)
-    table = pl.connect(str(folder)).table("db.lake")
-    assert isinstance(table, pl.Table)
-    return table
 
 
 def _build(folder: Path, snapshots: int) -> None:
+    """Make the large table: a tenth as many snapshots as data files.
+
+    Days one after the other, four buckets each; nine appends, then one bucket is compacted.
+    """
     catalog = pl.Catalog(str(folder), LocalFileIO(durability="none"))
     catalog.create_database("db")
     table = catalog.create_table(
-        "db.lake",
+        LARGE,
         {"dt": "STRING NOT NULL", "id": "BIGINT NOT NULL", "v": "STRING"},
         primary_keys=["dt", "id"],
         partition_keys=["dt"],
@@ -184,38 +197,61 @@ def _kinds() -> list[str]:
     return [str(value.__struct_config__.tag) for value in views.INTERACTIVE]
 
 
-def _measure(folder: Path, kind: str) -> None:
+def _measure(folder: Path, name: str, kind: str) -> None:
     """Draw a view twice, and print what that took."""
-    table = pl.connect(str(folder)).table("db.lake")
+    table = pl.connect(str(folder)).table(name)
     assert isinstance(table, pl.Table)
-    if kind in READS_DATA:
-        print(f"{kind}: reads data files, which there are none of")
+    if kind == "result":
+        connect(str(folder), engine="native")
+    if name == LARGE and kind in READS_DATA - {"diff"}:
         return
-    draw = getattr(table.show, kind, None)
+    for what, draw in _drawings(folder, table, kind):
+        times = []
+        bundle: dict[str, Any] = {}
+        for _ in range(2):
+            start, busy = time.perf_counter(), time.process_time()
+            try:
+                bundle = draw()._repr_mimebundle_()
+            except CorruptDataError:
+                print(f"{kind}: reads data files, which are only named here")
+                return
+            wall, busy = time.perf_counter() - start, time.process_time() - busy
+            times.append(f"{wall:.2f} s ({busy:.2f} s of a processor)")
+        sizes = ", ".join(f"{part} {len(_bytes(one)):,}" for part, one in bundle.items())
+        print(f"{what}: {times[0]}, again {times[1]}; bytes: {sizes}", flush=True)
+
+
+def _drawings(folder: Path, table: pl.Table, kind: str) -> list[tuple[str, Callable[[], Any]]]:
+    """Name what is drawn of a view, and how."""
+    newest = 0 if table.snapshot is None else table.snapshot.id
+    show: Any = table.show
+    if kind == "result":
+        sqls = (f"SELECT * FROM {table.name}", f"SELECT count(*) FROM {table.name}")
+        return [(sql, partial(commands.sql, sql)) for sql in sqls]
+    if kind == "diff":
+        ranges = ((1, newest), (newest - 10, newest))
+        return [(f"diff {one} of {table.name}", partial(show.diff, *one)) for one in ranges]
+    if kind == "changes":
+        ranges = ((newest - 1, newest), (newest - 10, newest))
+        return [(f"changes {one}", partial(show.changes, *one)) for one in ranges]
+    if kind == "file":
+        listed = pl.connect(str(folder)).table(f"{table.name}$files").scan().to_arrow().to_pylist()
+        files = sorted(listed, key=lambda one: int(one["record_count"]))
+        return [
+            (f"file of {one['record_count']:,} rows", partial(show.file, _name(one["file_path"])))
+            for one in (files[0], files[-1])
+        ]
+    if kind == "travel":
+        sums = partial(show.travel, sql="count(*), sum(amount)")
+        return [("travel", show.travel), ("travel --sql", sums)]
+    draw = getattr(show, kind, None)
     if draw is None:
         print(f"{kind}: takes no table")
-        return
-    needed = [
-        one.name
-        for one in inspect.signature(draw).parameters.values()
-        if one.default is one.empty and one.kind is not one.VAR_KEYWORD
-    ]
-    if needed:
-        print(f"{kind}: takes {', '.join(needed)}, too")
-        return
-    times = []
-    bundle: dict[str, object] = {}
-    for _ in range(2):
-        start, busy = time.perf_counter(), time.process_time()
-        try:
-            bundle = draw()._repr_mimebundle_()
-        except CorruptDataError:
-            print(f"{kind}: reads data files, which are only named here")
-            return
-        wall, busy = time.perf_counter() - start, time.process_time() - busy
-        times.append(f"{wall:.2f} s ({busy:.2f} s of a processor)")
-    sizes = ", ".join(f"{name} {len(_bytes(one)):,}" for name, one in bundle.items())
-    print(f"{kind}: {times[0]}, again {times[1]}; bytes: {sizes}", flush=True)
+    return [] if draw is None else [(kind, draw)]
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _bytes(part: object) -> bytes:

@@ -20,9 +20,11 @@ from IPython.core.completer import (
 from IPython.core.interactiveshell import InteractiveShell
 
 from paimonlab.notebook import connection as connections
+from paimonlab.notebook import settings
 from paimonlab.notebook.candidates import Candidate
 from paimonlab.notebook.help_pages import TOPICS
 from paimonlab.notebook.known_names import known_names
+from paimonlab.notebook.offers import offers
 from paimonlab.notebook.sql_completion import Names, sql_candidates
 from paimonlab.notebook.sql_line import OPTIONS
 
@@ -75,17 +77,30 @@ def candidates(
     if magic == "%%paimon":
         _, newline, sql = rest.partition("\n")
         return sql_candidates(sql + after, len(sql), names(), variables) if newline else (word, [])
-    return word, _of_line(magic, rest, word, names)
+    return word, _of_line(magic, rest, word, names, variables)
 
 
-def _of_line(magic: str, rest: str, word: str, names: Callable[[], Names]) -> list[Candidate]:
+def _could_be_made(variables: Mapping[str, Any]) -> set[str]:
+    """Name the connections that are configured or on offer."""
+    offered = {offer.name for offer in offers(variables)}
+    try:
+        return offered | settings.read().keys()
+    except settings.SettingsError:  # a completer has nowhere to show it
+        return offered
+
+
+def _of_line(
+    magic: str, rest: str, word: str, names: Callable[[], Names], variables: Mapping[str, Any]
+) -> list[Candidate]:
     """Offer what a magic that is no SQL takes."""
     if magic == "%paimon_help":
         return _starting(word, TOPICS, "topic")
     if magic == "%paimon_connect":
-        is_named = re.search(r"--(?:use|close)[ =]\S*$", rest)
-        aliases = [one.alias for one in connections.connections()]
-        return _starting(word, aliases, "connection") if is_named else []
+        named = re.search(r"--(use|close)[ =]\S*$", rest)
+        aliases = {one.alias for one in connections.connections()}
+        if named is not None and named[1] == "use":
+            aliases |= _could_be_made(variables)
+        return _starting(word, aliases, "connection") if named else []
     if magic in _WITHOUT_TABLE:
         return []
     tables = names().tables()

@@ -13,6 +13,7 @@ from paimonlab.errors import PaimonError, close_matches
 from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.statements import SentText, Statement
 from paimonlab.notebook.topics import Topic
+from paimonlab.spark.remote import has_lost_server
 from paimonlab.spec.sql_text import Span, Token, TokenKind, offset_of
 from paimonlab.table.system import SYSTEM_TABLES
 
@@ -73,6 +74,13 @@ def explain(
 def _explain_spark(
     error: PySparkException, statement: Statement, sent: SentText, known_tables: KnownTables
 ) -> QueryError:
+    if has_lost_server(error):
+        return QueryError(
+            "The Spark Connect server does not answer any more.",
+            topic="connections",
+            statement=statement,
+            hint="When it is there again: %paimon_connect --close NAME, then --use NAME",
+        )
     span = _spark_span(error, sent)
     condition, state = error.getCondition() or "", error.getSqlState() or ""
     return QueryError(

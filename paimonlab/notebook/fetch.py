@@ -6,13 +6,14 @@ NaN. Where PySpark has no Arrow form for a column, that column alone travels as 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkTypeError
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
@@ -24,6 +25,7 @@ from pyspark.sql.types import (
 )
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.spark.remote import is_remote
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ def stream(frame: DataFrame) -> pa.RecordBatchReader:
     """Run a DataFrame and bring its rows here batch by batch, in their order.
 
     Partitions come one after another, each as a job of its own: this process and Spark's driver
-    hold no more than one of them.
+    hold no more than one of them. From a Spark Connect server, which may not have the Python for
+    that, all rows come at once.
 
     Raises
     ------
@@ -62,6 +65,8 @@ def stream(frame: DataFrame) -> pa.RecordBatchReader:
     """
     if not frame.columns:
         raise UnsupportedError("rows without columns as a file")
+    if is_remote(frame):
+        return _to_arrow(frame).to_reader()
     sent = _sendable(frame)
     zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
     schema = to_arrow_schema(sent.schema, timezone=zone)
@@ -94,7 +99,8 @@ def _to_arrow(frame: DataFrame) -> pa.Table:
     return _sendable(frame).toArrow().rename_columns(frame.columns)
 
 
-Change = Callable[[Column], Column]
+Change = Callable[[Column, Any], Column]
+"""Makes a column that travels out of one; gets the module of functions that fits it."""
 
 
 def _sendable(frame: DataFrame) -> DataFrame:
@@ -104,24 +110,39 @@ def _sendable(frame: DataFrame) -> DataFrame:
     if not any(changes) and len(set(names)) == len(names):
         return frame
     places = [f"c{number}" for number in range(len(names))]
+    functions = _functions(frame)
     columns = [
-        change(sf.col(place)).alias(place) if change else sf.col(place)
+        change(functions.col(place), functions).alias(place) if change else functions.col(place)
         for place, change in zip(places, changes, strict=True)
     ]
     return frame.toDF(*places).select(*columns)
 
 
+def _functions(frame: DataFrame) -> Any:
+    """Return the functions that make columns of this kind of frame.
+
+    Those of ``pyspark.sql.functions`` go by what the process was first, not by the frame.
+    """
+    kind = "connect.functions" if is_remote(frame) else "functions"
+    return importlib.import_module(f"pyspark.sql.{kind}")
+
+
 def _transport(kind: DataType) -> Change | None:
     """Choose how a column of this type travels; None: as it is."""
     if isinstance(kind, VariantType):
-        return sf.to_json
+        return _json
     nullable = _nullable(kind)
     if not _has_arrow_form(nullable):
         return _text
-    return None if nullable == kind else lambda column: column.cast(nullable)
+    return None if nullable == kind else lambda column, _: column.cast(nullable)
 
 
-def _text(column: Column) -> Column:
+def _json(column: Column, functions: Any) -> Column:
+    text: Column = functions.to_json(column)
+    return text
+
+
+def _text(column: Column, _: Any) -> Column:
     return column.cast("string")
 
 

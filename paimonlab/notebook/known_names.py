@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from threading import Event, Lock, Thread
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -17,8 +17,12 @@ from paimonlab.errors import PaimonError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook.connection import Connection
 from paimonlab.notebook.sql_completion import Names
+from paimonlab.spark.quoting import quoted
 from paimonlab.table.system import SYSTEM_TABLES
 from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 FRESH_SECONDS = 10.0
 """An older answer is looked up again."""
@@ -95,7 +99,7 @@ def known_names(patience_seconds: float = PATIENCE_SECONDS) -> Names:
     deadline = time.monotonic() + patience_seconds
 
     def ask(what: str, look_up: Callable[[], T], default: T) -> T:
-        return _answers.get((id(here.catalog), what), look_up, default, deadline=deadline)
+        return _answers.get((id(here), what), look_up, default, deadline=deadline)
 
     return Names(
         tables=lambda: ask("tables", here.known_tables, ()),
@@ -115,7 +119,15 @@ def _in_catalog(here: Connection, name: str) -> str:
 
 
 def _columns(here: Connection, name: str) -> pa.Schema | None:
-    return here.catalog.table(_in_catalog(here, name)).arrow_schema
+    if here.opened is None:
+        return _server_columns(here.session("columns"), name)
+    return here.opened.table(_in_catalog(here, name)).arrow_schema
+
+
+def _server_columns(spark: SparkSession, name: str) -> pa.Schema:
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - PySpark is optional
+
+    return to_arrow_schema(spark.table(".".join(map(quoted, name.split(".")))).schema)
 
 
 def _tags(here: Connection, name: str) -> dict[str, str]:

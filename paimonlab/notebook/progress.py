@@ -88,6 +88,15 @@ def progress_of(jobs: Iterable[Job], row_count: int | None = None) -> Progress:
     )
 
 
+def of_stages(stages: Iterable[Any]) -> Progress:
+    """Add up what a Spark Connect server tells of the stages of an operation."""
+    told = (
+        Stage(one.stage_id, one.num_completed_tasks, one.num_tasks, is_active=not one.done)
+        for one in stages
+    )
+    return progress_of([Job(is_running=True, stages=tuple(told))])
+
+
 def is_wanted() -> bool:
     """Tell whether anybody would see what is only there for a while.
 

@@ -70,7 +70,9 @@ class Result:
     stats
         What it cost.
     spark
-        The lazy DataFrame, without a limit; None: it ran without Spark.
+        The lazy DataFrame, without a limit; None: there is none.
+    without_frame
+        Why there is none.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Result:
         title: str,
         stats: Stats,
         spark: DataFrame | None,
+        without_frame: str = "it was read without Spark",
     ) -> None:
         self._table = table
         self._types = tuple(types)
@@ -89,6 +92,7 @@ class Result:
         self.sql = sql
         self.stats = stats
         self._spark = spark
+        self._without_frame = without_frame
 
     @property
     def spark(self) -> DataFrame:
@@ -97,10 +101,11 @@ class Result:
         Raises
         ------
         UnsupportedError
-            If the statement ran without Spark.
+            If there is none: the statement ran without Spark, or with ``--as-of`` on a Spark
+            Connect server, where a DataFrame that is run again reads tables as they are now.
         """
         if self._spark is None:
-            raise UnsupportedError("the DataFrame of a result", "it was read without Spark")
+            raise UnsupportedError("the DataFrame of a result", self._without_frame)
         return self._spark
 
     def within(self, max_bytes: int | None) -> Result:
@@ -123,6 +128,7 @@ class Result:
             title=self._title,
             stats=stats,
             spark=self._spark,
+            without_frame=self._without_frame,
         )
 
     def to_arrow(self) -> pa.Table:

@@ -1,24 +1,27 @@
 """Run work on Spark so that interrupting the kernel stops it.
 
-The work happens in a thread of its own, under a job group of its own. The calling thread only
-waits: were it interrupted while it talks to the JVM, its next call would read the answer to
-this one.
+The work happens in a thread of its own, under a job group of its own, or on a Spark Connect
+server under a tag of its own. The calling thread only waits: were it interrupted while it talks
+to the JVM, its next call would read the answer to this one.
 """
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread, get_ident
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread
+from pyspark.errors import PySparkException
 
 from paimonlab.notebook.interruptible import Cancelled
-from paimonlab.notebook.progress import Progress, ProgressDisplay
+from paimonlab.notebook.progress import Progress, ProgressDisplay, of_stages
 from paimonlab.notebook.spark_progress import read_progress
+from paimonlab.spark.remote import is_remote
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -38,11 +41,11 @@ def run_on_spark(
     Parameters
     ----------
     spark
-        A classic session: jobs are cancelled by job group.
+        A classic session, or a client of a Spark Connect server.
     work
         Starts all of its Spark jobs in the thread that calls it.
     description
-        Shown in Spark's own interface.
+        Shown in the interface of a classic session.
     display
         Shows how far it is while it lasts.
 
@@ -52,7 +55,10 @@ def run_on_spark(
         If a KeyboardInterrupt came; the jobs are cancelled by then, or will be as soon as
         they start.
     """
-    job = _Job(spark.sparkContext, work, description)
+    handle: _Handle = (
+        _Tag(spark) if is_remote(spark) else _JobGroup(spark.sparkContext, description)
+    )
+    job = _Job(handle, work)
     try:
         while not job.done.wait(_POLL_SECONDS):
             display.show(job.progress, job.elapsed_seconds, ui_url=job.ui_url)
@@ -70,21 +76,112 @@ def _report(job: _Job[T], *, is_over: bool) -> str:
     return text if is_over else f"{text}; it is still stopping in the background"
 
 
+class _Handle(Protocol):
+    """What Spark knows the work by."""
+
+    def thread(self, target: Callable[[], None]) -> Thread:
+        """Make a thread that knows the session."""
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Mark whatever the calling thread starts."""
+
+    def ui_url(self) -> str | None:
+        """Return where Spark shows what it does; None: nowhere that is known here."""
+
+    def progress(self) -> Progress | None:
+        """Ask how far it is; None: nobody knows."""
+
+    def cancel(self) -> None:
+        """Stop what is marked and runs now."""
+
+
+class _JobGroup:
+    """Jobs of a classic session."""
+
+    def __init__(self, context: SparkContext, description: str) -> None:
+        self._context = context
+        self._description = description
+        self._group = _unique_name()
+
+    def thread(self, target: Callable[[], None]) -> Thread:
+        return InheritableThread(target=target, daemon=True)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        self._context.setJobGroup(self._group, self._description, interruptOnCancel=True)
+        yield
+
+    def ui_url(self) -> str | None:
+        return self._context.uiWebUrl
+
+    def progress(self) -> Progress | None:
+        return read_progress(self._context, self._group)
+
+    def cancel(self) -> None:
+        self._context.cancelJobGroup(self._group)
+
+
+class _Tag:
+    """Operations on a Spark Connect server."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+        self._tag = _unique_name()
+        self._progress: Progress | None = None
+        self._thread_id = 0
+
+    def thread(self, target: Callable[[], None]) -> Thread:
+        return Thread(target=target, daemon=True)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        self._thread_id = get_ident()
+        self._session.addTag(self._tag)
+        note: Any = self._note
+        self._session.registerProgressHandler(note)
+        try:
+            yield
+        finally:
+            self._session.removeProgressHandler(note)
+            self._session.removeTag(self._tag)
+
+    def ui_url(self) -> str | None:
+        return None
+
+    def progress(self) -> Progress | None:
+        return self._progress
+
+    def cancel(self) -> None:
+        self._session.interruptTag(self._tag)
+
+    def _note(self, stages: Iterable[Any] | None, *_: Any, **_others: Any) -> None:
+        # A handler hears of everything the client runs; each thread tells of its own.
+        if stages is not None and get_ident() == self._thread_id:
+            self._progress = of_stages(stages)
+
+
+def _unique_name() -> str:
+    return f"paimonlab-{uuid.uuid4()}"
+
+
+_IS_GONE = (Py4JError, PySparkException)
+"""What talking to a session raises that was stopped."""
+
+
 class _Job(Generic[T]):
     """Work under way, in a thread that has begun."""
 
-    def __init__(self, context: SparkContext, work: Callable[[], T], description: str) -> None:
+    def __init__(self, handle: _Handle, work: Callable[[], T]) -> None:
         self.done = Event()
         self.progress: Progress | None = None
         self.ui_url: str | None = None
-        self._context = context
+        self._handle = handle
         self._work = work
-        self._description = description
-        self._group = f"paimonlab-{uuid.uuid4()}"
         self._begin = time.monotonic()
         self._values: list[T] = []
         self._error: BaseException | None = None
-        InheritableThread(target=self._run, daemon=True).start()
+        handle.thread(self._run).start()
         Thread(target=self._watch, daemon=True).start()
 
     @property
@@ -103,8 +200,8 @@ class _Job(Generic[T]):
 
     def _run(self) -> None:
         try:
-            self._context.setJobGroup(self._group, self._description, interruptOnCancel=True)
-            self._values.append(self._work())
+            with self._handle.held():
+                self._values.append(self._work())
         except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
             self._error = error
         finally:
@@ -113,15 +210,15 @@ class _Job(Generic[T]):
     def _watch(self) -> None:
         while not self.done.wait(_POLL_SECONDS):
             try:
-                self.ui_url = self.ui_url or self._context.uiWebUrl
-                self.progress = read_progress(self._context, self._group)
-            except Py4JError:
-                return  # the session was stopped
+                self.ui_url = self.ui_url or self._handle.ui_url()
+                self.progress = self._handle.progress()
+            except _IS_GONE:
+                return
 
     def _cancel(self) -> None:
         while not self.done.is_set():
             try:
-                self._context.cancelJobGroup(self._group)
-            except Py4JError:
-                return  # the session was stopped
+                self._handle.cancel()
+            except _IS_GONE:
+                return
             self.done.wait(_POLL_SECONDS)

@@ -4,9 +4,10 @@ Each later place wins, option by option::
 
     ~/.config/paimonlab/config.toml     [default]  and  [NAME]
     pyproject.toml, here or above       [tool.paimonlab.default]  and  [tool.paimonlab.NAME]
-    environment, for `default`          PAIMONLAB_WAREHOUSE, PAIMONLAB_ENGINE, PAIMONLAB_CATALOG
+    environment, for `default`          PAIMONLAB_WAREHOUSE, _ENGINE, _CATALOG, _REMOTE
 
-A table has ``warehouse``, and may have ``engine``, ``catalog`` and Paimon's catalog options.
+A table has ``warehouse``, and may have ``engine``, ``catalog`` and Paimon's catalog options; or
+``remote``, the address of a Spark Connect server, and with it what it likes of the others.
 ``${NAME}`` in a value is the environment variable ``NAME``; a secret may only be given so.
 """
 
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paimonlab.errors import PaimonError, close_matches
-from paimonlab.spec.secrets import is_secret
+from paimonlab.spec.secrets import is_secret, without_credentials
 
 DEFAULT = "default"
 """The connection that is made when a statement comes and there is none."""
@@ -31,7 +32,10 @@ VARIABLES = {
     "PAIMONLAB_WAREHOUSE": "warehouse",
     "PAIMONLAB_ENGINE": "engine",
     "PAIMONLAB_CATALOG": "catalog",
+    "PAIMONLAB_REMOTE": "remote",
 }
+_PLACES = ("PAIMONLAB_WAREHOUSE", "PAIMONLAB_REMOTE")
+"""Those whose values are kept as references: nothing that lists settings shows them."""
 
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
 
@@ -48,6 +52,21 @@ class Setting:
     """Paimon's catalog options, ``warehouse`` among them, as they are written."""
     engine: Engine = "spark"
     catalog: str | None = None
+    remote: str | None = None
+    """Address of a Spark Connect server, as it is written; None: Spark runs here."""
+
+    @property
+    def is_from_environment(self) -> bool:
+        """Whether a variable of `VARIABLES` says where it is."""
+        places = {f"${{{name}}}" for name in _PLACES}
+        return self.remote in places or self.options.get("warehouse") in places
+
+    @property
+    def place(self) -> str:
+        """Where it is, as it may be shown."""
+        if "warehouse" in self.options:
+            return without_credentials(self.options["warehouse"])
+        return without_credentials((self.remote or "").partition(";")[0])
 
     def resolved(self) -> dict[str, str]:
         """Return the options with environment variables in place of references.
@@ -58,6 +77,16 @@ class Setting:
             If a variable is not set.
         """
         return {key: _resolved(key, value) for key, value in self.options.items()}
+
+    def resolved_remote(self) -> str | None:
+        """Return the address of the server, likewise; None: there is none.
+
+        Raises
+        ------
+        SettingsError
+            If a variable is not set.
+        """
+        return None if self.remote is None else _resolved("remote", self.remote)
 
 
 def engine_of(text: str) -> Engine:
@@ -86,7 +115,11 @@ def read() -> dict[str, Setting]:
     for source, tables in _documents():
         for name, table in tables.items():
             found.setdefault(name, {}).update(_texts(source, name, table))
-    given = {key: os.environ[name] for name, key in VARIABLES.items() if os.environ.get(name)}
+    given = {
+        key: f"${{{name}}}" if name in _PLACES else os.environ[name]
+        for name, key in VARIABLES.items()
+        if os.environ.get(name)
+    }
     if given:
         found.setdefault(DEFAULT, {}).update(given)
     return {name: _setting(name, values) for name, values in found.items()}
@@ -121,13 +154,22 @@ def _texts(source: Path, name: str, table: Any) -> dict[str, str]:
         if not isinstance(value, str | int | bool):
             raise SettingsError(f"{where}: {key} must be text")
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        if is_secret(key) and not _REFERENCE.fullmatch(text):
-            raise SettingsError(
-                f"{where}: {key} is a secret in plain text; write ${{NAME}} there "
-                "and set the environment variable NAME"
-            )
+        for part, written in [(key, text), *_parameters(key, text)]:
+            if is_secret(part) and not _REFERENCE.fullmatch(written):
+                raise SettingsError(
+                    f"{where}: {part} is a secret in plain text; write ${{NAME}} there "
+                    "and set the environment variable NAME"
+                )
         texts[key] = text
     return texts
+
+
+def _parameters(key: str, text: str) -> list[tuple[str, str]]:
+    """Return the parameters of ``sc://host/;token=…``: each is one that may be a secret."""
+    if key != "remote":
+        return []
+    found = (part.partition("=") for part in text.split(";")[1:])
+    return [(f"{key};{name.strip()}", value.strip()) for name, _, value in found]
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -152,10 +194,11 @@ def _setting(name: str, values: dict[str, str]) -> Setting:
     options = dict(values)
     engine = options.pop("engine", "spark")
     catalog = options.pop("catalog", None)
-    if "warehouse" not in options:
+    remote = options.pop("remote", None)
+    if "warehouse" not in options and (options or remote is None):
         close = close_matches("warehouse", options)
         raise SettingsError(f"the connection {name} has no warehouse.{close}")
     try:
-        return Setting(options, engine_of(engine), catalog)
+        return Setting(options, engine_of(engine), catalog, remote)
     except ValueError as error:
         raise SettingsError(f"the connection {name}: {error}") from error

@@ -21,6 +21,7 @@ from paimonlab.errors import (
 )
 from paimonlab.notebook.connection import NotConnectedError
 from paimonlab.notebook.settings import SettingsError
+from paimonlab.spark.remote import RemoteError
 
 Topic = Literal[
     "magics",
@@ -43,6 +44,7 @@ Topic = Literal[
 _TOPICS: Sequence[tuple[type[PaimonError], Topic]] = (
     (NotConnectedError, "connections"),
     (SettingsError, "connections"),
+    (RemoteError, "connections"),
     (DatabaseNotFoundError, "tables"),
     (TableNotFoundError, "tables"),
     (ColumnNotFoundError, "tables"),

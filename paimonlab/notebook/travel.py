@@ -1,7 +1,8 @@
 """``--as-of``: all Paimon tables of a query at one point in time.
 
 Spark is told by the session's ``spark.paimon.scan.…`` options while it looks tables up; what it
-has found then stays at that point, also in a DataFrame that is run later.
+has found then stays at that point, also in a DataFrame that is run later. A Spark Connect server
+looks them up whenever rows are fetched.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from threading import Condition
 from typing import TYPE_CHECKING
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.parameters import Values
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
@@ -132,6 +134,7 @@ def _with_options(spark: SparkSession, as_of: int | str) -> Iterator[None]:
     from paimonlab.spark.session_options import PREFIX  # noqa: PLC0415 - PySpark is optional
     from paimonlab.spark.time_travel import TRAVEL_OPTIONS  # noqa: PLC0415
 
+    _check_server_travels(spark)
     key, value = _option(spark, as_of)
     before = {option: spark.conf.get(PREFIX + option, None) for option in TRAVEL_OPTIONS}
     try:
@@ -144,6 +147,20 @@ def _with_options(spark: SparkSession, as_of: int | str) -> Iterator[None]:
         for option, old in before.items():
             if old is not None:
                 spark.conf.set(PREFIX + option, old)
+
+
+def _check_server_travels(spark: SparkSession) -> None:
+    """Check that the tables of a Spark Connect server look at those options at all."""
+    from paimonlab.spark.remote import CATALOG_KEY, is_remote  # noqa: PLC0415
+
+    if not is_remote(spark):
+        return
+    name = spark.catalog.currentCatalog()
+    if spark.conf.get(CATALOG_KEY, None) != name:
+        raise UnsupportedError(
+            f"--as-of in catalog {name} of a Spark Connect server that paimonlab does not serve",
+            "write VERSION AS OF behind the table's name",
+        )
 
 
 def _option(spark: SparkSession, as_of: int | str) -> tuple[str, str]:

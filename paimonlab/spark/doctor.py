@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from paimonlab.spark.environment import WORKER_PYTHON, Environment
+from paimonlab.spark.remote import VARIABLE
 
 Status: TypeAlias = Literal["ok", "info", "warning", "error"]
 
@@ -89,6 +90,18 @@ def _java(seen: Environment) -> Iterator[Check]:
             found=seen.java_problem or "none that Spark runs on",
             fix="pip install 'paimonlab[java]'",
         )
+
+
+def _server(seen: Environment) -> Iterator[Check]:
+    if not seen.offers_server:
+        return
+    has_client = bool(seen.packages.get("pyspark") and seen.packages.get("grpcio-status"))
+    yield Check(
+        name="Spark Connect",
+        status="ok" if has_client else "warning",
+        found=f"{VARIABLE} names a server" + ("" if has_client else ", but there is no client"),
+        fix="" if has_client else "pip install 'paimonlab[connect]'",
+    )
 
 
 def _workers(seen: Environment) -> Iterator[Check]:
@@ -193,6 +206,7 @@ _JUDGES: tuple[Callable[[Environment], Iterator[Check]], ...] = (
     _pyarrow,
     _spark,
     _java,
+    _server,
     _workers,
     _notebook,
     _warehouse,

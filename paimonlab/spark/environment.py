@@ -16,10 +16,14 @@ from pathlib import Path
 from paimonlab.catalog import Catalog
 from paimonlab.errors import PaimonError
 from paimonlab.spark.java import JavaNotFoundError, find_java
+from paimonlab.spark.remote import VARIABLE
 from paimonlab.spec.secrets import without_credentials
 from paimonlab.storage import join
 
-PACKAGES = ("pyarrow", "polars", "numpy", "pyspark", "pandas", "ipython", "anywidget", "jupyterlab")
+PACKAGES = (
+    *("pyarrow", "polars", "numpy", "pyspark", "grpcio-status", "pandas"),
+    *("ipython", "anywidget", "jupyterlab"),
+)
 EXTENSION = Path("share/jupyter/labextensions/jupyterlab-paimonlab")
 WORKER_PYTHON = "PYSPARK_PYTHON"
 _WAIT_SECONDS = 10
@@ -56,6 +60,8 @@ class Environment:
     """The variable ``PYSPARK_PYTHON``; empty: not set."""
     worker_version: tuple[int, int] | None = None
     """Of it; None: it does not start, or is not set."""
+    offers_server: bool = False
+    """Whether the environment names a Spark Connect server."""
     has_extension: bool = False
     """Whether JupyterLab finds the extension that draws views."""
     zone: str = "UTC"
@@ -82,6 +88,7 @@ def measured(catalog: Catalog | None = None) -> Environment:
         java_problem=problem,
         worker_python=worker,
         worker_version=_python_version(worker) if worker else None,
+        offers_server=bool(os.environ.get(VARIABLE)),
         has_extension=_has_extension(),
         zone=os.environ.get("TZ") or time.tzname[0],
         free_memory_bytes=free_memory(),

@@ -8,7 +8,6 @@ import os
 import shutil
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,12 +23,18 @@ from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.spark.bridge import Bridge
 from paimonlab.spark.catalog import register
 from paimonlab.spark.java import Java, find_java
+from paimonlab.spark.noise import quiet
+from paimonlab.spark.remote import VARIABLE, is_remote
 
 logger = logging.getLogger(__name__)
 
 SUPPORTED_SPARK = ("4.2", "4.3")
 LOG_FILE_KEY = "spark.paimonlab.log-file"
 """Setting that says where the JVM of a session that was built here writes its messages."""
+CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
+"""Environment variable that PySpark sets once it has become a client of Spark Connect."""
+_CLASSIC: Mapping[str, str | None] = {VARIABLE: None}
+"""With it set, PySpark would open a session of that server, on a JVM with the jars of a client."""
 _LOOPBACK = "127.0.0.1"
 _log_paths: list[str] = []
 """Where the JVM of this process writes, if it was started here."""
@@ -82,29 +87,44 @@ def connect(
     """
     _check_version()
     opened = open_catalog(warehouse)
-    active = _existing() if spark is None else spark
+    active = existing_session() if spark is None else spark
     if active is None:
+        _check_no_client()
         active = _build(master, memory, dict(conf or {}))
     elif master is not None or memory is not None or conf:
         raise ValueError(
             "master, memory and conf are for a session that is built here, but there is one "
             "already; set them on that session, or call its stop() first"
         )
-    if not hasattr(active, "_jsparkSession"):
+    if is_remote(active):
         raise UnsupportedError(
-            "a Spark Connect session", "the catalog runs in the driver's Python; use a classic one"
+            "a catalog in a Spark Connect session",
+            "it runs in the driver's Python: give a classic session here, or start the server "
+            "with paimonlab.spark.serve",
         )
     _set_worker_python(active)
-    _quiet()
+    quiet()
     register(Bridge(active), catalog, opened)
     return active
 
 
-def _existing() -> SparkSession | None:
-    """Return the active session, or the default one when called from another thread."""
+def existing_session() -> SparkSession | None:
+    """Return the active session, or the default one when called from another thread.
+
+    None if no Spark runs in this process; a client of Spark Connect does not count.
+    """
     if SparkContext._active_spark_context is None:
         return None
-    return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    with _environment(_CLASSIC):
+        return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+
+
+def _check_no_client() -> None:
+    if CONNECT_MODE in os.environ:
+        raise UnsupportedError(
+            "Spark beside a Spark Connect session that PySpark has opened",
+            "PySpark has one kind in a process: use that session, or no Spark, or a new process",
+        )
 
 
 def _check_version() -> None:
@@ -124,10 +144,11 @@ def _build(master: str | None, memory: str | None, conf: dict[str, str]) -> Spar
     _start_gateway(find_java(), SparkConf(loadDefaults=False).setAll(list(settings.items())))
     # A JVM that ran before goes on writing to the file it was started with.
     settings[LOG_FILE_KEY] = _log_paths[-1] if _log_paths else os.devnull
-    builder = SparkSession.builder.master(chosen).appName(settings["spark.app.name"])
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+    with _environment(_CLASSIC):
+        builder = SparkSession.builder.master(chosen).appName(settings["spark.app.name"])
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        return builder.getOrCreate()
 
 
 def _settings(master: str, memory: str | None) -> dict[str, str]:
@@ -171,7 +192,9 @@ def _start_gateway(java: Java, conf: SparkConf) -> None:
     logger.info("Spark runs on %s", java)
     log_path = Path(conf.get(LOG_FILE_KEY) or os.devnull)
     local = (conf.get("spark.driver.host") or "") == _LOOPBACK
-    environment = {"JAVA_HOME": str(java.home)} | ({"SPARK_LOCAL_IP": _LOOPBACK} if local else {})
+    environment = {**_CLASSIC, "JAVA_HOME": str(java.home)}
+    if local:
+        environment["SPARK_LOCAL_IP"] = _LOOPBACK
     with log_path.open("wb") as log, _environment(environment):
         try:
             gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
@@ -183,18 +206,22 @@ def _start_gateway(java: Java, conf: SparkConf) -> None:
 
 
 @contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for a child that is started here."""
+def _environment(variables: Mapping[str, str | None]) -> Iterator[None]:
+    """Set environment variables for a while; None takes one away."""
     before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
+    _set(variables)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        _set(before)
+
+
+def _set(variables: Mapping[str, str | None]) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 def _set_worker_python(spark: SparkSession) -> None:
@@ -202,9 +229,3 @@ def _set_worker_python(spark: SparkSession) -> None:
     context = spark.sparkContext
     if "PYSPARK_PYTHON" not in os.environ and (context.master or "").startswith("local"):
         context.pythonExec = sys.executable
-
-
-def _quiet() -> None:
-    """Drop what would be printed into the user's cell beside the error itself."""
-    logging.getLogger("SQLQueryContextLogger").disabled = True
-    warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")

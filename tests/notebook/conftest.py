@@ -13,12 +13,14 @@ from traitlets.config import Config
 
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import determinism, load_ipython_extension, progress, settings
+from paimonlab.spark import remote
 from tests.notebook.sessions import FakeCatalog, start_session
 
 
 @pytest.fixture(autouse=True)
 def _no_switches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for variable in (determinism.VARIABLE, progress.VARIABLE, *settings.VARIABLES):
+    ours = (determinism.VARIABLE, progress.VARIABLE, *settings.VARIABLES)
+    for variable in (*ours, remote.VARIABLE):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no settings"))
 

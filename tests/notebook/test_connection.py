@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from pyspark.sql import SparkSession
 
 import paimonlab
 from paimonlab.notebook import connection as connections
@@ -150,6 +151,7 @@ def test_a_configured_connection_is_listed_and_made_by_its_name(
             "catalog": "lake",
             "warehouse": "${LAKE}",
             "state": "configured",
+            "line": "%paimon_connect --use lake",
         }
     ]
     assert "warehouse is ${LAKE}, but the environment variable is not set" in line
@@ -195,3 +197,27 @@ def test_nothing_configured_means_not_connected(config: Path) -> None:
     with pytest.raises(NotConnectedError):
         connections.current()
     assert config.parent.is_dir()
+
+
+def test_a_spark_session_of_the_notebook_is_on_offer(
+    shell: InteractiveShell, spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.user_ns["mine"] = spark
+
+    (entry,) = run(shell, "%paimon_connect --list").to_arrow().to_pylist()
+    (line,) = refusal(shell, capsys, "%paimon_connect --use mine")
+    run(shell, f'%paimon_connect "{folder}" --use mine')
+    counted = run(shell, "%paimon SELECT count(*) AS n FROM db.t").to_arrow()
+    listed = run(shell, "%paimon_connect --list").to_arrow()
+
+    assert entry["line"] == "%paimon_connect PATH --use mine"
+    assert line == "UsageError: which warehouse? %paimon_connect PATH --use mine"
+    assert connections.current().spark is spark
+    assert counted["n"].to_pylist() == [2]
+    assert listed["alias"].to_pylist() == ["mine"]
+
+
+def test_use_takes_no_engine(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    (line,) = refusal(shell, capsys, "%paimon_connect --use x --engine native")
+
+    assert line == "UsageError: --use goes with PATH and --catalog, not with --engine and --alias"

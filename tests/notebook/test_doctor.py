@@ -57,6 +57,13 @@ FINE = Environment(
             "same version",
         ),
         ("PYSPARK_PYTHON", {"worker_python": "/py", "worker_version": (3, 12)}, "ok", ""),
+        ("Spark Connect", {"offers_server": True}, "warning", "paimonlab[connect]"),
+        (
+            "Spark Connect",
+            {"offers_server": True, "packages": {"pyspark": "4.3.0", "grpcio-status": "1.85.1"}},
+            "ok",
+            "",
+        ),
         ("JupyterLab", {"has_extension": False}, "warning", "pip install"),
         ("warehouse", {"warehouse": None}, "info", "%paimon_connect"),
         (

@@ -46,7 +46,7 @@ def test_only_names_that_occur_are_bound() -> None:
         (np.array([1, 2]), [1, 2]),
         (np.datetime64("2013-01-01T05:00:00.000000000"), dt.datetime(2013, 1, 1, 5)),
         (np.timedelta64(90, "s"), dt.timedelta(seconds=90)),
-        (pd.Timedelta(minutes=1), dt.timedelta(minutes=1)),
+        (pd.Timedelta(1, "min"), dt.timedelta(minutes=1)),
         ((1, "b"), [1, "b"]),
         (pd.Timestamp("2013-01-01 05:00"), dt.datetime(2013, 1, 1, 5)),
     ],

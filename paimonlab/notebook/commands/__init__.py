@@ -22,13 +22,14 @@ from paimonlab.notebook.commands.lsm import lsm
 from paimonlab.notebook.commands.manifests import manifests
 from paimonlab.notebook.commands.planned import Explained, planned
 from paimonlab.notebook.commands.problem import problem
-from paimonlab.notebook.commands.profile import profile, profile_query
+from paimonlab.notebook.commands.profile import check_profiles, profile, profile_query
 from paimonlab.notebook.commands.schemas import schemas
 from paimonlab.notebook.commands.simulator import simulate
 from paimonlab.notebook.commands.sql import (
     DEFAULT_LIMIT,
     MANY_ROWS,
     Manner,
+    check_views,
     lazy,
     parse,
     run,
@@ -47,6 +48,8 @@ __all__ = [
     "Explained",
     "Manner",
     "changes",
+    "check_profiles",
+    "check_views",
     "compaction",
     "connect",
     "demo",

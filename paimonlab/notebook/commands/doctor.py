@@ -22,6 +22,6 @@ def doctor(catalog: Catalog | None = None) -> Drawn[views.Doctor]:
         connection, if there is one.
     """
     if catalog is None and connections.is_connected():
-        catalog = connections.current().catalog
+        catalog = connections.current().opened
     found = views.Doctor(checks=checks(measured(catalog)))
     return draw(views.repeatable_doctor(found) if is_deterministic() else found)

@@ -57,6 +57,8 @@ def planned(
     ------
     QueryError
         If it is not one query, or a wrong one.
+    UnsupportedError
+        If SQL goes to a Spark Connect server.
     """
     statement = _one_statement(text)
     (values,) = share_all([statement], args)
@@ -64,6 +66,11 @@ def planned(
     if is_call(statement):
         return _planned_call(here, statement, values)
     plan = ""
+    if here.is_remote:
+        raise UnsupportedError(
+            "--dry-run or --explain over Spark Connect",
+            "the plan is the server's; EXPLAIN FORMATTED in front of the query shows it",
+        )
     if here.spark is None:
         if explain not in {False, True, "formatted"}:
             raise UnsupportedError(f"--explain {explain} without Spark", "connect with Spark")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native, views
 from paimonlab.notebook.commands.opening import opened
@@ -98,6 +99,21 @@ def profile(
     return view
 
 
+def check_profiles() -> None:
+    """Check that queries can be profiled where they run.
+
+    Raises
+    ------
+    UnsupportedError
+        If SQL goes to a Spark Connect server.
+    """
+    if connections.current().is_remote:
+        raise UnsupportedError(
+            "--profile over Spark Connect",
+            "it runs Python that the server may not have; %paimon_profile reads a table from here",
+        )
+
+
 def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[views.Profile]:
     """Show what is in each column of all rows of a query, whatever limit its result has.
 
@@ -105,6 +121,8 @@ def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[v
     ------
     QueryError
         If the statement is no query, or fails.
+    UnsupportedError
+        If SQL goes to a Spark Connect server.
     """
     if not statement.is_query:
         raise QueryError(
@@ -114,6 +132,7 @@ def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[v
         )
     from paimonlab.notebook.profiling import sketch_batches  # noqa: PLC0415 - few ask for it
 
+    check_profiles()
     here = connections.current()
     total = 0
     if here.spark is None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from paimonlab.errors import PaimonError
+from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native
 from paimonlab.notebook.call_statement import is_call
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DEFAULT_LIMIT = 100
+_AS_NOW = "on a Spark Connect server it would read the tables as they are now"
 MANY_ROWS = 1_000_000
 """More rows than this are fetched only after they were asked for twice."""
 
@@ -226,7 +228,7 @@ def _written_by_spark(
     work = OnSpark(session, statement, bind(statement, args), manner.as_of)
     return run_on_spark(
         session,
-        lambda: work.explained(lambda: export(stream(work.frame()), path)),
+        lambda: work.reading(lambda frame: export(stream(frame), path)),
         description=statement.text[:200],
         display=_display(statement, manner, "Spark"),
     )
@@ -242,6 +244,8 @@ def lazy(statement: Statement, args: Values, *, as_of: int | str | None = None) 
     """
     session = connections.current().session("--lazy")
     _check_reads(statement)
+    if as_of is not None and _looks_up_again(session):
+        raise UnsupportedError("--lazy with --as-of", _AS_NOW)
     return OnSpark(session, statement, bind(statement, args), as_of).frame()
 
 
@@ -279,6 +283,19 @@ def _check_reads(statement: Statement) -> None:
         check_reads(statement, here.alias)
 
 
+def check_views(*, as_of: int | str | None) -> None:
+    """Check that a query read at ``as_of`` can become a view.
+
+    Raises
+    ------
+    UnsupportedError
+        If a Spark Connect server would read the tables of the view as they are now.
+    """
+    session = connections.current().spark
+    if as_of is not None and session is not None and _looks_up_again(session):
+        raise UnsupportedError("--view with --as-of", _AS_NOW)
+
+
 def _alias(spark: SparkSession | None) -> str:
     return connections.current().alias if spark is None else "spark"
 
@@ -311,13 +328,15 @@ def _run_on_spark(
         fetched_bytes=found.table.nbytes,
         duration_seconds=seconds,
     )
+    is_lost = manner.as_of is not None and _looks_up_again(session)
     result = Result(
         found.table,
         types=found.types,
         sql=statement.text,
         title=statement.title,
         stats=stats,
-        spark=frame,
+        spark=None if is_lost else frame,
+        without_frame=_AS_NOW,
     )
     return result.within(manner.max_bytes) if statement.is_query else result
 
@@ -334,6 +353,13 @@ def _display(statement: Statement, manner: Manner, label: str) -> ProgressDispla
     return ProgressDisplay(is_shown=is_shown, label=label, place=place)
 
 
+def _looks_up_again(session: SparkSession) -> bool:
+    """Tell whether a DataFrame looks its tables up whenever it is run, and not once."""
+    from paimonlab.spark.remote import is_remote  # noqa: PLC0415 - PySpark is optional
+
+    return is_remote(session)
+
+
 @dataclass(frozen=True, slots=True)
 class OnSpark:
     """One statement to be sent to Spark."""
@@ -348,23 +374,40 @@ class OnSpark:
         from paimonlab.notebook.fetch import fetch  # noqa: PLC0415 - PySpark is optional
 
         begin = time.monotonic()
-        frame = self.frame()
-        found = self.explained(lambda: fetch(frame, limit=limit))
+        frame, found = self.reading(lambda frame: (frame, fetch(frame, limit=limit)))
         return frame, found, time.monotonic() - begin
+
+    def reading(self, read: Callable[[DataFrame], T]) -> T:
+        """Send the statement and do something with its rows, as of when it asks for."""
+        if not _looks_up_again(self.spark):
+            frame = self.frame()
+            return self.explained(lambda: read(frame))
+
+        def there() -> T:
+            with self._travelling():
+                return read(self._send())
+
+        return self.explained(there)
 
     def frame(self) -> DataFrame:
         """Send the statement; a query is not run by that."""
-        from paimonlab.notebook.travel import travelling  # noqa: PLC0415 - PySpark is optional
-
-        sent = quote_system_tables(self.statement)
 
         def send() -> DataFrame:
-            with travelling(self.spark, self.statement, self.args, self.as_of):
-                if self.args:
-                    return self.spark.sql(sent.text, args=self.args)
-                return self.spark.sql(sent.text)
+            with self._travelling():
+                return self._send()
 
         return self.explained(send)
+
+    def _travelling(self) -> AbstractContextManager[None]:
+        from paimonlab.notebook.travel import travelling  # noqa: PLC0415 - PySpark is optional
+
+        return travelling(self.spark, self.statement, self.args, self.as_of)
+
+    def _send(self) -> DataFrame:
+        sent = quote_system_tables(self.statement)
+        if self.args:
+            return self.spark.sql(sent.text, args=self.args)
+        return self.spark.sql(sent.text)
 
     def explained(self, work: Callable[[], T]) -> T:
         """Do something with the frame; errors of Spark become those of the statement."""

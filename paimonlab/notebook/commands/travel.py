@@ -37,7 +37,8 @@ def travel(
     sql
         What to compute at each point: expressions (``count(*), sum(amount)``) or a query on
         ``rows`` (``SELECT status, count(*) AS n FROM rows GROUP BY status ORDER BY status``), in
-        the SQL of polars; None: rows are shown. All rows of a point are held in memory.
+        the SQL of polars; None: rows are shown. All rows of a point are held in memory, of the
+        columns that are named.
     steps
         How many points are computed at once, 2 to 50; the kernel computes the others when the
         slider gets there.
@@ -96,10 +97,7 @@ class _Traveller:
             tags = self._table.tags.list()
             point = {"tag": next(name for name, tag in tags.items() if tag.id == snapshot_id)}
         if self._sql is not None:
-            everything = self._table.scan(**point).to_arrow()
-            return self._step(
-                snapshot_id, everything.num_rows, _aggregated(everything, self._sql, self._table)
-            )
+            return self._aggregate(snapshot_id, self._sql, point)
         count = self._table.scan(**point).count()
         if count > _SORTED_ROWS:
             sample = self._table.scan(**point, limit=self._rows).to_arrow()
@@ -109,6 +107,23 @@ class _Traveller:
         if keys:
             everything = everything.sort_by([(key, "ascending") for key in keys])
         return self._step(snapshot_id, count, everything)
+
+    def _aggregate(self, snapshot_id: int, sql: str, point: Mapping[str, Any]) -> views.TravelStep:
+        from paimonlab.notebook.named_columns import (  # noqa: PLC0415 - sqlglot is slow to import
+            named_columns,
+        )
+
+        scan = self._table.scan(**point)
+        query = _query(sql)
+        # Without any column nobody would know how many rows there are.
+        named = named_columns(query, scan.columns) or scan.columns[:1]
+        read = scan.narrowed(named, None).to_arrow()
+        try:
+            made = _run(query, read, self._table)
+        except UnsupportedError:
+            _run(query, scan.arrow_schema.empty_table(), self._table)  # tells all columns there are
+            raise
+        return self._step(snapshot_id, read.num_rows, made)
 
     def _step(self, snapshot_id: int, count: int, rows: pa.Table) -> views.TravelStep:
         shown = rows.slice(0, self._rows)
@@ -124,12 +139,16 @@ class _Traveller:
         )
 
 
-def _aggregated(rows: pa.Table, sql: str, table: Table) -> pa.Table:
+def _query(sql: str) -> str:
+    """Make a query out of expressions."""
     text = sql.strip().rstrip(";")
     is_query = text.split(None, 1)[0].lower() in {"select", "with"} if text else False
+    return text if is_query else f"SELECT {text} FROM rows"  # noqa: S608 - polars only reads
+
+
+def _run(query: str, rows: pa.Table, table: Table) -> pa.Table:
     import polars as pl  # noqa: PLC0415 - slow to import
 
-    query = text if is_query else f"SELECT {text} FROM rows"  # noqa: S608 - polars only reads
     frame = pl.from_arrow(rows)
     try:
         with pl.SQLContext({"rows": frame}) as context:

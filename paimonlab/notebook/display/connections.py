@@ -6,7 +6,7 @@ from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Column, Grid, texts
 from paimonlab.notebook.views import ConnectionList, rows
 
-_HEADS = ("alias", "engine", "catalog", "warehouse", "state")
+_HEADS = ("alias", "engine", "catalog", "warehouse", "state", "line")
 
 
 def draw_connections(listed: ConnectionList) -> Drawn[ConnectionList]:

@@ -40,14 +40,21 @@ PLOTTED_LIMIT = 100_000
 """Rows fetched for a plot when ``--limit`` says nothing."""
 
 
-def _connected(asked: Any) -> connections.Connection:
+def _connected(asked: Any, variables: dict[str, Any]) -> connections.Connection:
     """Do what a line of ``%paimon_connect`` asks for."""
     texts = {name: value for name, value in vars(asked).items() if isinstance(value, str)}
     given = {name: unquoted(value) for name, value in texts.items() if value}
     if asked.read_only and ("use" in given or "warehouse" not in given):
         raise ValueError("--read-only goes with PATH; in a configured connection: read-only = true")
     if "use" in given:
-        return connections.use(given["use"])
+        if {"engine", "alias"} & given.keys():
+            raise ValueError("--use goes with PATH and --catalog, not with --engine and --alias")
+        return connections.use(
+            given["use"],
+            given.get("warehouse"),
+            catalog=given.get("catalog"),
+            variables=variables,
+        )
     if "warehouse" not in given:
         return connections.use(settings.DEFAULT)
     return connections.connect(
@@ -143,6 +150,14 @@ def _confirm() -> bool:
         ) from error
 
 
+def _check_server(asked: sql_line.SqlLine) -> None:
+    """Refuse what the connection cannot do before anything is run."""
+    if "--profile" in asked.flags:
+        commands.check_profiles()
+    if asked.view is not None:
+        commands.check_views(as_of=asked.as_of)
+
+
 @contextmanager
 def _values_on_one_line() -> Iterator[None]:
     """Show a wrong argument without traceback."""
@@ -167,20 +182,20 @@ class SqlMagics(Magics):
     @argument("--catalog", metavar="NAME", help="its name in SQL (the alias, else paimon)")
     @argument("--alias", metavar="NAME", help="names the connection (the catalog's name)")
     @argument("--read-only", action="store_true", help="refuse whatever would change something")
-    @argument("--use", metavar="NAME", help="go back to a connection, or make a configured one")
+    @argument("--use", metavar="NAME", help="go to a connection, make one that --list shows")
     @argument("--close", metavar="NAME", help="forget a connection")
-    @argument("--list", action="store_true", help="show the connections, open and configured")
+    @argument("--list", action="store_true", help="show connections: open, configured, on offer")
     def paimon_connect(self, line: str) -> View | None:
         """Connect to a warehouse, and say what to; without PATH: as configured."""
         asked = arguments(self.paimon_connect, line)
         with errors_on_one_line("connections"), _values_on_one_line():
             if asked.list:
-                return commands.list_connections()
+                return commands.list_connections(self._variables)
             if asked.close is not None:
                 connections.disconnect(unquoted(asked.close))
                 print(f"closed: {unquoted(asked.close)}")  # noqa: T201
                 return None
-            print(_connected(asked))  # noqa: T201 - the one line a user waits for
+            print(_connected(asked, self._variables))  # noqa: T201 - the one line a user waits for
         return None
 
     @line_magic
@@ -324,6 +339,7 @@ class SqlMagics(Magics):
         self, asked: sql_line.SqlLine, statements: Sequence[tuple[Statement, Values]]
     ) -> Result | Results | Plot | View | DataFrame | None:
         variables = self._variables
+        _check_server(asked)
         manner = commands.Manner(
             limit=_limit(asked),
             max_bytes=asked.max_bytes,

@@ -10,16 +10,18 @@ class ConnectionEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
 
     alias: str
     engine: str
-    """``spark`` or ``native``."""
+    """``spark``, ``native`` or ``connect``: a Spark Connect server."""
     catalog: str
-    """Name of the catalog in SQL."""
+    """Name of the catalog in SQL; empty: known once it is connected."""
     warehouse: str
-    """Without credentials."""
+    """Without credentials; that of a server, or the variable that says it."""
     state: str
-    """``current``, ``open`` or ``configured``."""
+    """``current``, ``open``, ``configured`` in a file, or ``offered`` by the environment."""
+    line: str
+    """What goes to it."""
 
 
 class ConnectionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The connections that are open, and those that are configured and not open."""
+    """The connections that are open, and those that are configured or on offer and not open."""
 
     connections: tuple[ConnectionEntry, ...]

@@ -1,0 +1,192 @@
+"""`serve`: a Spark Connect server whose sessions know a Paimon catalog.
+
+The catalog is made of Python objects in the driver, so the server runs inside a classic session
+of this process. Each client gets a session of its own on it, and each of those the catalog.
+
+Source: apache/spark@v4.2.0 and v4.3.0, ``SparkConnectPlugin``, ``SparkConnectService``,
+``SparkSessionExtensions.injectResolutionRule``, ``SessionState.catalogManager``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Event, Lock
+from typing import Any, Self
+
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import Catalog
+from paimonlab.catalog import connect as open_catalog
+from paimonlab.spark.bridge import Bridge, Proxy
+from paimonlab.spark.catalog import register, unregister
+from paimonlab.spark.remote import CATALOG_KEY, check_packages
+from paimonlab.spark.session import connect, existing_session
+
+logger = logging.getLogger(__name__)
+
+LOOPBACK = "127.0.0.1"
+PORT = 15002
+"""Spark's own default."""
+TOKEN_KEY = "spark.connect.authenticate.token"  # noqa: S105 - a name
+TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105 - a name
+_PLUGINS_KEY = "spark.plugins"
+_CONNECT = "org.apache.spark.sql.connect."
+_HARMLESS_RULE = "org.apache.spark.sql.catalyst.analysis.ResolveTimeZone"
+"""A rule that Spark applies anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A Spark Connect server in this process; it ends with its session."""
+
+    spark: SparkSession
+    """The classic session that it runs in."""
+    url: str
+    """What clients connect to, as ``sc://127.0.0.1:15002``."""
+
+    def wait(self) -> None:
+        """Wait until the process is interrupted."""
+        Event().wait()
+
+    def stop(self) -> None:
+        """Stop the server and its session."""
+        self.spark.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def serve(
+    warehouse: str | os.PathLike[str] | Mapping[str, str],
+    *,
+    catalog: str = "paimon",
+    host: str = LOOPBACK,
+    port: int = PORT,
+    master: str | None = None,
+    memory: str | None = None,
+    conf: Mapping[str, str] | None = None,
+) -> Server:
+    """Start a Spark Connect server whose SQL knows the tables of ``warehouse``.
+
+    Sessions begin in the catalog: clients write ``SELECT … FROM db.t``. Whoever may connect can
+    do what this process can.
+
+    Parameters
+    ----------
+    warehouse, catalog, master, memory, conf
+        As for `paimonlab.spark.connect`.
+    host
+        Address that the server listens on. Any other than this machine's own needs a token in
+        ``conf`` (``spark.connect.authenticate.token``) or in the environment
+        (``SPARK_CONNECT_AUTHENTICATE_TOKEN``).
+    port
+        0 takes one that is free; `Server.url` names it.
+
+    Raises
+    ------
+    ValueError
+        If this process has a Spark session already, or a host other than this machine's own is
+        given without a token.
+    UnsupportedError
+        If packages are missing, or Spark has an unsupported version.
+    """
+    check_packages()
+    given = dict(conf or {})
+    has_token = TOKEN_KEY in given or TOKEN_VARIABLE in os.environ
+    if host not in {LOOPBACK, "localhost", "::1"} and not has_token:
+        raise ValueError(
+            f"serving on {host} lets everybody who reaches it run programs here; set {TOKEN_KEY} "
+            f"in conf or the environment variable {TOKEN_VARIABLE}, or serve on {LOOPBACK}"
+        )
+    if existing_session() is not None:
+        raise ValueError("this process has a Spark session already; call its stop() first")
+    plugins = [
+        *filter(None, given.get(_PLUGINS_KEY, "").split(",")),
+        _CONNECT + "SparkConnectPlugin",
+    ]
+    settings = given | {
+        _PLUGINS_KEY: ",".join(plugins),
+        "spark.connect.grpc.binding.address": host,
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.sql.defaultCatalog": catalog,
+        CATALOG_KEY: catalog,
+    }
+    spark = connect(warehouse, catalog=catalog, master=master, memory=memory, conf=settings)
+    bridge = Bridge(spark)
+    catalogs = CatalogOfSessions(bridge, catalog, open_catalog(warehouse))
+    bridge.session.extensions().injectResolutionRule(catalogs)
+    service = bridge.module(_CONNECT + "service.SparkConnectService")
+    shown = f"[{host}]" if ":" in host else host
+    server = Server(spark, f"sc://{shown}:{service.localPort()}")
+    logger.info("Spark Connect serves catalog %s at %s", catalog, server.url)
+    return server
+
+
+class CatalogOfSessions(Proxy):
+    """Puts the catalog into each session before its first statement is looked at.
+
+    Spark calls `apply` for a rule when it builds the analyzer of a session.
+    """
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = ["scala.Function1"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, name: str, catalog: Catalog) -> None:
+        super().__init__(bridge)
+        self._name = name
+        self._catalog = catalog
+        self._lock = Lock()
+        self._bridges: dict[str, Bridge | None] = {}
+        """By the session's id; None: its analyzer is being built."""
+        self._seen: set[str] = set()
+        """Sessions of clients that were there when one looked last."""
+
+    @property
+    def session_count(self) -> int:
+        """How many sessions have the catalog, closed ones that are not forgotten yet included."""
+        with self._lock:
+            return len(self._bridges)
+
+    def apply(self, session: Any) -> Any:
+        """Put the catalog into a session, once, and return a rule that changes nothing."""
+        key = str(session.sessionUUID())
+        with self._lock:
+            is_new = key not in self._bridges
+            if is_new:
+                self._bridges[key] = None
+        if is_new:
+            # Asking for the catalogs of a session builds its analyzer, and so comes here again.
+            try:
+                own = Bridge(SparkSession(self._bridge.spark.sparkContext, session))
+                register(own, self._name, self._catalog)
+            except BaseException:
+                with self._lock:
+                    del self._bridges[key]
+                raise
+            with self._lock:
+                self._bridges[key] = own
+            self._forget_closed()
+        return self._bridge.module(_HARMLESS_RULE)
+
+    def _forget_closed(self) -> None:
+        """Take the catalog out of sessions that are gone: the two would keep each other alive."""
+        manager = self._bridge.module(_CONNECT + "service.SparkConnectService").sessionManager()
+        infos = self._bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(
+            manager.listActiveSessions()
+        )
+        active = {str(info.serverSessionId()) for info in infos}
+        with self._lock:
+            closed = self._seen - active
+            self._seen = active
+            gone = [self._bridges.pop(key, None) for key in closed]
+        for bridge in gone:
+            if bridge is not None:
+                unregister(bridge, self._name)
