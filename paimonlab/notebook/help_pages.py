@@ -132,9 +132,9 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ),
         ("--max-bytes 20MB", "keep no more rows of a query than this"),
         ("--yes", "fetch more than a million rows without being asked"),
-        ("--to rows.csv", "write all rows to a file: .csv, .parquet or .arrow"),
+        ("--to rows.csv", "write all rows to a file: .csv, .parquet, .arrow, .json, .md"),
         ("INSERT …, CALL …", "what is no query has no limit"),
-        ("result.to_arrow()", "all rows that were fetched; a table shows the first 10,000 cells"),
+        ("result.to_arrow()", "all rows that were fetched, with a warning if there are more"),
     ),
     "time travel": (
         ("SELECT … FROM db.t VERSION AS OF 3", "the table as of snapshot 3"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,6 +33,10 @@ CELLS_SHOWN = 10_000
 """A larger result is shown cut; all of its rows can still be had as Arrow."""
 TEXT_CELL_COLUMNS = 48
 """As text, a cell takes at most this many columns of the terminal."""
+
+
+class PartialResultWarning(UserWarning):
+    """Rows are taken out of a result that does not hold all rows of its query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,7 @@ class Result:
         self.stats = stats
         self._spark = spark
         self._without_frame = without_frame
+        self._has_warned = not stats.has_more_rows
 
     @property
     def spark(self) -> DataFrame:
@@ -132,8 +138,12 @@ class Result:
         )
 
     def to_arrow(self) -> pa.Table:
-        """Return the fetched rows."""
-        return self._table
+        """Return the fetched rows.
+
+        This and all other ways to the rows warn with `PartialResultWarning`, once, when the
+        query has more of them.
+        """
+        return self._fetched()
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the fetched rows as pandas.
@@ -141,13 +151,13 @@ class Result:
         Integers and booleans keep their nulls and their digits (``Int64``, ``boolean``);
         NULL and NaN of a floating-point column become one, as pandas has it.
         """
-        return self._table.to_pandas(types_mapper=_pandas_types().get)
+        return self._fetched().to_pandas(types_mapper=_pandas_types().get)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the fetched rows as polars."""
         import polars as pl  # noqa: PLC0415 - slow to import
 
-        return pl.DataFrame(self._table)
+        return pl.DataFrame(self._fetched())
 
     def plot(
         self,
@@ -198,7 +208,7 @@ class Result:
         UnsupportedError
             If the name ends otherwise, or such a file has no form for a column.
         """
-        return export(self._table, path).byte_count
+        return export(self._fetched(), path).byte_count
 
     def to_markdown(self) -> str:
         """Return the rows that are shown as a Markdown table."""
@@ -216,11 +226,11 @@ class Result:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Hand the rows to any reader of Arrow, without a copy."""
-        return self._table.__arrow_c_stream__(requested_schema)
+        return self._fetched().__arrow_c_stream__(requested_schema)
 
     def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> object:  # noqa: FBT001, FBT002 - the protocol's
         """Hand the rows to readers of the dataframe interchange protocol."""
-        return self._table.__dataframe__(nan_as_null=nan_as_null, allow_copy=allow_copy)
+        return self._fetched().__dataframe__(nan_as_null=nan_as_null, allow_copy=allow_copy)
 
     def __len__(self) -> int:
         return self._table.num_rows
@@ -241,6 +251,18 @@ class Result:
         return result_view(
             value, grid=grid, table=self._table, statement=self.sql, frame=self._spark
         )
+
+    def _fetched(self) -> pa.Table:
+        """Return the rows to somebody who will count on them."""
+        if not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"these are {self.stats.row_count:,} rows, and the query has more: --limit 0 "
+                "fetches all",
+                PartialResultWarning,
+                stacklevel=3,
+            )
+        return self._table
 
     @cached_property
     def _shown(self) -> pa.Table:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Callable
+from typing import Any, cast
 
 import pandas as pd
 import polars as pl
@@ -9,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame
 
 from paimonlab.notebook import result as results
-from paimonlab.notebook.result import Result, Stats
+from paimonlab.notebook.result import PartialResultWarning, Result, Stats
 
 
 def make(table: pa.Table, *, has_more_rows: bool = False, duration_seconds: float = 0.42) -> Result:
@@ -121,3 +122,21 @@ def test_a_switch_is_zero_or_one(table: pa.Table, monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(ValueError, match="PAIMONLAB_DETERMINISTIC must be 0 or 1, got 'yes'"):
         repr(make(table))
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        Result.to_arrow,
+        Result.to_pandas,
+        Result.to_polars,
+        pa.table,
+        lambda result: result.__dataframe__(),
+    ],
+)
+def test_rows_of_a_query_that_has_more_are_not_taken_for_all(take: Callable[[Result], Any]) -> None:
+    result = make(pa.table({"n": [1, 2]}), has_more_rows=True)
+
+    with pytest.warns(PartialResultWarning, match="2 rows, and the query has more: --limit 0"):
+        take(result)
+    take(result)  # says so once
