@@ -21,6 +21,7 @@ from pyspark.errors import PySparkException
 from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.progress import Progress, ProgressDisplay, of_stages
 from paimonlab.notebook.spark_progress import read_progress
+from paimonlab.spark.listening import listening
 from paimonlab.spark.remote import is_remote
 
 if TYPE_CHECKING:
@@ -103,6 +104,8 @@ class _JobGroup:
         self._context = context
         self._description = description
         self._group = _unique_name()
+        self._told: Progress | None = None
+        self._is_cancelled = False
 
     def thread(self, target: Callable[[], None]) -> Thread:
         return InheritableThread(target=target, daemon=True)
@@ -110,16 +113,24 @@ class _JobGroup:
     @contextmanager
     def held(self) -> Iterator[None]:
         self._context.setJobGroup(self._group, self._description, interruptOnCancel=True)
-        yield
+        with listening(self._group, self._hear):
+            yield
 
     def ui_url(self) -> str | None:
         return self._context.uiWebUrl
 
     def progress(self) -> Progress | None:
-        return read_progress(self._context, self._group)
+        return self._told or read_progress(self._context, self._group)
 
     def cancel(self) -> None:
+        self._is_cancelled = True
         self._context.cancelJobGroup(self._group)
+
+    def _hear(self, done: int, total: int, unit: str) -> None:
+        """Note how far a procedure is, which runs in this process; end it after an interrupt."""
+        self._told = Progress(done, total, unit)
+        if self._is_cancelled:
+            raise KeyboardInterrupt
 
 
 class _Tag:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import _thread
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from threading import Event, Timer
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +16,11 @@ from pyspark.sql import SparkSession
 
 import paimonlab
 from paimonlab.notebook import commands
+from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.views import Timeline
+from paimonlab.procedures import PROCEDURES
+from paimonlab.procedures.invocation import Invocation
+from paimonlab.procedures.procedure import Row
 from tests.notebook.test_magics import failure, refusal, run
 
 
@@ -294,3 +301,34 @@ def test_a_call_runs_once_and_its_errors_point_at_the_name(
 
     assert "there is no procedure sys.create_tags" in " ".join(lines)
     assert any(one.endswith("^" * len("create_tags")) for one in lines)
+
+
+def test_an_interrupt_ends_a_call_where_it_tells_how_far_it_is(
+    warehouse: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, ended = Event(), Event()
+
+    def rows(call: Invocation) -> Sequence[Row]:
+        assert call.progress is not None
+        try:
+            for number in range(100_000):
+                call.progress(number, 100_000, "files")
+                begun.set()
+                ended.wait(0.001)
+        finally:
+            ended.set()
+        return ()
+
+    slow = replace(PROCEDURES["compact_manifest"], rows=rows)
+    monkeypatch.setattr("paimonlab.spark.procedures.find", lambda _: slow)
+
+    def interrupt() -> None:
+        begun.wait()
+        _thread.interrupt_main()
+
+    Timer(0, interrupt).start()
+    with pytest.raises(Cancelled, match="cancelled after"):
+        commands.sql("CALL sys.compact_manifest('db.t')")
+
+    assert ended.wait(10)
+    assert paimonlab.sql("SELECT 1").to_arrow().num_rows == 1
