@@ -51,7 +51,7 @@ class Stats:
     """Bytes of the rows in Arrow."""
     duration_seconds: float
     snapshots: Sequence[str] = ()
-    """Tables that were read without Spark, each ``table@snapshot``."""
+    """Tables that were read, each ``table@snapshot`` where that is known."""
     is_cut: bool = False
     """Whether rows that were fetched are left out, because they take too many bytes."""
 

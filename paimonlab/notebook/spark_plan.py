@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JError
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -37,6 +39,30 @@ def spark_reads(frame: DataFrame) -> Sequence[SparkRead]:
     """List the reads of Paimon tables in the plan of a DataFrame, which is not run."""
     execution = frame._jdf.queryExecution()  # noqa: SLF001 - PySpark has no other way
     return [read for leaf in _leaves(execution.executedPlan()) for read in _read(leaf)]
+
+
+def snapshots_read(frame: DataFrame) -> Sequence[str]:
+    """Name the Paimon tables that a DataFrame reads, with their snapshots where the plan has them.
+
+    Only names are looked at: nothing is pruned, nothing is run.
+    """
+    execution = frame._jdf.queryExecution()  # noqa: SLF001 - PySpark has no other way
+    try:
+        found = [_named(leaf) for leaf in _leaves(execution.executedPlan())]
+    except Py4JError:  # the rows are there already: a name that is missing takes nothing away
+        return ()
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+def _named(leaf: Any) -> str:
+    kind = _class(leaf)
+    if kind == "FileSourceScanExec":
+        match = _NATIVE.search(str(leaf.relation().location().toString()))
+        return "" if match is None else f"{match['table']}@{match['id'] or 'none'}"
+    if kind == "BatchScanExec":
+        match = _PYTHON.search(str(leaf.scan().description()))
+        return "" if match is None else match["table"]
+    return ""
 
 
 def plan_text(frame: DataFrame, mode: str = "formatted") -> str:

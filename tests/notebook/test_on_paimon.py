@@ -189,6 +189,7 @@ def test_all_tables_of_a_cell_are_read_as_of_a_point(
 
     old = {"v": ["c"], "n": [3]} if "2100" in point else {"v": ["b"], "n": [2]}
     assert then.to_arrow().to_pydict() == old
+    assert then.stats.snapshots == (("db.t@3",) if "2100" in point else ("db.t@1",))
     assert [row["n"] for row in then.spark.collect()] == old["n"]
     assert now.to_arrow().to_pydict() == {"v": ["c"], "n": [3]}
 

@@ -311,7 +311,7 @@ def _run_on_spark(
     display = _display(statement, manner, "Spark")
     description = statement.text[:200]
 
-    def fetched(limit: int | None) -> tuple[DataFrame, Fetched, float]:
+    def fetched(limit: int | None) -> tuple[DataFrame, Fetched, Sequence[str], float]:
         return run_on_spark(
             session,
             lambda: work.fetch(limit),
@@ -319,14 +319,15 @@ def _run_on_spark(
             display=display,
         )
 
-    frame, found, seconds = fetched(MANY_ROWS if asks_first else wanted)
+    frame, found, snapshots, seconds = fetched(MANY_ROWS if asks_first else wanted)
     if asks_first and found.has_more_rows and manner.confirm is not None and manner.confirm():
-        frame, found, seconds = fetched(wanted)
+        frame, found, snapshots, seconds = fetched(wanted)
     stats = Stats(
         row_count=found.table.num_rows,
         has_more_rows=found.has_more_rows,
         fetched_bytes=found.table.nbytes,
         duration_seconds=seconds,
+        snapshots=snapshots,
     )
     is_lost = manner.as_of is not None and _looks_up_again(session)
     result = Result(
@@ -369,13 +370,16 @@ class OnSpark:
     args: Bound
     as_of: int | str | None
 
-    def fetch(self, limit: int | None) -> tuple[DataFrame, Fetched, float]:
+    def fetch(self, limit: int | None) -> tuple[DataFrame, Fetched, Sequence[str], float]:
         """Send the statement and fetch its rows; runs in the worker thread."""
         from paimonlab.notebook.fetch import fetch  # noqa: PLC0415 - PySpark is optional
+        from paimonlab.notebook.spark_plan import snapshots_read  # noqa: PLC0415
 
         begin = time.monotonic()
         frame, found = self.reading(lambda frame: (frame, fetch(frame, limit=limit)))
-        return frame, found, time.monotonic() - begin
+        seconds = time.monotonic() - begin
+        is_planned_here = self.statement.is_query and not _looks_up_again(self.spark)
+        return frame, found, snapshots_read(frame) if is_planned_here else (), seconds
 
     def reading(self, read: Callable[[DataFrame], T]) -> T:
         """Send the statement and do something with its rows, as of when it asks for."""

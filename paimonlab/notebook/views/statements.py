@@ -19,7 +19,7 @@ class StatementEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     row_count: int | None
     """Rows fetched; None if it did not end well."""
     snapshots: str
-    """Tables that were read without Spark, each ``table@snapshot``."""
+    """Tables that were read, each ``table@snapshot`` where that is known."""
     duration_millis: int | None
     status: str
     """``done``, ``failed`` or ``cancelled``."""
