@@ -15,9 +15,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from paimonlab import notebook
+from paimonlab.maintenance.fsck.report import Finding
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import views
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.fsck import draw as draw_fsck
+from paimonlab.notebook.display.statements import draw_statements
 from paimonlab.table.table import Table
 from tests.browser.conftest import PageOf
 from tests.browser.test_heatmap import LISTEN
@@ -170,6 +173,36 @@ def _travelled(place: int) -> Callable[[views.Travel], Said]:
     return said
 
 
+def _listed(_table: Table) -> Drawn[Any]:
+    listed = notebook.commands.tables()
+    assert isinstance(listed, Drawn)
+    return listed
+
+
+DAMAGED = views.Fsck(
+    table="demo.orders",
+    summary="demo.orders: 1 error, 1 warning",
+    findings=(
+        Finding(severity="error", file="a", referrer="tag-b", problem="is gone", advice="c"),
+        Finding(severity="warning", file="d", referrer="", problem="is large", advice="e"),
+    ),
+)
+RUN = views.Statements(
+    entries=tuple(
+        views.StatementEntry(
+            number=number,
+            time_millis=1_700_000_000_000,
+            alias="demo",
+            sql="SELECT * FROM demo.orders WHERE a_long_name_of_a_column = 'with a long value'",
+            row_count=rows,
+            snapshots="demo.orders@13",
+            duration_millis=1200,
+            status=status,
+        )
+        for number, status, rows in ((2, "failed", None), (1, "done", 12))
+    ),
+    older_count=3,
+)
 GRID = ("[role=grid]", "table caption", "th[scope=col]")
 WAYS: dict[str, Way] = {
     "timeline": Way(
@@ -342,6 +375,30 @@ WAYS: dict[str, Way] = {
         keys=("ArrowDown", "End", "Enter"),
         by_keys=lambda doctor: Said(text=f"{doctor.checks[-1].name}: "),
         roles=(*GRID, "[role=group][aria-label=verdicts]", "button[aria-pressed=true]"),
+    ),
+    "fsck": Way(
+        show=lambda _table: draw_fsck(DAMAGED),
+        item="tbody tr",
+        by_mouse=lambda fsck: Said(text=f"file {fsck.findings[0].file}, severity error"),
+        keys=("ArrowDown", "Enter"),
+        by_keys=lambda fsck: Said(text=f"file {fsck.findings[1].file}, severity warning"),
+        roles=(*GRID, "input[type=search][aria-label]"),
+    ),
+    "statements": Way(
+        show=lambda _table: draw_statements(RUN),
+        item="tbody tr",
+        by_mouse=lambda run: Said(text=f"number {run.entries[0].number}, status failed"),
+        keys=("ArrowDown", "Space"),
+        by_keys=lambda run: Said(text=f"number {run.entries[1].number}, status done, rows 12"),
+        roles=(*GRID, "input[type=search][aria-label]"),
+    ),
+    "tables": Way(
+        show=_listed,
+        item="tbody tr",
+        by_mouse=lambda listed: Said(text="table demo.events"),
+        keys=("End", "Enter"),
+        by_keys=lambda listed: Said(text="table demo.orders, primary key dt, order_id"),
+        roles=(*GRID, "input[type=search][aria-label]"),
     ),
     "result": Way(
         show=lambda table: make(table.scan().to_arrow()).view,

@@ -18,9 +18,20 @@ import msgspec
 import pyarrow as pa
 
 import paimonlab as pl
+from paimonlab.maintenance.fsck.report import Finding
 from paimonlab.notebook.display.doctor import draw as draw_doctor
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.views import Doctor
+from paimonlab.notebook.display.fsck import draw as draw_fsck
+from paimonlab.notebook.display.statements import draw_statements
+from paimonlab.notebook.display.tables import draw_tables
+from paimonlab.notebook.views import (
+    Doctor,
+    Fsck,
+    StatementEntry,
+    Statements,
+    TableEntry,
+    TableList,
+)
 from paimonlab.spark.doctor import Check
 from paimonlab.table.table import Table
 from tests.notebook.test_result import make
@@ -49,6 +60,9 @@ VIEWS: dict[str, Show] = {
     "simulator": lambda table: table.show.simulator(),
     "health": lambda table: table.show.health(),
     "doctor": lambda table: draw_doctor(_checked(table)),
+    "fsck": lambda table: draw_fsck(_found(table)),
+    "statements": lambda table: draw_statements(_run(table)),
+    "tables": lambda table: draw_tables(_listed(table)),
     "result": lambda table: make(table.scan().to_arrow()).view,
 }
 """Every interactive view and how to get one of a table."""
@@ -93,6 +107,44 @@ def _checked(table: Table) -> Doctor:
     return Doctor(checks=(found,))
 
 
+def _found(table: Table) -> Fsck:
+    finding = Finding(
+        severity="error",
+        file="zqpartition",
+        referrer="zqtag",
+        problem="zqvalue",
+        advice="zqcomment",
+    )
+    return Fsck(table=table.name, summary=f"{table.name}: 1 found", findings=(finding,))
+
+
+def _run(table: Table) -> Statements:
+    entry = StatementEntry(
+        number=1,
+        time_millis=0,
+        alias="zquser",
+        sql=f"SELECT zqcolumn FROM {table.name}",
+        row_count=1,
+        snapshots=f"{table.name}@1",
+        duration_millis=1,
+        status="done",
+    )
+    return Statements(entries=(entry,), older_count=1)
+
+
+def _listed(table: Table) -> TableList:
+    database, name = table.name.split(".")
+    entry = TableEntry(
+        database=database,
+        table=name,
+        primary_keys=("zqkey",),
+        partition_keys=("zqpart",),
+        column_count=3,
+        snapshot_id=1,
+    )
+    return TableList(databases=(database, "zqvalue"), tables=(entry,))
+
+
 def _newest_file(table: Table) -> str:
     names: list[str] = table.scan().plan_here().files["file_name"].to_pylist()
     return names[-1]
@@ -114,8 +166,9 @@ def hostiles(view: Drawn[Any], strings: list[str]) -> Iterator[Drawn[Any]]:
     assert marks, "the names of the table are in the view"
     rounds = math.ceil(len(strings) / len(marks))
     display = importlib.import_module(f"paimonlab.notebook.display.{view.kind}")
+    draw = getattr(display, "draw", None) or getattr(display, f"draw_{view.kind}")
     known = {"rows": view.rows, "answer": dict}
-    wanted = list(inspect.signature(display.draw).parameters.values())[1:]
+    wanted = list(inspect.signature(draw).parameters.values())[1:]
     others = {one.name: known[one.name] for one in wanted if one.default is one.empty}
     for first in range(rounds):
         changed = text
@@ -123,4 +176,4 @@ def hostiles(view: Drawn[Any], strings: list[str]) -> Iterator[Drawn[Any]]:
             chosen = strings[(first + rounds * place) % len(strings)]
             changed = changed.replace(mark, json.dumps(chosen)[1:-1])
         value = msgspec.json.decode(changed.encode(), type=type(view.value))
-        yield display.draw(value, **others)
+        yield draw(value, **others)

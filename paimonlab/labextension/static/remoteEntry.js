@@ -262,6 +262,32 @@ function isAt(one, { partition, bucket }) {
 }
 
 
+function listing(el, { title, note, heads, rows, cellsOf, factsOf, copiesOf }) {
+  const { body, say, stop } = frame(el, { title, note });
+  const details = h("div");
+  const list = h("div");
+    let chosen;
+  const draw = () => {
+    const wanted = search.value.toLowerCase();
+    const shown = rows.filter((row) => !wanted || cellsOf(row).some((cell) => String(cell ?? "").toLowerCase().includes(wanted)));
+    const made = grid({ label: title, heads, rows: shown.map((row) => [...cellsOf(row), row]), selected: (cells) => cells[heads.length] === chosen,
+      onChoose: (cells) => {
+        chosen = (cells[heads.length]);
+        made.draw();
+        const facts = factsOf(chosen);
+        details.replaceChildren(card(facts), h("div", { class: "row" }, ...copiesOf(chosen).map(([label, text]) => copyButton(label, () => text, say))));
+        say(facts.filter(([, value]) => value).slice(0, 3).map(([name, value]) => `${name} ${value}`).join(", "));
+      } });
+    list.replaceChildren(made.element);
+    if (wanted) say(`${count(shown.length)} of ${count(rows.length)} match`);
+  };
+  const search = h("input", { type: "search", placeholder: "search", "aria-label": "search all columns", oninput: () => draw() });
+  draw();
+  body.append(h("div", { class: "row" }, rows.length > 1 && search), list, details);
+  return stop;
+}
+
+
 function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
   const output = h("span", { "aria-hidden": "true" }, text(value)); // aria-valuetext says it
   const input = h("input", { type: "range", min, max, step, "aria-label": label, "aria-valuetext": text(value) });
@@ -1114,6 +1140,24 @@ function short(text, room) {
 
 function many(value, noun) {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
+return render;
+})(),
+"fsck": (() => {
+
+
+function render({ data, el }) {
+  const { table, summary, findings } = data.view;
+  return listing(el, {
+    title: `${table}: ${findings.length ? `${count(findings.length)} found` : "nothing found"}`,
+    note: summary,
+    heads: [{ name: "severity", text: (severity) => (severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem" }, { name: "advice" }],
+    rows: findings,
+    cellsOf: (one) => [one.severity, one.file, one.referrer, one.problem, one.advice],
+    factsOf: (one) => [["file", one.file], ["severity", one.severity], ["problem", one.problem], ["referred to by", one.referrer], ["advice", one.advice]],
+    copiesOf: (one) => [["copy the name", one.file], ["copy the advice", one.advice]],
+  });
 }
 
 return render;
@@ -3321,6 +3365,50 @@ function simulatorTable(shown, own, name) {
   return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, name),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), h("th", { scope: "col", class: "right" }, "chosen"), h("th", { scope: "col", class: "right" }, "own options"))),
     h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", {}, label), h("td", { class: "right" }, write(shown)), h("td", { class: "right" }, write(own)))))));
+}
+
+return render;
+})(),
+"statements": (() => {
+
+
+function render({ data, el }) {
+  const { entries, olderCount } = data.view;
+  const seconds = (millis) => (millis === null ? "" : (millis / 1000).toFixed(1));
+  const hasTimes = entries.some((one) => one.timeMillis !== null);
+  return listing(el, {
+    title: "statements that were run",
+    note: `${count(entries.length)} of them, newest first${olderCount ? `; ${count(olderCount)} older ones are not shown` : ""}`,
+    heads: [{ name: "number", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "connection" },
+      { name: "SQL", text: (sql) => (sql.length > 200 ? `${sql.slice(0, 200)}…` : sql) }, { name: "rows", right: true, text: count }, { name: "read at" },
+      ...(hasTimes ? [{ name: "seconds", right: true, text: seconds }] : []), { name: "status" }],
+    rows: entries,
+    cellsOf: (one) => [one.number, ...(hasTimes ? [one.timeMillis] : []), one.alias, one.sql, one.rowCount, one.snapshots, ...(hasTimes ? [one.durationMillis] : []), one.status],
+    factsOf: (one) => [["number", one.number], ["status", one.status], ["rows", count(one.rowCount)], ["read at", one.snapshots], ["SQL", one.sql], ["connection", one.alias],
+      ["time (UTC)", moment(one.timeMillis)], ["seconds", seconds(one.durationMillis)]],
+    copiesOf: (one) => [["copy SQL", one.sql], [`copy %paimon_rerun ${one.number}`, `%paimon_rerun ${one.number}`]],
+  });
+}
+
+return render;
+})(),
+"tables": (() => {
+
+
+function render({ data, el }) {
+  const { databases, tables } = data.view;
+  const empty = databases.filter((name) => !tables.some(({ database }) => database === name));
+  const quoted = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll("`", "``")}\``);
+  return listing(el, {
+    title: "tables",
+    note: `${count(tables.length)} of them${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
+    heads: [{ name: "database" }, { name: "table" }, { name: "primary key" }, { name: "partitioned by" }, { name: "columns", right: true, text: count }, { name: "snapshot", right: true, text: count }],
+    rows: tables,
+    cellsOf: (one) => [one.database, one.table, one.primaryKeys.join(", "), one.partitionKeys.join(", "), one.columnCount, one.snapshotId],
+    factsOf: (one) => [["table", `${one.database}.${one.table}`], ["primary key", one.primaryKeys.join(", ")], ["partitioned by", one.partitionKeys.join(", ")],
+      ["columns", count(one.columnCount)], ["snapshot", count(one.snapshotId)]],
+    copiesOf: (one) => [["copy SELECT", `SELECT * FROM ${quoted(one.database)}.${quoted(one.table)}`], ["copy %paimon_timeline", `%paimon_timeline ${one.database}.${one.table}`]],
+  });
 }
 
 return render;

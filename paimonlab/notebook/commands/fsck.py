@@ -18,4 +18,4 @@ def fsck(table: str | Table, *, deep: bool = False) -> views.View:
     deep
         Whether to read all rows, too.
     """
-    return draw(opened(table).fsck(deep=deep))
+    return draw(views.fsck(opened(table).fsck(deep=deep)))

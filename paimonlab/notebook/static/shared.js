@@ -11,6 +11,7 @@ export { grid } from "./shared/grid.js";
 export { KINDS, mark } from "./shared/marks.js";
 export { bytes, count, moment, signed } from "./shared/numbers.js";
 export { compare } from "./shared/order.js";
+export { listing } from "./shared/listing.js";
 export { hasPlace, isAt, placeText } from "./shared/places.js";
 export { roving } from "./shared/roving.js";
 export { slider } from "./shared/slider.js";

@@ -250,6 +250,21 @@ export interface FileSum {
   rows: number;
 }
 
+export interface Finding {
+  severity: "error" | "warning";
+  file: string;
+  referrer: string;
+  problem: string;
+  advice: string;
+}
+
+export interface Fsck {
+  kind: "fsck";
+  table: string;
+  summary: string;
+  findings: (Finding)[];
+}
+
 export interface Health {
   kind: "health";
   title: string;
@@ -620,10 +635,36 @@ export interface Skew {
   gini: number | null;
 }
 
+export interface StatementEntry {
+  number: number;
+  timeMillis: number | null;
+  alias: string;
+  sql: string;
+  rowCount: number | null;
+  snapshots: string;
+  durationMillis: number | null;
+  status: string;
+}
+
+export interface Statements {
+  kind: "statements";
+  entries: (StatementEntry)[];
+  olderCount: number;
+}
+
 export interface Sums {
   fileCount?: number;
   rowCount?: number;
   fileBytes?: number;
+}
+
+export interface TableEntry {
+  database: string;
+  table: string;
+  primaryKeys: (string)[];
+  partitionKeys: (string)[];
+  columnCount: number;
+  snapshotId: number | null;
 }
 
 export interface TableHealth {
@@ -638,6 +679,12 @@ export interface TableHealth {
   findings: (HealthFinding)[];
   lookedForOrphans?: boolean;
   problem?: string;
+}
+
+export interface TableList {
+  kind: "tables";
+  databases: (string)[];
+  tables: (TableEntry)[];
 }
 
 export interface Tile {

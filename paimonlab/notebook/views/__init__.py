@@ -32,6 +32,7 @@ from paimonlab.notebook.views.file import (
 from paimonlab.notebook.views.file_map import FileMap, Tile, file_map, repeatable_files
 from paimonlab.notebook.views.file_sizes import Advice, SizeBin
 from paimonlab.notebook.views.file_totals import FileTotals, Sums
+from paimonlab.notebook.views.fsck import Fsck, fsck
 from paimonlab.notebook.views.health import Health, health, repeatable_health
 from paimonlab.notebook.views.heatmap import (
     Heatmap,
@@ -138,6 +139,7 @@ __all__ = [
     "FileRows",
     "FileSum",
     "FileTotals",
+    "Fsck",
     "Health",
     "Heatmap",
     "HeatmapColumn",
@@ -201,6 +203,7 @@ __all__ = [
     "data_file",
     "diff",
     "file_map",
+    "fsck",
     "health",
     "heatmap",
     "log",
@@ -246,5 +249,8 @@ INTERACTIVE = (
     DataFileView,
     Profile,
     Doctor,
+    Fsck,
+    Statements,
+    TableList,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

@@ -25,7 +25,9 @@ class StatementEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """``done``, ``failed`` or ``cancelled``."""
 
 
-class Statements(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Statements(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="statements", tag_field="kind"
+):
     """Statements that were run, newest first."""
 
     entries: tuple[StatementEntry, ...]

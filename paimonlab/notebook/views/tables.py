@@ -17,7 +17,9 @@ class TableEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The latest snapshot; None for a table that nothing was written to."""
 
 
-class TableList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class TableList(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="tables", tag_field="kind"
+):
     """The tables of a catalog or of one of its databases."""
 
     databases: tuple[str, ...]
