@@ -26,7 +26,7 @@ FORBIDDEN_TEXT = re.compile(
     rf"""
     https?://[^\s"'<>]*/(?:simple|maven2)/?(?=[\s"'<>]|$)   # a package index
     | --(?:extra-)?index-url\b | --find-links\b
-    | \.\./shared(?!\.js) | /home/[a-z] | {re.escape(str(Path.home()))}/ | {re.escape(str(ROOT))}\b
+    | \.\./shared | /home/[a-z] | {re.escape(str(Path.home()))}/ | {re.escape(str(ROOT))}\b
     """,
     re.VERBOSE,
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-SHARED = "shared"
+SHARED = "parts"
 """The module that says in which file each shared name is, and the folder of those files."""
 
 _IMPORT = re.compile(r'^import\s+\{([^}]*)\}\s+from\s+"([^"]+)";\n', re.MULTILINE)
@@ -88,7 +88,7 @@ def without_imports(source: str) -> str:
 
     Examples
     --------
-    >>> without_imports('import { h } from "./shared.js";\nexport const a = h();\n')
+    >>> without_imports('import { h } from "./parts.js";\nexport const a = h();\n')
     'const a = h();\n'
     """
     return _EXPORT.sub("", _IMPORT.sub("", source))

@@ -75,8 +75,8 @@ def test_a_module_stands_once_and_behind_those_it_imports() -> None:
     needed = modules.needed("timeline")
 
     assert len(needed) == len(set(needed))
-    assert needed.index("shared/elements") < needed.index("shared/marks")
-    assert "shared/grid" not in needed
+    assert needed.index("parts/elements") < needed.index("parts/marks")
+    assert "parts/grid" not in needed
     assert modules.view_module("timeline").count("function h(") == 1
     assert set(needed) <= set(modules.shared())
 

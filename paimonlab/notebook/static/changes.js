@@ -1,5 +1,5 @@
 // @ts-check
-import { card, copyButton, count, frame, grid, h, hasPlace, isAt, placeText } from "./shared.js";
+import { card, copyButton, count, frame, grid, h, hasPlace, isAt, placeText } from "./parts.js";
 
 /** @typedef {import("./views").ChangeList} ChangeList */
 /** @typedef {import("./views").ChangedRow} ChangedRow */

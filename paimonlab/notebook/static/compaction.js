@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, s } from "./shared.js";
+import { bytes, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, s } from "./parts.js";
 
 /** @typedef {import("./views").Compaction} Compaction */
 /** @typedef {import("./views").CompactionRun} CompactionRun */

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText } from "./shared.js";
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText } from "./parts.js";
 
 /** @typedef {import("./views").Diff} Diff */
 /** @typedef {import("./views").Sums} Sums */

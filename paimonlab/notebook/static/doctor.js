@@ -1,5 +1,5 @@
 // @ts-check
-import { card, copyButton, count, frame, grid, h } from "./shared.js";
+import { card, copyButton, count, frame, grid, h } from "./parts.js";
 
 /** @typedef {import("./views").Doctor} Doctor */
 /** @typedef {import("./views").Check} Check */

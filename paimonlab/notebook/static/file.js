@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h } from "./shared.js";
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h } from "./parts.js";
 
 /** @typedef {import("./views").DataFileView} DataFileView */
 /** @typedef {import("./views").FileColumn} FileColumn */

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, h, ink, placeText, roving, s } from "./shared.js";
+import { bytes, card, COLOURS, copyButton, count, frame, h, ink, placeText, roving, s } from "./parts.js";
 
 /** @typedef {import("./views").FileMap} FileMap */
 /** @typedef {import("./views").Tile} Tile */

@@ -1,5 +1,5 @@
 // @ts-check
-import { count, listing } from "./shared.js";
+import { count, listing } from "./parts.js";
 
 /** @typedef {import("./views").Fsck} Fsck */
 /** @typedef {import("./host").Context<Fsck>} FsckContext */

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, copyButton, count, frame, grid, h, hasPlace, isAt } from "./shared.js";
+import { bytes, card, copyButton, count, frame, grid, h, hasPlace, isAt } from "./parts.js";
 
 /** @typedef {import("./views").Health} Health */
 /** @typedef {import("./host").Context<Health>} HealthContext */

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, compare, count, frame, h, hasPlace, moment, placeText } from "./shared.js";
+import { bytes, card, COLOURS, compare, count, frame, h, hasPlace, moment, placeText } from "./parts.js";
 
 /** @typedef {import("./views").Heatmap} Heatmap */
 /** @typedef {import("./views").HeatmapRow} HeatmapRow */

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, copyButton, count, frame, grid, h, moment } from "./shared.js";
+import { bytes, card, copyButton, count, frame, grid, h, moment } from "./parts.js";
 
 /** @typedef {import("./views").Log} Log */
 /** @typedef {import("./views").LogEntry} LogEntry */

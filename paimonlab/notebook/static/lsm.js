@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, roving, s, slider } from "./shared.js";
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, roving, s, slider } from "./parts.js";
 
 /** @typedef {import("./views").Lsm} Lsm */
 /** @typedef {import("./views").LsmBucket} LsmBucket */

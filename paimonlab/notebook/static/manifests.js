@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, placeText, signed } from "./shared.js";
+import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, placeText, signed } from "./parts.js";
 
 /** @typedef {import("./views").ManifestTree} ManifestTree */
 /** @typedef {import("./views").ManifestNode} ManifestNode */

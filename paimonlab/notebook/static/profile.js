@@ -1,5 +1,5 @@
 // @ts-check
-import { card, COLOURS, count, frame, grid, h, s } from "./shared.js";
+import { card, COLOURS, count, frame, grid, h, s } from "./parts.js";
 
 /** @typedef {import("./views").Profile} Profile */
 /** @typedef {import("./views").ProfileColumn} ProfileColumn */

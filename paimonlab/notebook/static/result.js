@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, count, frame, h } from "./shared.js";
+import { COLOURS, count, frame, h } from "./parts.js";
 import { branch, shownCell } from "./result/cells.js";
 import { asCsv, asInsert, asMarkdown } from "./result/copies.js";
 import { factWords, resizable, summary } from "./result/heads.js";

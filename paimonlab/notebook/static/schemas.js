@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, card, copyButton, count, frame, grid, h, moment, roving } from "./shared.js";
+import { COLOURS, card, copyButton, count, frame, grid, h, moment, roving } from "./parts.js";
 
 /** @typedef {import("./views").SchemaHistory} SchemaHistory */
 /** @typedef {import("./views").SchemaVersion} SchemaVersion */

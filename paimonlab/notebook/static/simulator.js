@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, COLOURS, count, frame, h, s, slider } from "./shared.js";
+import { bytes, COLOURS, count, frame, h, s, slider } from "./parts.js";
 
 /** @typedef {import("./views").Simulator} Simulator */
 /** @typedef {import("./views").Simulation} Simulation */

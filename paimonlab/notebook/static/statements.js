@@ -1,5 +1,5 @@
 // @ts-check
-import { count, listing, moment } from "./shared.js";
+import { count, listing, moment } from "./parts.js";
 
 /** @typedef {import("./views").Statements} Statements */
 /** @typedef {import("./host").Context<Statements>} StatementsContext */

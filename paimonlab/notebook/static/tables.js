@@ -1,5 +1,5 @@
 // @ts-check
-import { count, listing } from "./shared.js";
+import { count, listing } from "./parts.js";
 
 /** @typedef {import("./views").TableList} TableList */
 /** @typedef {import("./host").Context<TableList>} TablesContext */

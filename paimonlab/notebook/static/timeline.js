@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, KINDS, bytes, card, copyButton, count, frame, h, mark, moment, roving, s, signed, slider } from "./shared.js";
+import { COLOURS, KINDS, bytes, card, copyButton, count, frame, h, mark, moment, roving, s, signed, slider } from "./parts.js";
 
 /** @typedef {import("./views").Timeline} Timeline */
 /** @typedef {import("./views").TimelinePoint} TimelinePoint */

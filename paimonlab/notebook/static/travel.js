@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, count, frame, grid, h, moment, s } from "./shared.js";
+import { COLOURS, count, frame, grid, h, moment, s } from "./parts.js";
 
 /** @typedef {import("./views").Travel} Travel */
 /** @typedef {import("./views").TravelStep} TravelStep */

@@ -1,6 +1,6 @@
 // @ts-check
 // What stands in the head of a column: its summary as words and as a picture, and a grip.
-import { COLOURS, count, h, s } from "../shared.js";
+import { COLOURS, count, h, s } from "../parts.js";
 
 /** @typedef {import("../views").ResultColumn} ResultColumn */
 

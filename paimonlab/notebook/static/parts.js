@@ -1,0 +1,17 @@
+// @ts-check
+// What the view modules share, by subject. A module of a view holds only the files it needs, and
+// all of them stand in one scope: no two use the same name at the top.
+
+export { card } from "./parts/card.js";
+export { COLOURS, ink } from "./parts/colours.js";
+export { copyButton } from "./parts/copy.js";
+export { h, s } from "./parts/elements.js";
+export { frame } from "./parts/frame.js";
+export { grid } from "./parts/grid.js";
+export { KINDS, mark } from "./parts/marks.js";
+export { bytes, count, moment, signed } from "./parts/numbers.js";
+export { compare } from "./parts/order.js";
+export { listing } from "./parts/listing.js";
+export { hasPlace, isAt, placeText } from "./parts/places.js";
+export { roving } from "./parts/roving.js";
+export { slider } from "./parts/slider.js";
