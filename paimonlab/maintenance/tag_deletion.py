@@ -6,7 +6,7 @@ the neighbours of a tag, all tags, branches and changelogs are looked at here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -33,7 +33,9 @@ class TagDeletion:
         return len(self.files.all)
 
 
-def delete_tag(name: str, history: TableHistory, *, dry_run: bool = False) -> TagDeletion:
+def delete_tag(
+    name: str, history: TableHistory, *, dry_run: bool = False, after: Collection[str] = ()
+) -> TagDeletion:
     """Delete a tag; if its snapshot has expired, the files that nothing else needs as well.
 
     Parameters
@@ -42,6 +44,8 @@ def delete_tag(name: str, history: TableHistory, *, dry_run: bool = False) -> Ta
         The tag, and the branch that it is of.
     dry_run
         Delete nothing, only tell what would be.
+    after
+        For a dry run: tags that would be gone by then.
 
     Raises
     ------
@@ -61,7 +65,7 @@ def delete_tag(name: str, history: TableHistory, *, dry_run: bool = False) -> Ta
         return deletion
     # What was made meanwhile counts, so that all is looked at once the tag is gone.
     keeping = needed(
-        partial(kept_by_others, history, but_tags={name}),
+        partial(kept_by_others, history, but_tags={name, *after}),
         history.reader,
         history.file_io,
         data_names=candidates.data_names,

@@ -84,9 +84,12 @@ def _delete_tag(call: Invocation) -> Sequence[Row]:
     if not all(names):
         raise ArgumentError(call.procedure, "tag has a blank name between commas")
     there = tags.list()
-    for name in dict.fromkeys(names):
-        if name in there:
-            call.note(tags.delete(name, dry_run=call.is_dry_run))
+    found = [name for name in dict.fromkeys(names) if name in there]
+    if call.is_dry_run:
+        _plan_deletions(call, tags, found)
+    else:
+        for name in found:
+            call.note(tags.delete(name))
     return DONE
 
 
@@ -94,9 +97,14 @@ def _expire_tags(call: Invocation) -> Sequence[Row]:
     tags = call.table().tags
     names = tags.expire(older_than=call.time("older_than"), dry_run=call.is_dry_run)
     if call.is_dry_run:
-        for name in names:
-            call.note(tags.delete(name, dry_run=True))
+        _plan_deletions(call, tags, names)
     return [(name,) for name in names] or (("No expired tags.",),)
+
+
+def _plan_deletions(call: Invocation, tags: Tags, names: Sequence[str]) -> None:
+    """Note what deleting tags one after the other deletes: the last of a file's tags takes it."""
+    for place, name in enumerate(names):
+        call.note(tags.delete(name, dry_run=True, after=names[:place]))
 
 
 def _trigger(call: Invocation) -> Sequence[Row]:

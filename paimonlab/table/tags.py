@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -129,7 +129,9 @@ class Tags:
         """
         self._parts.tags.rename(name, target)
 
-    def delete(self, name: str, *, dry_run: bool = False) -> TagDeletion:
+    def delete(
+        self, name: str, *, dry_run: bool = False, after: Collection[str] = ()
+    ) -> TagDeletion:
         """Delete a tag; if its snapshot has expired, the files that nothing else needs as well.
 
         Parameters
@@ -138,6 +140,9 @@ class Tags:
             Of the tag.
         dry_run
             Delete nothing, only tell what would be.
+        after
+            For a dry run of several: the tags that would be gone by then, whose files count as
+            needed no more.
 
         Returns
         -------
@@ -150,8 +155,12 @@ class Tags:
             If there is none of that name.
         CorruptMetadataError
             If it cannot be told what is needed: the tag is gone then, its files are left.
+        ValueError
+            If ``after`` is given without ``dry_run``.
         """
-        deletion = delete_tag(name, self._parts.history, dry_run=dry_run)
+        if after and not dry_run:
+            raise ValueError("after is for a dry run: what is gone needs no name")
+        deletion = delete_tag(name, self._parts.history, dry_run=dry_run, after=after)
         if not dry_run:
             self._parts.file_io.delete(self._success_file(name))
         return deletion

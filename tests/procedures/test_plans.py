@@ -14,7 +14,9 @@ import paimonlab
 from paimonlab.catalog import Catalog
 from paimonlab.errors import UnsupportedError
 from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
+from paimonlab.maintenance.tag_deletion import TagDeletion
 from paimonlab.procedures import PROCEDURES, bind, find
+from paimonlab.table.table import Table
 
 WITH_PLAN = [one.name for one in PROCEDURES.values() if one.has_plan]
 ARGUMENTS: dict[str, dict[str, object]] = {
@@ -101,3 +103,23 @@ def test_a_plan_is_what_a_call_does_then(catalog: Catalog) -> None:
     assert rows.to_pylist() == [{"deleted_snapshots_count": len(plan.snapshots)}]
     gone = {path for path in before - set(stored(catalog.path)) if "/snapshot/" not in path}
     assert gone == set(plan.files.paths)
+
+
+@pytest.mark.parametrize("name", ["delete_tag", "expire_tags"])
+def test_a_plan_of_tags_has_the_files_that_they_keep_together(catalog: Catalog, name: str) -> None:
+    table = catalog.table("db.t")
+    assert isinstance(table, Table)
+    table.tags.create("older", snapshot=1)
+    table.maintenance.expire_snapshots(1, 1)
+    procedure = find(name)
+    given = {"tag": "old,older"} if name == "delete_tag" else ARGUMENTS[name]
+    arguments = bind(procedure, ["db.t"], given)
+
+    plans = procedure.plan(catalog, arguments)
+    before = set(stored(catalog.path))
+    procedure.call(catalog, arguments)
+
+    gone = {path for path in before - set(stored(catalog.path)) if "/tag/" not in path}
+    planned = [path for plan in plans if isinstance(plan, TagDeletion) for path in plan.files.all]
+    assert gone
+    assert sorted(planned) == sorted(gone)
