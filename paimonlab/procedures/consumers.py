@@ -57,7 +57,7 @@ def check_pattern(pattern: str, *, procedure: str, argument: str) -> None:
             "intersections of classes, named classes, flags and names of groups are not built",
         )
     try:
-        re.compile(pattern)
+        re.compile(pattern, re.ASCII)
     except re.error as error:
         raise ArgumentError(
             procedure, f"{argument} => {pattern!r} is no regular expression: {error}"

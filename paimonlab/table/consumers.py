@@ -63,12 +63,13 @@ class Consumers:
         self._consumers.delete(name)
 
     def clear(self, *, including: str = ".*", excluding: str | None = None) -> Sequence[str]:
-        """Forget the consumers whose whole names match a regular expression.
+        r"""Forget the consumers whose whole names match a regular expression.
 
         Parameters
         ----------
         including, excluding
-            What names must match, and what they must not.
+            What names must match, and what they must not. As in Java, ``\w``, ``\d`` and
+            ``\s`` know ASCII alone.
 
         Returns
         -------
@@ -78,8 +79,8 @@ class Consumers:
         names = [
             name
             for name in self._consumers.list()
-            if re.fullmatch(including, name)
-            and (excluding is None or not re.fullmatch(excluding, name))
+            if re.fullmatch(including, name, re.ASCII)
+            and (excluding is None or not re.fullmatch(excluding, name, re.ASCII))
         ]
         for name in names:
             self._consumers.delete(name)

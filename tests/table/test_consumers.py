@@ -55,6 +55,14 @@ def test_consumers_are_cleared_by_pattern(table: pl.Table) -> None:
     assert table.consumers.clear() == ["job-2", "other"]
 
 
+def test_a_pattern_matches_what_it_matches_in_java(table: pl.Table) -> None:
+    for name in ("job1", "jöb1", "job\u0661"):
+        table.consumers.reset(name, 1)
+
+    assert table.consumers.clear(including=r"\w+\d") == ["job1"]
+    assert sorted(table.consumers.list()) == ["job\u0661", "jöb1"]
+
+
 def test_consumers_that_stand_still_expire(table: pl.Table) -> None:
     table.consumers.reset("a", 1)
 
