@@ -13,7 +13,7 @@ _READING = QUERY_WORDS | {
 """First words of statements that change nothing but the session."""
 _CHANGING = frozenset(
     {
-        *(("INSERT", "INTO"), ("INSERT", "OVERWRITE"), ("DELETE", "FROM")),
+        *(("INSERT", "INTO"), ("INSERT", "OVERWRITE"), ("INSERT", "WITH"), ("DELETE", "FROM")),
         *(("MERGE", "INTO"), ("MERGE", "WITH")),
     }
 )
@@ -67,8 +67,11 @@ def _outside(tokens: tuple[Token, ...]) -> list[Token]:
     texts = [token.text.upper() for token in tokens]
     for place, token in enumerate(tokens):
         depth += {"(": 1, ")": -1}.get(token.text, 0)
-        begins = token.kind is TokenKind.WORD and tuple(texts[place : place + 2]) in _CHANGING
-        if begins and depth == 0 and texts[place - 1] not in _BEFORE_NAMES:
+        if token.kind is not TokenKind.WORD or depth != 0 or texts[place - 1] in _BEFORE_NAMES:
+            continue
+        # WITH a AS (…) UPDATE t SET …: what follows its name tells it from a column `update`.
+        is_update = texts[place] == "UPDATE" and "SET" in texts[place + 2 :]
+        if is_update or tuple(texts[place : place + 2]) in _CHANGING:
             found.append(token)
     return found
 

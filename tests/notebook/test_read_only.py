@@ -53,6 +53,7 @@ def warehouse(tmp_path: Path) -> Iterator[Path]:
         "CREATE OR REPLACE GLOBAL TEMP VIEW v AS SELECT 1",
         "DROP TEMPORARY FUNCTION f",
         "SELECT 'INSERT INTO t' -- DELETE FROM t",
+        "WITH a AS (SELECT 1) SELECT f(k) update FROM a",
     ],
 )
 def test_what_changes_nothing_is_let_through(sql: str) -> None:
@@ -68,6 +69,8 @@ def test_what_changes_nothing_is_let_through(sql: str) -> None:
         ("insert overwrite t SELECT 1", "INSERT OVERWRITE"),
         ("WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a", "INSERT INTO"),
         ("FROM s INSERT INTO t SELECT k", "INSERT INTO"),
+        ("WITH a AS (SELECT 1) UPDATE db.t AS x SET k = 1", "UPDATE DB"),
+        ("WITH a AS (SELECT 1) INSERT WITH SCHEMA EVOLUTION INTO t TABLE a", "INSERT WITH"),
         ("CREATE TABLE x (k INT)", "CREATE TABLE"),
         ("CREATE VIEW v AS SELECT 1", "CREATE VIEW"),
         ("CREATE OR REPLACE TABLE x (k INT)", "CREATE OR"),
