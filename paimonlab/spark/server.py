@@ -98,7 +98,7 @@ def serve(
     """
     check_packages()
     given = dict(conf or {})
-    has_token = TOKEN_KEY in given or TOKEN_VARIABLE in os.environ
+    has_token = bool(given.get(TOKEN_KEY) or os.environ.get(TOKEN_VARIABLE))
     if host not in {LOOPBACK, "localhost", "::1"} and not has_token:
         raise ValueError(
             f"serving on {host} lets everybody who reaches it run programs here; set {TOKEN_KEY} "

@@ -388,9 +388,14 @@ def test_every_session_has_the_catalog_and_closed_ones_are_forgotten(
     assert max(counts[1:]) <= counts[0] + 1
 
 
-def test_nobody_else_reaches_a_server_without_a_token(tmp_path: Path) -> None:
+@pytest.mark.parametrize("conf", [{}, {"spark.connect.authenticate.token": ""}])
+def test_nobody_else_reaches_a_server_without_a_token(
+    tmp_path: Path, conf: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", "")
+
     with pytest.raises(ValueError, match=r"0\.0\.0\.0 lets everybody .* programs here; set"):
-        serve(tmp_path, host="0.0.0.0")
+        serve(tmp_path, host="0.0.0.0", conf=conf)
 
 
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
