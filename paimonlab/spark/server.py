@@ -144,6 +144,7 @@ class CatalogOfSessions(Proxy):
         self._name = name
         self._catalog = catalog
         self._lock = Lock()
+        self._forgetting = Lock()
         self._bridges: dict[str, Bridge | None] = {}
         """By the session's id; None: its analyzer is being built."""
         self._seen: set[str] = set()
@@ -178,15 +179,21 @@ class CatalogOfSessions(Proxy):
 
     def _forget_closed(self) -> None:
         """Take the catalog out of sessions that are gone: the two would keep each other alive."""
+        # One at a time: an older list than that of `_seen` would lack sessions that are there.
+        with self._forgetting:
+            active = self._active()
+            with self._lock:
+                closed = self._seen - active
+                self._seen = active
+                gone = [self._bridges.pop(key, None) for key in closed]
+        for bridge in gone:
+            if bridge is not None:
+                unregister(bridge, self._name)
+
+    def _active(self) -> set[str]:
+        """Return the ids of the clients' sessions."""
         manager = self._bridge.module(_CONNECT + "service.SparkConnectService").sessionManager()
         infos = self._bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(
             manager.listActiveSessions()
         )
-        active = {str(info.serverSessionId()) for info in infos}
-        with self._lock:
-            closed = self._seen - active
-            self._seen = active
-            gone = [self._bridges.pop(key, None) for key in closed]
-        for bridge in gone:
-            if bridge is not None:
-                unregister(bridge, self._name)
+        return {str(info.serverSessionId()) for info in infos}

@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -24,7 +24,9 @@ from paimonlab.notebook.completion import candidates
 from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.progress import Progress, ProgressDisplay, of_stages
 from paimonlab.spark import remote, serve
+from paimonlab.spark import server as server_module
 from paimonlab.spark.remote import RemoteError, address, is_remote
+from paimonlab.spark.server import CatalogOfSessions
 from tests.notebook.connect_server import Server, started
 from tests.notebook.test_magics import failure, refusal, run
 
@@ -396,6 +398,30 @@ def test_nobody_else_reaches_a_server_without_a_token(
 
     with pytest.raises(ValueError, match=r"0\.0\.0\.0 lets everybody .* programs here; set"):
         serve(tmp_path, host="0.0.0.0", conf=conf)
+
+
+def test_a_session_that_opens_while_closed_ones_are_looked_for_keeps_its_catalog(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken_from: list[Any] = []
+    monkeypatch.setattr(server_module, "unregister", lambda own, _name: taken_from.append(own))
+    catalogs: Any = CatalogOfSessions(cast("Any", None), "paimon", cast("Any", None))
+    catalogs._bridges = {"old": "its bridge", "new": "another"}
+    other = Thread(target=catalogs._forget_closed)
+
+    def listed() -> set[str]:
+        if other.ident is not None:
+            return {"old", "new"}
+        other.start()  # lists them later than this thread, and would be done earlier
+        other.join(0.1)
+        return {"old"}
+
+    monkeypatch.setattr(catalogs, "_active", listed)
+    catalogs._forget_closed()
+    other.join()
+
+    assert catalogs.session_count == 2
+    assert not taken_from
 
 
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
