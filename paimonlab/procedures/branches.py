@@ -22,7 +22,10 @@ def _create_branch(call: Invocation) -> Sequence[Row]:
 
 def _delete_branch(call: Invocation) -> Sequence[Row]:
     branches = call.table().branches
-    for name in call.required_text("branch").split(","):
+    there = branches.list()
+    names = dict.fromkeys(call.required_text("branch").split(","))
+    # Those that are not there come first, and are refused before another is gone.
+    for name in sorted(names, key=lambda name: name in there):
         branches.delete(name)
     return DONE
 

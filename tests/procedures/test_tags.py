@@ -166,6 +166,9 @@ def test_branches_are_made_forwarded_and_deleted(lake: Lake) -> None:
     assert lake.call("fast_forward", "db.t", "b") == DONE
 
     assert rows_of(lake.table()) == [(1, "v1", "a"), (2, "v2", "a"), (9, "nine", "b")]
+    with pytest.raises(BranchNotFoundError, match="no"):
+        lake.call("delete_branch", "db.t", "b,no,c")
+    assert lake.table().branches.list() == ["b", "c", "empty"]
     assert lake.call("delete_branch", "db.t", "b,c") == DONE
     assert lake.table().branches.list() == ["empty"]
     with pytest.raises(BranchNotFoundError):
