@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\u0000"}
 
 
 def call_text(procedure: str, table: str, **arguments: str | int) -> str:
