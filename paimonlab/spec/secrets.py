@@ -35,10 +35,16 @@ _PAIR = re.compile(
     r"""(?P<head>(?P<quote>['"`]?)(?<![\w.-])(?P<key>(?=[\w.-]*?(?:"""
     + "|".join(_WORDS)
     + r"""))[\w.-]++)(?P=quote)\s*(?:=>?|:)\s*)
-    (?P<value>'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|[^\s,;)}\]&]+)""",
+    (?P<value>'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?
+                |(?:(?:bearer|basic|token)[ ]+)?[^\s,;)}\]&]+)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_USER_INFO = re.compile(r"((?<![\w+.-])[\w+.-]+://)[^/?#\s'\"@]*@")
+# Keys of S3 have slashes, which a URI should have escaped: user:pass/word@; host:8020/a@b has none.
+_USER_INFO = re.compile(
+    r"""((?<![\w+.-])[\w+.-]+://)
+    (?:[^/?#\s'"@]*|[^/?#\s'"@:]{2,}:(?!\d*(?:[/?#]|$))(?:(?!://)[^\s'"@])*)@""",
+    re.VERBOSE,
+)
 _URI = re.compile(r"([A-Za-z][\w+.-]*://)([^/?#]*)([^?#]*)")
 
 
@@ -103,7 +109,7 @@ def without_credentials(uri: str) -> str:
     >>> without_credentials("./a?b@c")
     './a?b@c'
     """
-    match = _URI.match(uri)
+    match = _URI.match(_USER_INFO.sub(r"\1", uri))
     return match[1] + match[2].rpartition("@")[2] + match[3] if match else uri
 
 
