@@ -59,6 +59,47 @@ def test_its_modules_and_those_of_the_views_keep_to_their_types() -> None:
     assert checked.returncode == 0, checked.stdout
 
 
+ASKED = """
+import { notebookHost } from "./mime.js";
+import { channelTo } from "./plugin.js";
+import { state } from "./state.js";
+
+const open = new WeakMap();
+const signal = () => ({ connect(heard) { this.emit = heard; } });
+const comm = () => ({ open() {}, send() {} });
+const made = [];
+const kernel = { disposed: signal(), createComm: () => made[made.push(comm()) - 1] };
+state.channel = () => channelTo(open, kernel);
+const { ask } = notebookHost({ id: "v" }, {}, (_data, around) => around);
+const asked = async (end) => {
+  const reply = ask({}).then(() => "answered", (reason) => reason.message);
+  end();
+  console.log(await reply, open.has(kernel));
+};
+await asked(() => made.at(-1).onClose());
+await asked(() => open.get(kernel).end());
+await asked(() => kernel.disposed.emit());
+"""
+
+
+def test_a_question_that_no_kernel_will_answer_does_not_wait_forever() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node here to run it")
+
+    done = subprocess.run(
+        [node, "--input-type=module"],
+        cwd=labextension.SOURCE / "src",
+        input=ASKED,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    told = "the kernel does not know the view: run the cell again to ask for more false"
+    assert done.stdout.splitlines() == [told] * 3, done.stderr
+
+
 def test_colours_know_every_option_with_a_value() -> None:
     source = (labextension.SOURCE / "src" / "sql_tokens.js").read_text(encoding="utf-8")
     counts = re.search(r"VALUE_COUNTS = .*?\{(.*?)\}\);", source, re.DOTALL)

@@ -26,9 +26,10 @@ export function notebookHost(data, element, pageHost) {
       }
       const number = (questions += 1);
       const stop = channel.hear((message) => {
-        if (message.number !== number) return;
+        if (message !== null && message.number !== number) return;
         stop();
-        if (message.error) reject(new Error(message.error));
+        if (message === null) reject(new Error("the kernel does not know the view: run the cell again to ask for more"));
+        else if (message.error) reject(new Error(message.error));
         else resolve(message.reply);
       });
       channel.send({ id: data.id, number, request });

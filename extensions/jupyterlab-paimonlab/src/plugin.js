@@ -19,8 +19,13 @@ export function channelTo(open, kernel) {
   const comm = kernel.createComm(TARGET);
   /** @type {Set<(message: any) => void>} */
   const listeners = new Set();
+  const end = () => {
+    open.delete(kernel);
+    listeners.forEach((heard) => heard(null));
+  };
   comm.onMsg = (/** @type {any} */ message) => listeners.forEach((heard) => heard(message.content.data));
-  comm.onClose = () => open.delete(kernel);
+  comm.onClose = end; // also where the kernel has not loaded paimonlab
+  kernel.disposed.connect(end);
   comm.open({});
   const channel = {
     /** @param {Record<string, unknown>} message */
@@ -30,6 +35,7 @@ export function channelTo(open, kernel) {
       listeners.add(heard);
       return () => listeners.delete(heard);
     },
+    end,
   };
   open.set(kernel, channel);
   return channel;
@@ -56,7 +62,7 @@ export function plugin(INotebookTracker, ISettingRegistry) {
         if (!restarted.has(session)) {
           restarted.add(session);
           session.statusChanged.connect((/** @type {any} */ _session, /** @type {string} */ status) => {
-            if (/restarting|terminating|dead/.test(status) && session.kernel) open.delete(session.kernel);
+            if (/restarting|terminating|dead/.test(status) && session.kernel) open.get(session.kernel)?.end();
           });
         }
         return channelTo(open, session.kernel);

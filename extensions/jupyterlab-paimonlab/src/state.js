@@ -3,7 +3,8 @@
 
 /**
  * @typedef {{ linkViews: boolean, tellKernel: boolean, showProgress: boolean, completeSql: boolean, highlightSql: boolean }} Settings
- * @typedef {{ send(message: Record<string, unknown>): void, hear(heard: (message: any) => void): () => void }} Channel
+ * @typedef {{ send(message: Record<string, unknown>): void, hear(heard: (message: any) => void): () => void, end(): void }} Channel
+ *   whoever hears is told null when the kernel has closed it, or is another one
  */
 
 export const TARGET = "paimonlab";

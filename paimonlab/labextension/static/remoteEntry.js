@@ -4040,9 +4040,10 @@ function notebookHost(data, element, pageHost) {
       }
       const number = (questions += 1);
       const stop = channel.hear((message) => {
-        if (message.number !== number) return;
+        if (message !== null && message.number !== number) return;
         stop();
-        if (message.error) reject(new Error(message.error));
+        if (message === null) reject(new Error("the kernel does not know the view: run the cell again to ask for more"));
+        else if (message.error) reject(new Error(message.error));
         else resolve(message.reply);
       });
       channel.send({ id: data.id, number, request });
@@ -4556,8 +4557,13 @@ function channelTo(open, kernel) {
   if (found) return found;
   const comm = kernel.createComm(TARGET);
     const listeners = new Set();
+  const end = () => {
+    open.delete(kernel);
+    listeners.forEach((heard) => heard(null));
+  };
   comm.onMsg = (message) => listeners.forEach((heard) => heard(message.content.data));
-  comm.onClose = () => open.delete(kernel);
+  comm.onClose = end; // also where the kernel has not loaded paimonlab
+  kernel.disposed.connect(end);
   comm.open({});
   const channel = {
         send: (message) => comm.send(message),
@@ -4565,6 +4571,7 @@ function channelTo(open, kernel) {
       listeners.add(heard);
       return () => listeners.delete(heard);
     },
+    end,
   };
   open.set(kernel, channel);
   return channel;
@@ -4586,7 +4593,7 @@ function plugin(INotebookTracker, ISettingRegistry) {
         if (!restarted.has(session)) {
           restarted.add(session);
           session.statusChanged.connect((_session, status) => {
-            if (/restarting|terminating|dead/.test(status) && session.kernel) open.delete(session.kernel);
+            if (/restarting|terminating|dead/.test(status) && session.kernel) open.get(session.kernel)?.end();
           });
         }
         return channelTo(open, session.kernel);
