@@ -16,12 +16,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyspark.sql import types as spark_types
 
+from paimonlab.notebook.commands.profile_columns import profile_column
 from paimonlab.notebook.profiling import ColumnSketch, RowSketch, sketch_batches
 from paimonlab.notebook.profiling import bins as bins_module
 from paimonlab.notebook.profiling.bins import Bins, Scale
 from paimonlab.notebook.profiling.distinct import SIZE as DISTINCT_SIZE
 from paimonlab.notebook.profiling.frequent import SIZE as FREQUENT_SIZE
+from paimonlab.notebook.profiling.on_spark import arrow_kind
 from paimonlab.notebook.profiling.sample import SIZE as SAMPLE_SIZE
 from tests.notebook.hostile import strings
 
@@ -387,3 +390,16 @@ def test_decimals_are_counted_where_they_are_not_a_little_below() -> None:
     assert found is not None
     assert found.width == 32
     assert found.counts.tolist() == [32] * 31 + [8]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Etc/UTC", "Europe/Berlin", "+02:00"])
+def test_moments_that_spark_sends_with_the_zone_of_its_session_are_told_in_it(zone: str) -> None:
+    sent = pa.timestamp("us", zone)
+    column = pa.array([0, 1_767_225_600_000_000, 1_767_225_600_000_000], pa.int64()).cast(sent)
+    (rows,) = sketch_batches([pa.record_batch([column], ["t"])], [sent]).columns
+
+    kind = arrow_kind(spark_types.TimestampType(), zone)
+    told = profile_column("t", "timestamp", kind, rows, 3)
+
+    there = str(column[-1].as_py().replace(tzinfo=None))
+    assert told.quantiles[-1] == told.high == told.top[0][0] == there

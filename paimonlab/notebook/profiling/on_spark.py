@@ -40,7 +40,8 @@ def sketch_frame(frame: DataFrame, most_columns: int) -> SketchedFrame:
     Spark. Of columns that are nested, or have no Arrow form, only the nulls travel.
     """
     fields = frame.schema.fields[:most_columns]
-    kinds = tuple(_kind(field.dataType) for field in fields)
+    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
+    kinds = tuple(arrow_kind(field.dataType, zone) for field in fields)
     places = [f"c{place}" for place in range(len(frame.columns))]
     columns = [_travelling(sf.col(name), kind) for name, kind in zip(places, kinds, strict=False)]
     chosen = frame.toDF(*places).select(*columns)
@@ -52,10 +53,18 @@ def sketch_frame(frame: DataFrame, most_columns: int) -> SketchedFrame:
     return SketchedFrame(names, types, kinds, rows)
 
 
-def _kind(kind: DataType) -> pa.DataType:
-    """Return the Arrow type of a column; a list for what is counted only."""
+def arrow_kind(kind: DataType, zone: str | None) -> pa.DataType:
+    """Return the type that a column has in Arrow; a list for what is counted only.
+
+    Parameters
+    ----------
+    kind
+        Its type.
+    zone
+        Time zone of the session: Spark sends moments to workers with it.
+    """
     try:
-        found = to_arrow_type(kind, timezone="UTC")
+        found = to_arrow_type(kind, timezone=zone)
     except PySparkTypeError:
         return pa.list_(pa.bool_())
     return found if has_facts(found) else pa.list_(pa.bool_())
