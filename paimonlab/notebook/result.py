@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -33,6 +34,7 @@ CELLS_SHOWN = 10_000
 """A larger result is shown cut; all of its rows can still be had as Arrow."""
 TEXT_CELL_COLUMNS = 48
 """As text, a cell takes at most this many columns of the terminal."""
+_BEYOND = "more exist, beyond --max-bytes"
 
 
 class PartialResultWarning(UserWarning):
@@ -119,7 +121,9 @@ class Result:
         table = self._table
         if max_bytes is None or table.nbytes <= max_bytes:
             return self
-        kept = table.slice(0, int(table.num_rows * max_bytes / table.nbytes))
+        counts = range(1, table.num_rows + 1)
+        count = bisect_right(counts, max_bytes, key=lambda count: table.slice(0, count).nbytes)
+        kept = table.slice(0, count)
         stats = replace(
             self.stats,
             row_count=kept.num_rows,
@@ -194,7 +198,7 @@ class Result:
 
         notes = []
         if self.stats.has_more_rows:
-            notes.append(f"of the first {self._table.num_rows:,} rows; --limit 0 for all")
+            notes.append(f"of the first {self._table.num_rows:,} rows; {self._way_to_all}")
         return plot_of(self._table, kind, x, y, by=by, source=source, notes=notes)
 
     def export(self, path: str | Path) -> int:
@@ -257,8 +261,8 @@ class Result:
         if not self._has_warned:
             self._has_warned = True
             warnings.warn(
-                f"these are {self.stats.row_count:,} rows, and the query has more: --limit 0 "
-                "fetches all",
+                f"these are {self.stats.row_count:,} rows, and the query has more: "
+                f"{self._way_to_all}",
                 PartialResultWarning,
                 stacklevel=3,
             )
@@ -280,9 +284,11 @@ class Result:
     @property
     def _footer(self) -> str:
         count, shown = self.stats.row_count, self._shown.num_rows
+        if self.stats.is_cut and shown < count:
+            return self._timed(f"showing {shown:,} of {count:,} rows", _BEYOND)
         if self.stats.has_more_rows and not self.stats.is_cut:
-            return self._timed(f"showing {shown:,} of >{count:,} rows", "--limit 0 for all")
-        if shown < count and not self.stats.is_cut:
+            return self._timed(f"showing {shown:,} of >{count:,} rows", self._way_to_all)
+        if shown < count:
             return self._timed(f"showing {shown:,} of {count:,} rows", "to_arrow() has all")
         return self._all_footer
 
@@ -291,10 +297,15 @@ class Result:
         """What is said where all rows that were fetched are shown."""
         count = self.stats.row_count
         if self.stats.is_cut:
-            return self._timed(_counted(count), "more exist, beyond --max-bytes")
+            return self._timed(_counted(count), _BEYOND)
         if self.stats.has_more_rows:
-            return self._timed(f"{_counted(count)} of more", "--limit 0 for all")
+            return self._timed(f"{_counted(count)} of more", self._way_to_all)
         return self._timed(_counted(count))
+
+    @property
+    def _way_to_all(self) -> str:
+        """How all rows of a query are had that has more."""
+        return "--to FILE writes all" if self.stats.is_cut else "--limit 0 for all"
 
     def _timed(self, *parts: str) -> str:
         if is_deterministic():

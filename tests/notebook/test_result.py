@@ -140,3 +140,19 @@ def test_rows_of_a_query_that_has_more_are_not_taken_for_all(take: Callable[[Res
     with pytest.warns(PartialResultWarning, match="2 rows, and the query has more: --limit 0"):
         take(result)
     take(result)  # says so once
+
+
+def test_a_result_that_is_cut_keeps_what_fits_and_says_how_to_have_all() -> None:
+    texts = ["x" * 10_000, *["y"] * 20_000]
+    skewed = pa.table({"s": pa.chunked_array([texts[:7], texts[7:]])})
+    result = make(skewed)
+
+    assert len(result.within(9_000)) == 0
+    cut = result.within(80_000)
+    assert len(cut) > 10_000
+    assert 79_990 < cut.stats.fetched_bytes <= 80_000
+    shown = f"showing 10,000 of {len(cut):,} rows; more exist, beyond --max-bytes; fetched 80.0 kB"
+    assert f"\n{shown} in " in cut.to_text()
+    with pytest.warns(PartialResultWarning, match="has more: --to FILE writes all"):
+        cut.to_arrow()
+    assert result.within(skewed.nbytes) is result
