@@ -114,7 +114,8 @@ class _Job(Generic[T]):
         try:
             self._values.append(self._work(self._hear))
         except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
-            self._error = error
+            # What was stopped is over for all: its frames would keep readers, and their threads.
+            self._error = None if self._is_stopping else error
         finally:
             self.done.set()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _ENDS = frozenset({"WHERE", "LIMIT", "VERSION"})
 _NAMES = (TokenKind.WORD, TokenKind.QUOTED)
-_PATIENCE_SECONDS = 1.0
+PATIENCE_SECONDS = 1.0
 """How long an interrupt waits for a read, which changes nothing."""
 _WITHOUT_SPARK = "connect with --engine spark"
 
@@ -95,7 +95,7 @@ def run(
         rows = run_interruptibly(
             lambda told: _rows(scan, query, told),
             display=display,
-            patience_seconds=_PATIENCE_SECONDS,
+            patience_seconds=PATIENCE_SECONDS,
         )
     row_limit = limit if not query.is_count else 0
     has_more = bool(row_limit) and rows.num_rows > row_limit
@@ -135,9 +135,20 @@ def scan_of(
 
 
 def batches_of(
-    connection: Connection, statement: Statement, args: Values, as_of: int | str | None
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    as_of: int | str | None,
+    told: Progress,
 ) -> pa.RecordBatchReader:
     """Stream all rows of a query.
+
+    Parameters
+    ----------
+    connection, statement, args, as_of
+        As for `run`.
+    told
+        Told how many files are read, before each batch; what it raises ends the stream.
 
     Raises
     ------
@@ -150,7 +161,7 @@ def batches_of(
     scan = _scan(connection, query, 0, as_of)
     if query.is_count or not isinstance(scan, Scan):
         return _rows(scan, query).to_reader()
-    return scan.to_batches()
+    return _streamed(scan, told)
 
 
 def _ignored(_done: int, _total: int, _unit: str) -> None:
@@ -170,13 +181,19 @@ def _rows(scan: Any, query: _Query, told: Progress = _ignored) -> pa.Table:
         return counted.slice(0, query.limit)
     if not isinstance(scan, Scan):
         return scan.to_arrow()
+    return _streamed(scan, told).read_all()
+
+
+def _streamed(scan: Scan, told: Progress) -> pa.RecordBatchReader:
     heard: deque[tuple[int, int, str]] = deque(maxlen=1)  # by the threads that read
-    batches = []
-    with scan.to_batches(progress=lambda *said: heard.append(said)) as reader:
+    reader = scan.to_batches(progress=lambda *said: heard.append(said))
+
+    def batches() -> Iterator[pa.RecordBatch]:
         for batch in reader:
-            batches.append(batch)
             told(*(heard[-1] if heard else (0, 0, "files")))
-        return pa.Table.from_batches(batches, reader.schema)
+            yield batch
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
 def _scan(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> Any:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import sys
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pyarrow as pa
@@ -11,9 +15,12 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
-from paimonlab.notebook import commands
+from paimonlab.notebook import commands, interruptible
+from paimonlab.notebook import connection as connections
+from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.results import Results
+from paimonlab.notebook.statements import Statement, split
 from tests.notebook.test_magics import failure, run
 
 
@@ -282,3 +289,54 @@ def test_a_query_is_explained_without_spark(
     assert "--explain cost without Spark" in "".join(
         failure(native, capsys, "%paimon --explain cost SELECT v FROM db.t")
     )
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Iterator[Path]:
+    """Connect to a table of many files without Spark."""
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.many", {"id": "INT"}, options={"write-only": "true"})
+    for _ in range(40):
+        table.write(pa.table({"id": pa.array(range(200), pa.int32())}))
+    commands.connect(tmp_path, engine="native")
+    yield tmp_path
+    connections.disconnect()
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda one, _: commands.run(one, {}, commands.Manner(limit=0)),
+        lambda one, folder: commands.write(one, {}, commands.Manner(), folder / "rows.json"),
+        lambda one, _: commands.profile_query(one, {}, commands.Manner()),
+    ],
+    ids=["rows", "file", "profile"],
+)
+def test_an_interrupt_ends_a_read_and_its_threads(
+    many: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Statement, Path], Any]
+) -> None:
+    (statement,) = split("SELECT id FROM db.many")
+    is_stopping = Event()
+    stop, hear = interruptible._Job.stop, interruptible._Job._hear
+
+    def stopped(job: Any, patience_seconds: float) -> bool:
+        job._is_stopping = True
+        is_stopping.set()
+        return stop(job, patience_seconds)
+
+    def heard(job: Any, *said: Any) -> None:
+        _thread.interrupt_main()
+        assert is_stopping.wait(30)
+        hear(job, *said)
+
+    monkeypatch.setattr(interruptible._Job, "stop", stopped)
+    monkeypatch.setattr(interruptible._Job, "_hear", heard)
+
+    with pytest.raises(Cancelled) as caught:
+        read(statement, many)
+
+    names = [thread.name for thread in threading.enumerate()]
+    told = f"while the traceback of {caught.value!r} is kept"
+    assert not [name for name in names if name.startswith("paimonlab-read")], told
+    assert not [path.name for path in many.iterdir() if "rows.json" in path.name]

@@ -18,6 +18,7 @@ from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.display.profile import draw
+from paimonlab.notebook.interruptible import run_interruptibly
 from paimonlab.notebook.parameters import Values, bind
 from paimonlab.notebook.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.query_error import QueryError
@@ -30,7 +31,9 @@ from paimonlab.table.scan import Scan
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
+    from paimonlab.notebook.connection import Connection
     from paimonlab.notebook.profiling import RowSketch
+    from paimonlab.read.reading_progress import Progress
 
 MOST_COLUMNS = 200
 """Of a wider table the first ones are shown."""
@@ -130,24 +133,32 @@ def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[v
             topic="sql",
             statement=statement,
         )
-    from paimonlab.notebook.profiling import sketch_batches  # noqa: PLC0415 - few ask for it
-
     check_profiles()
     here = connections.current()
-    total = 0
     if here.spark is None:
-        reader = native.batches_of(here, statement, args, manner.as_of)
-        total = len(reader.schema)
-        fields = list(reader.schema)[:MOST_COLUMNS]
-        kinds = [field.type for field in fields]
-        rows = sketch_batches((_first(batch) for batch in reader), kinds)
-        types = [native.type_text(field) for field in fields]
-        found = _Found([field.name for field in fields], types, kinds, rows)
+        found, total = run_interruptibly(
+            lambda told: _natively(here, statement, args, manner, told),
+            display=ProgressDisplay(is_shown=manner.progress and is_wanted(), label="paimonlab"),
+            patience_seconds=native.PATIENCE_SECONDS,
+        )
     else:
         found, total = _on_spark(statement, args, manner)
     title = shortened(" ".join(without_secrets(statement.text).split()), 80)
     notes = ["all rows of the query", *_left_out(len(found.names), total)]
     return draw(_profile(title, "", found, notes))
+
+
+def _natively(
+    here: Connection, statement: Statement, args: Values, manner: Manner, told: Progress
+) -> tuple[_Found, int]:
+    from paimonlab.notebook.profiling import sketch_batches  # noqa: PLC0415 - few ask for it
+
+    reader = native.batches_of(here, statement, args, manner.as_of, told)
+    fields = list(reader.schema)[:MOST_COLUMNS]
+    kinds = [field.type for field in fields]
+    rows = sketch_batches((_first(batch) for batch in reader), kinds)
+    types = [native.type_text(field) for field in fields]
+    return _Found([field.name for field in fields], types, kinds, rows), len(reader.schema)
 
 
 def _on_spark(statement: Statement, args: Values, manner: Manner) -> tuple[_Found, int]:

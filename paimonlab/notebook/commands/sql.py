@@ -16,7 +16,7 @@ from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native
 from paimonlab.notebook.call_statement import is_call
 from paimonlab.notebook.history import history
-from paimonlab.notebook.interruptible import Cancelled
+from paimonlab.notebook.interruptible import Cancelled, run_interruptibly
 from paimonlab.notebook.native_call import run_call
 from paimonlab.notebook.parameters import Bound, Values, bind, share
 from paimonlab.notebook.progress import ProgressDisplay, is_wanted
@@ -212,7 +212,10 @@ def _written_natively(
     here: Connection, statement: Statement, args: Values, manner: Manner, path: Path
 ) -> Written:
     try:
-        return export(native.batches_of(here, statement, args, manner.as_of), path)
+        return run_interruptibly(
+            lambda told: export(native.batches_of(here, statement, args, manner.as_of, told), path),
+            display=_display(statement, manner, "paimonlab"),
+        )
     except QueryError:
         raise
     except PaimonError as error:
