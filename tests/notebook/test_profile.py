@@ -275,6 +275,18 @@ def test_a_query_without_spark_is_profiled_over_all_its_rows(
     assert system.value.row_count == len(table.snapshots.list())
 
 
+def test_long_texts_that_are_not_counted_are_told(tmp_path: Path) -> None:
+    table = new_table(tmp_path, {"short": "STRING", "long": "STRING"})
+    table.write(pa.table({"short": ["ü" * 128] * 3, "long": ["ü" * 129, "ü" * 129, None]}))
+    told = "most frequent: without texts of more than 256 bytes"
+
+    view = table.show.profile()
+
+    assert told in view.value.notes
+    assert [len(column.top) for column in view.value.columns] == [1, 0]
+    assert told not in table.show.profile(columns=["short"]).value.notes
+
+
 ROWS = """
 SELECT * FROM VALUES
   (1, 9007199254740993, 1.5D, CAST('2026-01-01' AS DATE), 'a', array(1), INTERVAL '1' YEAR),

@@ -188,6 +188,7 @@ def _profile(title: str, table: str, found: _Found, notes: Sequence[str]) -> vie
     from paimonlab.notebook.commands.profile_columns import (  # noqa: PLC0415 - few ask for it
         profile_column,
     )
+    from paimonlab.notebook.profiling.frequent import LONGEST_BYTES  # noqa: PLC0415
 
     count = found.rows.row_count
     every = zip(found.names, found.types, found.kinds, found.rows.columns, strict=True)
@@ -199,6 +200,8 @@ def _profile(title: str, table: str, found: _Found, notes: Sequence[str]) -> vie
         about.append("≈ before quarters: of a sample, mostly within 1 % of the rows")
     if any(one.top and one.top_error for one in columns):
         about.append("≥: counted at least so often")
+    if any(one.frequent is not None and one.frequent.long_count for one in found.rows.columns):
+        about.append(f"most frequent: without texts of more than {LONGEST_BYTES} bytes")
     return views.Profile(
         title=title, table=table, row_count=count, columns=columns, notes=(*notes, *about)
     )

@@ -6,7 +6,7 @@ shown in P. Agarwal and others, "Mergeable summaries", 2012.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,15 +26,18 @@ class Frequent:
     counts: pa.Array
     """int64; a value occurs at least so often, and at most `error` times more."""
     error: int = 0
+    long_count: int = 0
+    """Texts longer than `LONGEST_BYTES`."""
 
     @staticmethod
     def of(values: pa.Array) -> Frequent:
         """Take them of values without nulls."""
-        kind = values.type
+        kind, long = values.type, 0
         if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
-            values = values.filter(pc.less_equal(pc.binary_length(values), LONGEST_BYTES))
+            short = values.filter(pc.less_equal(pc.binary_length(values), LONGEST_BYTES))
+            values, long = short, len(values) - len(short)
         found = values.value_counts()
-        return _bounded(found.field("values"), found.field("counts"), 0)
+        return replace(_bounded(found.field("values"), found.field("counts"), 0), long_count=long)
 
     def __add__(self, other: Frequent) -> Frequent:
         both = pa.table(
@@ -45,7 +48,8 @@ class Frequent:
         )
         summed = both.group_by("value", use_threads=False).aggregate([("count", "sum")])
         values, counts = (summed[name].combine_chunks() for name in ("value", "count_sum"))
-        return _bounded(values, counts, self.error + other.error)
+        made = _bounded(values, counts, self.error + other.error)
+        return replace(made, long_count=self.long_count + other.long_count)
 
     def top(self, number: int) -> list[tuple[pa.Scalar, int]]:
         """Return the most frequent values, but for those whose counts say nothing.
