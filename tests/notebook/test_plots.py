@@ -134,6 +134,16 @@ def test_bars_of_decimals_and_of_large_whole_numbers_are_exact() -> None:
     assert list(numbers["y"]) == [float(9 * 2**62 + 1)]
 
 
+def test_bars_of_numbers_that_are_one_as_floats_are_said_to_be_one() -> None:
+    rows = pa.table({"k": pa.array([2**53, 2**53 + 1, 2**53, 1], pa.int64())})
+
+    plot = make(rows).plot("bar", "k")
+
+    (counted,) = traces(plot)
+    assert list(counted["y"]) == [1, 3]
+    assert "values of k that differ behind the 15th digit are one bar" in plot.to_text()
+
+
 def test_categories_stay_in_the_order_of_the_rows() -> None:
     rows = pa.table({"c": ["z", "a", "m"], "n": [1, 2, 3]})
 

@@ -224,6 +224,10 @@ class _Maker:
         notes = [*self._gone()]
         rows = np.flatnonzero(~np.isnan(self.along.at) & (self.groups.codes >= 0))
         at, first, code = np.unique(self.along.at[rows], return_index=True, return_inverse=True)
+        if not pa.types.is_floating(self.column.type):
+            different = len(pc.unique(self.column.take(pa.array(rows))))
+            if different > len(at):
+                notes.append(f"values of {self.x} that differ behind the 15th digit are one bar")
         shape = (len(self.groups.names), len(at))
         counts = np.zeros(shape, np.int64)
         group = self.groups.codes[rows]
