@@ -2692,8 +2692,8 @@ function rowSource(view, ask) {
     ...(search && { search }),
     filters: filters.flatMap((text, column) => (text ? [[column, text]] : [])),
   });
-    const askFor = async (start, length, whole) => {
-    const reply = await (ask)({ rows: query(now), start, count: length, whole });
+    const askFor = async (start, length, whole, state = now) => {
+    const reply = await (ask)({ rows: query(state), start, count: length, whole });
     return { count: reply.count, rows: arranged(reply.rows, reply.columns, reply.places) };
   };
     const load = (page) => {
@@ -2753,8 +2753,9 @@ function rowSource(view, ask) {
       if (order) return position === undefined ? order.map((place) => here[place]) : [here[order[position]]];
       if (position !== undefined) return (await askFor(position, 1, true)).rows;
             const all = [];
-      while (all.length < count) {
-                const some = (await askFor(all.length, 1000, true)).rows;
+      const [state, wanted] = [now, count]; // somebody may filter while the pages come
+      while (all.length < wanted) {
+                const some = (await askFor(all.length, 1000, true, state)).rows;
         if (!some.length) break;
         all.push(...some);
       }

@@ -38,9 +38,9 @@ export function rowSource(view, ask) {
     ...(search && { search }),
     filters: filters.flatMap((text, column) => (text ? [[column, text]] : [])),
   });
-  /** @param {number} start @param {number} length @param {boolean} whole */
-  const askFor = async (start, length, whole) => {
-    const reply = await /** @type {NonNullable<typeof ask>} */ (ask)({ rows: query(now), start, count: length, whole });
+  /** @param {number} start @param {number} length @param {boolean} whole @param {RowState} [state] */
+  const askFor = async (start, length, whole, state = now) => {
+    const reply = await /** @type {NonNullable<typeof ask>} */ (ask)({ rows: query(state), start, count: length, whole });
     return { count: reply.count, rows: arranged(reply.rows, reply.columns, reply.places) };
   };
   /** @param {number} page */
@@ -108,9 +108,10 @@ export function rowSource(view, ask) {
       if (position !== undefined) return (await askFor(position, 1, true)).rows;
       /** @type {Row[]} */
       const all = [];
-      while (all.length < count) {
+      const [state, wanted] = [now, count]; // somebody may filter while the pages come
+      while (all.length < wanted) {
         /** @type {Row[]} */
-        const some = (await askFor(all.length, 1000, true)).rows;
+        const some = (await askFor(all.length, 1000, true, state)).rows;
         if (!some.length) break;
         all.push(...some);
       }
