@@ -65,7 +65,9 @@ def read_splits(
     Returns
     -------
     pyarrow.RecordBatchReader
-        Of ``plan.arrow_schema``; the order of rows means nothing. Closing it stops the work.
+        Of ``plan.arrow_schema``; the order of rows means nothing. The work stops
+        when nothing refers to it any more; pyarrow's ``close`` does not reach what makes the
+        batches.
     """
     batches = _batches(splits, plan, file_io, threads or os.cpu_count() or 1, progress)
     if limit is not None:

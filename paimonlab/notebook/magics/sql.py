@@ -240,7 +240,10 @@ class SqlMagics(Magics):
 
     @line_magic
     def paimon_rerun(self, line: str) -> Result | Results | Plot | View | DataFrame | None:
-        """Run a statement of %paimon_history again: %paimon_rerun NUMBER."""
+        """Run the text of a statement of %paimon_history again, here and now.
+
+        ``%paimon_rerun NUMBER`` runs it on the current connection, without options.
+        """
         if not line.strip().isdecimal():
             message = "%paimon_rerun needs the number of a statement in %paimon_history"
             raise wrong_use(message, "magics")
