@@ -23,7 +23,7 @@ class RowMagics(Magics):
     @argument("end", metavar="TO", help="snapshot id, tag or time")
     @argument("--mode", choices=["changelog", "delta", "diff"], help="where changes come from")
     @argument("--where", metavar="SQL", help="only these rows; with diff by columns of the key")
-    @argument("--to", metavar="FILE", help="write all changes to a .parquet or .csv file")
+    @argument("--to", metavar="FILE", help="write all changes: .csv .parquet .arrow .json .md")
     def paimon_changes(self, line: str) -> View:
         """Show which rows changed between two points; reads data files."""
         asked = arguments(self.paimon_changes, line)
