@@ -73,6 +73,14 @@
     if (ratio < 4.5) found.push(`text of contrast ${ratio.toFixed(2)}: ${name(element)} ${JSON.stringify(text.slice(0, 40))}`);
   }
 
+  for (const field of frame.querySelectorAll("input:placeholder-shown")) {
+    if (!isShown(field)) continue;
+    const below = ground(field);
+    const { color, opacity: own } = getComputedStyle(field, "::placeholder");
+    const ratio = contrast(faded([...over(rgba(color), below), Number(own)], field, below), below);
+    if (ratio < 4.5) found.push(`placeholder of contrast ${ratio.toFixed(2)}: ${JSON.stringify(field.placeholder)}`);
+  }
+
   for (const shape of frame.querySelectorAll("svg [role=option] :is(rect, circle, path), .bar, .key, [role=treegrid] .mark")) {
     if (!isShown(shape) || shape.closest("[aria-hidden=true] *")) continue;
     const style = getComputedStyle(shape);

@@ -7,7 +7,7 @@ import { card, COLOURS, count, frame, grid, h, s } from "./parts.js";
 
 const PROFILE_CSS = `
 .profile td { max-width: 16em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } .profile td svg { display: inline-block; }
-.profile tbody tr { cursor: pointer; } input::placeholder { color: inherit; opacity: .75; }
+.profile tbody tr { cursor: pointer; }
 .parts { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; } .parts > * { flex: 1 1 20em; min-width: 0; }
 .one { border-top: 1px solid #8888; margin-top: 8px; padding-top: 4px; } .one h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .scroll.spread { max-height: 16em; }

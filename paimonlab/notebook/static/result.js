@@ -20,7 +20,7 @@ td { height: 24px; box-sizing: border-box; line-height: 18px; white-space: pre; 
 th { border-bottom: 1px solid #8888; max-width: none; box-sizing: border-box; overflow: hidden; }
 thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
 .number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; font-weight: normal; white-space: nowrap; }
-tbody .number { cursor: copy; border-color: #8883; padding-top: 2px; } thead .number { z-index: 4; } input::placeholder { color: inherit; opacity: .75; }
+tbody .number { cursor: copy; border-color: #8883; padding-top: 2px; } thead .number { z-index: 4; }
 button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
 .facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }

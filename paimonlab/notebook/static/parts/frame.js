@@ -15,7 +15,7 @@ const STYLE = `
 .status { min-height: 1.4em; margin: 6px 0 0; overflow-wrap: anywhere; }
 button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, ButtonFace);
   border: 1px solid var(--jp-border-color1, #8888); border-radius: 3px; padding: 1px 7px; }
-input[type=range] { padding: 0; vertical-align: middle; }
+input[type=range] { padding: 0; vertical-align: middle; } ::placeholder { color: inherit; opacity: .9; }
 button { cursor: pointer; } button[aria-pressed=true] { box-shadow: 0 0 0 2px ${COLOURS.blue}; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; } .scroll tr:focus-visible { outline-offset: -3px; }
 table { border-collapse: collapse; margin: 0; position: relative; } caption { text-align: left; font-weight: bold; padding: 2px 8px; }
