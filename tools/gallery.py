@@ -13,7 +13,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
-from paimonlab.notebook import connection, demo, simulate
+from paimonlab.notebook import connection, demo, simulate, views
+from paimonlab.notebook.display.doctor import draw as draw_doctor
+from paimonlab.spark.doctor import checks
+from paimonlab.spark.environment import measured
 from paimonlab.table.table import Table
 from tests.browser import chromium
 from tests.notebook.test_result import make
@@ -40,7 +43,11 @@ VIEWS: dict[str, Callable[[Table], Any]] = {
         "bar", "dt", "amount", by="status"
     ),
     "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
+    "doctor": lambda _table: draw_doctor(views.Doctor(checks=checks(measured(None)))),
 }
+
+PRESSED: dict[str, str] = {"changes": "+ came"}
+"""A button that is pressed first, so that the picture shows what the gallery says of it."""
 
 
 def take(browser: Browser, name: str, table: Table, folder: Path) -> Path:
@@ -51,6 +58,8 @@ def take(browser: Browser, name: str, table: Table, folder: Path) -> Path:
     page.goto(page_file.as_uri())
     frame = page.locator("img" if name == "plot" else ".frame").first
     frame.wait_for()
+    if name in PRESSED:
+        frame.get_by_role("button", name=PRESSED[name]).first.click()
     path = TARGET / f"{name}.png"
     frame.screenshot(path=path, animations="disabled")
     page.close()
