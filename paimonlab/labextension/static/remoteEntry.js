@@ -108,7 +108,7 @@ const STYLE = `
 .status { min-height: 1.4em; margin: 6px 0 0; overflow-wrap: anywhere; }
 button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, ButtonFace);
   border: 1px solid var(--jp-border-color1, #8888); border-radius: 3px; padding: 1px 7px; }
-input[type=range] { padding: 0; vertical-align: middle; }
+input[type=range] { padding: 0; vertical-align: middle; } ::placeholder { color: inherit; opacity: .9; }
 button { cursor: pointer; } button[aria-pressed=true] { box-shadow: 0 0 0 2px ${COLOURS.blue}; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; } .scroll tr:focus-visible { outline-offset: -3px; }
 table { border-collapse: collapse; margin: 0; position: relative; } caption { text-align: left; font-weight: bold; padding: 2px 8px; }
@@ -2252,7 +2252,7 @@ return render;
 
 const PROFILE_CSS = `
 .profile td { max-width: 16em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } .profile td svg { display: inline-block; }
-.profile tbody tr { cursor: pointer; } input::placeholder { color: inherit; opacity: .75; }
+.profile tbody tr { cursor: pointer; }
 .parts { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; } .parts > * { flex: 1 1 20em; min-width: 0; }
 .one { border-top: 1px solid #8888; margin-top: 8px; padding-top: 4px; } .one h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .scroll.spread { max-height: 16em; }
@@ -2916,7 +2916,7 @@ td { height: 24px; box-sizing: border-box; line-height: 18px; white-space: pre; 
 th { border-bottom: 1px solid #8888; max-width: none; box-sizing: border-box; overflow: hidden; }
 thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
 .number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; font-weight: normal; white-space: nowrap; }
-tbody .number { cursor: copy; border-color: #8883; padding-top: 2px; } thead .number { z-index: 4; } input::placeholder { color: inherit; opacity: .75; }
+tbody .number { cursor: copy; border-color: #8883; padding-top: 2px; } thead .number { z-index: 4; }
 button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
 .facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
