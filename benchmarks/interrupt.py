@@ -26,7 +26,7 @@ warehouse = tempfile.TemporaryDirectory(prefix="paimonlab-interrupt ")
 %paimon_connect "{warehouse.name}"
 """
 SPARK_CELL = """%%paimon
-SELECT sum(sha2(CAST(a.id * b.id AS STRING), 512) > 'x') FROM range(1000000) a, range(1000000) b
+SELECT count_if(sha2(CAST(a.id * b.id AS STRING), 512) > 'x') FROM range(1000000) a, range(1000000) b
 """
 NATIVE = """
 import tempfile
