@@ -56,7 +56,30 @@ class Procedures(Namespaces):
         return _Unbound(self._bridge, find(identifier.name()), self._catalog, self._name)
 
 
-class _Unbound(Proxy):
+class _Named(Proxy):
+    """What Spark asks of a procedure before and after it has its arguments.
+
+    The two are different objects: Spark takes one that is both for not bound yet, for ever.
+    """
+
+    def __init__(
+        self, bridge: Bridge, procedure: Procedure, catalog: Catalog, catalog_name: str
+    ) -> None:
+        super().__init__(bridge)
+        self._procedure = procedure
+        self._catalog = catalog
+        self._catalog_name = catalog_name
+
+    def name(self) -> str:
+        """Return its name, as it stands behind ``sys.``."""
+        return self._procedure.name
+
+    def description(self) -> str:
+        """Return what DESCRIBE PROCEDURE shows."""
+        return self._procedure.description
+
+
+class _Unbound(_Named):
     """A procedure as Spark finds it."""
 
     class Java:
@@ -64,51 +87,19 @@ class _Unbound(Proxy):
 
         implements = [_PROCEDURES + "UnboundProcedure"]  # noqa: RUF012
 
-    def __init__(
-        self, bridge: Bridge, procedure: Procedure, catalog: Catalog, catalog_name: str
-    ) -> None:
-        super().__init__(bridge)
-        self._procedure = procedure
-        self._catalog = catalog
-        self._catalog_name = catalog_name
-
-    def name(self) -> str:
-        """Return its name, as it stands behind ``sys.``."""
-        return self._procedure.name
-
-    def description(self) -> str:
-        """Return what DESCRIBE PROCEDURE shows."""
-        return self._procedure.description
-
     def bind(self, input_type: Any) -> Any:
         """Return what is called with arguments of these types."""
         _check_types(self._procedure, self._bridge.python_schema(input_type))
         return _Bound(self._bridge, self._procedure, self._catalog, self._catalog_name)
 
 
-class _Bound(Proxy):
+class _Bound(_Named):
     """A procedure that can be called."""
 
     class Java:
         """py4j's list of interfaces."""
 
         implements = [_PROCEDURES + "BoundProcedure"]  # noqa: RUF012
-
-    def __init__(
-        self, bridge: Bridge, procedure: Procedure, catalog: Catalog, catalog_name: str
-    ) -> None:
-        super().__init__(bridge)
-        self._procedure = procedure
-        self._catalog = catalog
-        self._catalog_name = catalog_name
-
-    def name(self) -> str:
-        """Return its name, as it stands behind ``sys.``."""
-        return self._procedure.name
-
-    def description(self) -> str:
-        """Return what DESCRIBE PROCEDURE shows."""
-        return self._procedure.description
 
     def isDeterministic(self) -> bool:
         """Say that two calls are not one."""
