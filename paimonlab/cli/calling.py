@@ -13,6 +13,7 @@ from paimonlab.cli.arguments import in_warehouse, refused
 from paimonlab.cli.output import described, records, result_lines, text_lines
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
+from paimonlab.spec.secrets import without_secrets
 
 if TYPE_CHECKING:
     from paimonlab.procedures import Procedure
@@ -62,7 +63,7 @@ def call(catalog: Catalog, *, statement: str, consent: Consent) -> None:
             found = procedure.call(catalog, arguments, progress=bar.progress)
         return CalledProcedure(
             procedure=procedure.name,
-            arguments=arguments,
+            arguments=_told(arguments),
             rows=records(found),
             text="\n".join(text_lines(found)),
         )
@@ -70,15 +71,23 @@ def call(catalog: Catalog, *, statement: str, consent: Consent) -> None:
     consent.run(verb)
 
 
+def _told(arguments: Mapping[str, object]) -> Mapping[str, object]:
+    """Return arguments as they may be shown."""
+    return {
+        name: without_secrets(value) if isinstance(value, str) else value
+        for name, value in arguments.items()
+    }
+
+
 def _planned(
     procedure: Procedure, catalog: Catalog, arguments: Mapping[str, object]
 ) -> CalledProcedure:
     if not procedure.has_plan:
-        return CalledProcedure(procedure=procedure.name, arguments=arguments)
+        return CalledProcedure(procedure=procedure.name, arguments=_told(arguments))
     plans = procedure.plan(catalog, arguments)
     return CalledProcedure(
         procedure=procedure.name,
-        arguments=arguments,
+        arguments=_told(arguments),
         plans=[described(plan) for plan in plans],
         text="\n".join(line for plan in plans for line in result_lines(plan)),
     )

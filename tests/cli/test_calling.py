@@ -9,6 +9,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.cli.call_text import parse_call
+from paimonlab.cli.calling import _told
 from paimonlab.procedures import PROCEDURES
 from tests.cli.conftest import Run
 
@@ -93,3 +94,13 @@ def test_every_procedure_can_be_named(name: str) -> None:
     assert found.procedure == name
     assert found.positional == (None, -1)
     assert repr(found.named) == ("""(('a', "it's"), ('b', Decimal('1.50')), ('c', {'k': 'v'}))""")
+
+
+def test_secrets_among_the_arguments_are_not_shown() -> None:
+    told = _told({"options": "fs.s3a.secret-key=abc,bucket=1", "retain_max": 3, "where": None})
+
+    assert told == {
+        "options": "fs.s3a.secret-key=******,bucket=1",
+        "retain_max": 3,
+        "where": None,
+    }
