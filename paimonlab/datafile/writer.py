@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sys
 import time
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -29,6 +28,7 @@ from paimonlab.spec.stats import StatsCollector
 from paimonlab.spec.stats_mode import StatsMode, StatsOptions
 from paimonlab.spec.types import AtomicType, DataField, TypeRoot
 from paimonlab.storage import FileIO, join
+from paimonlab.storage.forks import UniqueNames
 
 INDEX_SUFFIX = ".index"
 """What the name of an index file has behind that of its data file."""
@@ -39,23 +39,17 @@ _KEY_MODE = StatsMode.parse("truncate(128)")  # whatever the table's options say
 
 @dataclass(slots=True)
 class FileNames:
-    """Names of the data files of one writer and bucket: one random id and a counter."""
+    """Names of the data files of one writer and bucket."""
 
     prefix: str = "data-"
-    _id: str = field(default_factory=lambda: str(uuid.uuid4()))
-    _next: int = 0
-    _first: int = field(default_factory=lambda: uuid.uuid4().int & 0xFFFF)
-
-    @property
-    def count(self) -> int:
-        """How many names were given, counted from a random number."""
-        return self._first + self._next
+    count: int = field(default_factory=lambda: random.getrandbits(16))
+    """How many were given, counted from a random number."""
+    _names: UniqueNames = field(default_factory=UniqueNames)
 
     def new(self, extension: str) -> str:
         """Return a name that was never given before."""
-        name = f"{self.prefix}{self._id}-{self._next}.{extension}"
-        self._next += 1
-        return name
+        self.count += 1
+        return f"{self.prefix}{self._names.next()}.{extension}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

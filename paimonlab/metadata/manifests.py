@@ -5,13 +5,10 @@ Source: https://paimon.apache.org/docs/master/concepts/spec/manifest/
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
-import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,6 +23,8 @@ from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
+from paimonlab.storage.forks import UniqueNames
+from paimonlab.storage.new_files import create_file
 
 logger = logging.getLogger(__name__)
 
@@ -57,10 +56,7 @@ class ManifestStore:
         self._file_io = file_io
         self._layout = layout
         self._cache = cache
-        self._uuid = uuid.uuid4()
-        self._manifest_numbers = count()
-        self._list_numbers = count()
-        self._index_numbers = count()
+        self._names = UniqueNames()
 
     def read_list(
         self, name: str, size_bytes: int | None = None, *, referrer: str = ""
@@ -172,7 +168,7 @@ class ManifestStore:
         self, manifests: Sequence[ManifestFileMeta], options: ManifestOptions
     ) -> tuple[str, int]:
         """Write a manifest list; return its name and its size in bytes. Durable after `sync`."""
-        name = f"manifest-list-{self._uuid}-{next(self._list_numbers)}"
+        name = f"manifest-list-{self._names.next()}"
         data = manifest_avro.write_manifest_list(
             manifests, compression=options.compression, file_format=options.file_format
         )
@@ -182,7 +178,7 @@ class ManifestStore:
 
     def write_index(self, entries: Sequence[IndexManifestEntry], options: ManifestOptions) -> str:
         """Write the complete list of index files; return its name. Durable after `sync`."""
-        name = f"index-manifest-{self._uuid}-{next(self._index_numbers)}"
+        name = f"index-manifest-{self._names.next()}"
         data = write_index_manifest(
             entries, compression=options.compression, file_format=options.file_format
         )
@@ -226,19 +222,12 @@ class ManifestStore:
         return data
 
     def _write(self, name: str, data: bytes) -> None:
-        path = self._layout.manifest(name)
-        try:
-            with self._file_io.open_output(path) as file:
-                file.write(data)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                self._file_io.delete(path)
-            raise
+        create_file(self._file_io, self._layout.manifest(name), data)
 
     def _write_manifest(
         self, data: bytes, entries: pa.Table, partition_fields: Sequence[DataField]
     ) -> ManifestFileMeta:
-        name = f"manifest-{self._uuid}-{next(self._manifest_numbers)}"
+        name = f"manifest-{self._names.next()}"
         self._write(name, data)
         self._cache.put(self._layout.manifest(name), entries)
         added = pc.sum(pc.equal(entries["kind"], int(FileKind.ADD))).as_py()

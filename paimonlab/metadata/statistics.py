@@ -50,6 +50,8 @@ class StatisticsStore:
         name = f"stat-{uuid.uuid4()}-0"
         try:
             self._file_io.write(self._layout.statistics(name), statistics.to_json())
+        except FileExistsError:  # whoever made it keeps it
+            raise
         except BaseException:
             self.delete(name)
             raise

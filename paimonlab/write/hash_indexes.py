@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
-from itertools import count
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.spec.hash_index import decode_hashes, encode_hashes
 from paimonlab.spec.index_manifest import HASH, IndexManifestEntry
 from paimonlab.storage import FileIO, safe_join
+from paimonlab.storage.forks import UniqueNames
+from paimonlab.storage.new_files import create_file
 from paimonlab.write.folders import bucket_folder
 from paimonlab.write.key_hashes import Hashes
 from paimonlab.write.write_plan import WritePlan
@@ -48,8 +48,7 @@ class HashIndexFiles:
         self._file_io = file_io
         self._plan = plan
         self._entries = [entry for entry in entries if entry.index_type == HASH]
-        self._uuid = uuid.uuid4()
-        self._numbers = count()
+        self._names = UniqueNames()
 
     def read(self, partition: bytes) -> dict[int, Hashes]:
         """Read the hashes of each bucket of a partition that has an index.
@@ -67,12 +66,11 @@ class HashIndexFiles:
 
     def write(self, partition: bytes, bucket: int, hashes: Hashes) -> IndexManifestEntry:
         """Write the index of a bucket, durable when this returns, and describe it."""
-        name = f"index-{self._uuid}-{next(self._numbers)}"
+        name = f"index-{self._names.next()}"
         path = self._path(partition, bucket, name)
         data = encode_hashes(hashes)
+        create_file(self._file_io, path, data)
         try:
-            with self._file_io.open_output(path) as file:
-                file.write(data)
             self._file_io.sync_files([path])
         except BaseException:
             self._file_io.delete(path)

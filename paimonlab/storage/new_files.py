@@ -1,0 +1,29 @@
+"""Creating a file as a whole, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+
+from paimonlab.storage.file_io import FileIO
+
+
+def create_file(file_io: FileIO, path: str, data: bytes) -> None:
+    """Create a file under a name nobody else gives; it is durable after `FileIO.sync_files`.
+
+    On errors nothing is left behind, except of a file that was there before: whoever made it
+    keeps it.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a file of that name.
+    """
+    try:
+        with file_io.open_output(path) as file:
+            file.write(data)
+    except FileExistsError:
+        raise
+    except BaseException:
+        with contextlib.suppress(OSError):
+            file_io.delete(path)
+        raise
