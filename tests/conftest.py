@@ -1,9 +1,12 @@
-"""What every test gets: repeatable random numbers, the right Python for Spark's workers."""
+"""What every test gets: repeatable random numbers, the right Python for Spark's workers, and no
+waiting for disks.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import Protocol
 
 import numpy as np
 import pytest
@@ -15,6 +18,24 @@ os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 IS_REPEATABLE = "PAIMONLAB_SEED" in os.environ
 """With a seed a run repeats itself: continuous integration names one, so that what it says is
 about the change; everybody else looks in new places each time."""
+
+
+class HasFileno(Protocol):
+    """An open file."""
+
+    def fileno(self) -> int: ...
+
+
+def _need_not_wait(fd: int | HasFileno) -> None:
+    """Stand in for `os.fsync`: as strict about descriptors, but it does not wait for the disk.
+
+    Nobody cuts the power of a test; what is synced and when, tests of the store watch by the
+    calls. Processes that tests start sync as anybody's do.
+    """
+    os.fstat(fd if isinstance(fd, int) else fd.fileno())
+
+
+os.fsync = _need_not_wait
 
 # No deadline: a timing never decides a test. A failure prints the blob that repeats it.
 settings.register_profile(

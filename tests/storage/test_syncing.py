@@ -1,0 +1,74 @@
+"""What is synced, and that it is before anything can refer to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paimonlab.storage import LocalFileIO
+
+Act = Callable[[LocalFileIO, Path], object]
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The names that files and folders have when they are synced, relative to the test's."""
+    found: list[str] = []
+
+    def fsync(descriptor: int) -> None:
+        inode = os.fstat(descriptor).st_ino
+        everything = [tmp_path, *tmp_path.rglob("*")]
+        [path] = [path for path in everything if path.stat().st_ino == inode]
+        found.append("temporary" if path.suffix == ".tmp" else str(path.relative_to(tmp_path)))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return found
+
+
+def _write(store: LocalFileIO, path: Path) -> None:
+    store.write(str(path), b"x")
+
+
+def _publish(store: LocalFileIO, path: Path) -> None:
+    assert store.publish(str(path), b"x")
+
+
+def _write_by_pieces(store: LocalFileIO, path: Path) -> None:
+    with store.open_output(str(path)) as sink:
+        sink.write(b"x")
+    store.sync_files([str(path)])
+
+
+@pytest.mark.parametrize(
+    ("act", "file"), [(_write, "a/b/file"), (_publish, "temporary"), (_write_by_pieces, "a/b/file")]
+)
+def test_a_file_is_synced_and_then_its_folder(
+    synced: list[str], tmp_path: Path, act: Act, file: str
+) -> None:
+    act(LocalFileIO(), tmp_path / "a" / "b" / "file")
+
+    parents, own = synced[:2], synced[2:]
+    assert sorted(parents) == [".", "a"], "those that got a new folder"
+    assert own == [file, "a/b"]
+
+
+def test_both_folders_of_a_file_that_moves_are_synced(synced: list[str], tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "a" / "file").touch()
+
+    LocalFileIO().rename(str(tmp_path / "a" / "file"), str(tmp_path / "b" / "file"))
+
+    assert sorted(synced) == ["a", "b"]
+
+
+@pytest.mark.parametrize("act", [_write, _publish, _write_by_pieces])
+def test_nothing_is_synced_where_that_is_left_to_the_system(
+    synced: list[str], tmp_path: Path, act: Act
+) -> None:
+    act(LocalFileIO("none"), tmp_path / "a" / "b" / "file")
+
+    assert synced == []
