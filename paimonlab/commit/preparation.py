@@ -43,7 +43,6 @@ class Preparation:
         self._delta = _Entries(manifests, partition_fields, options.manifests)
         self._changelog = _Entries(manifests, partition_fields, options.manifests)
         self._lists: list[str] = []
-        self._synced: set[str] = set()
 
     def after(self, latest: Snapshot | None, *, schema_id: int, time_millis: int) -> Snapshot:
         """Write what the snapshot after ``latest`` needs, and return the snapshot.
@@ -78,8 +77,7 @@ class Preparation:
     def sync(self) -> None:
         """Make what was written durable."""
         names = [*self._lists, *self._delta.names, *self._changelog.names, *self._base.names]
-        self._manifests.sync([name for name in names if name not in self._synced])
-        self._synced.update(names)
+        self._manifests.sync(names)
 
     def discard_lists(self) -> None:
         """Delete the lists of an attempt that lost; the manifests may serve the next one.

@@ -139,7 +139,9 @@ class DataFileWriter:
         """Finish the last file and describe all of them, durable on disk, in writing order."""
         if self._open is not None:
             self._finish()
-        self._file_io.sync_files(self.paths)
+        # An index beside its file was durable when it was written.
+        sizes = {self._target.path_of(file): file.file_size_bytes for file in self._files}
+        self._file_io.sync_files(sizes)
         return self._files
 
     @property

@@ -25,7 +25,7 @@ def read_hint(file_io: FileIO, path: str) -> int | None:
 def write_hint(file_io: FileIO, path: str, snapshot_id: int) -> None:
     """Replace a hint; a failure is logged only, because readers can do without."""
     try:
-        file_io.replace(path, str(snapshot_id).encode())
+        file_io.replace(path, str(snapshot_id).encode(), durable=False)
     except OSError as error:
         logger.warning("%s: hint not written, readers will list the folder: %s", path, error)
 

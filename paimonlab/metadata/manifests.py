@@ -57,6 +57,7 @@ class ManifestStore:
         self._layout = layout
         self._cache = cache
         self._names = UniqueNames()
+        self._unsynced: dict[str, int] = {}
 
     def read_list(
         self, name: str, size_bytes: int | None = None, *, referrer: str = ""
@@ -195,13 +196,20 @@ class ManifestStore:
         return self._file_io.exists(self._layout.snapshot(snapshot_id))
 
     def sync(self, names: Sequence[str]) -> None:
-        """Make manifests and lists of these names durable."""
-        self._file_io.sync_files([self._layout.manifest(name) for name in names])
+        """Make manifests and lists of these names durable, if they are whole.
+
+        Those that are durable already are left alone.
+        """
+        sizes = {name: self._unsynced[name] for name in names if name in self._unsynced}
+        self._file_io.sync_files({self._layout.manifest(name): sizes[name] for name in sizes})
+        for name in sizes:
+            del self._unsynced[name]
 
     def delete(self, names: Sequence[str]) -> None:
         """Delete manifests and lists that nothing refers to; a failure is only logged."""
         self.forget([self._layout.manifest(name) for name in names])
         for name in names:
+            self._unsynced.pop(name, None)
             try:
                 self._file_io.delete(self._layout.manifest(name))
             except OSError as error:  # it is junk, but does no harm
@@ -223,6 +231,7 @@ class ManifestStore:
 
     def _write(self, name: str, data: bytes) -> None:
         create_file(self._file_io, self._layout.manifest(name), data)
+        self._unsynced[name] = len(data)
 
     def _write_manifest(
         self, data: bytes, entries: pa.Table, partition_fields: Sequence[DataField]

@@ -7,7 +7,7 @@ store fails.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -47,11 +47,17 @@ class FileIO(Protocol):
         ...
 
     def write(self, path: str, data: bytes) -> None:
-        """Create a new, durable file (metadata with names of our own making)."""
+        """Create a new, durable file (metadata with names of our own making).
+
+        When it fails, nothing is there.
+        """
         ...
 
-    def sync_files(self, paths: Sequence[str]) -> None:
-        """Make files written through `open_output` and their folders durable."""
+    def sync_files(self, sizes: Mapping[str, int]) -> None:
+        """Make files written through `open_output` and their folders durable.
+
+        Raises ``OSError`` also when a file has not the size in bytes that is given with its path.
+        """
         ...
 
     def publish(self, path: str, data: bytes) -> bool:
@@ -62,8 +68,11 @@ class FileIO(Protocol):
         """
         ...
 
-    def replace(self, path: str, data: bytes) -> None:
-        """Write ``path`` atomically, whether or not it exists (hints)."""
+    def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        """Write ``path`` atomically, whether or not it exists.
+
+        What is not ``durable`` may be lost or empty after a loss of power (hints).
+        """
         ...
 
     def exists(self, path: str) -> bool:

@@ -3,6 +3,7 @@
 Publishing is ``link(2)``, which fails when the target exists, also between processes: a
 rename would silently overwrite another writer's snapshot. Files and folders are synced
 before anything refers to them, so that a commit that was acknowledged survives power loss.
+A file is written whole or not at all: what a full disk cut short is deleted again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import shutil
 import stat
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -46,50 +47,55 @@ class LocalFileIO:
             self.make_directory(str(Path(path).parent))
             # Others may delete a folder that is still empty.
             with contextlib.suppress(FileNotFoundError):
-                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
-                return pa.OSFile(path, "wb")  # writes without the GIL
+                os.close(os.open(path, _NEW, 0o644))
+                with _undone(path):
+                    return pa.OSFile(path, "wb")  # writes without the GIL
 
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file."""
-        self.make_directory(str(Path(path).parent))
+        folder = str(Path(path).parent)
+        self.make_directory(folder)
         self._create(path, data)
-        self._sync_directory(str(Path(path).parent))
+        with _undone(path):
+            self._sync_directory(folder)
 
-    def sync_files(self, paths: Sequence[str]) -> None:
-        """Make written files and their folders durable."""
-        if self.durability == "none":
-            return
-        for path in paths:
-            _sync(path)
-        self._sync_directories({str(Path(path).parent) for path in paths})
+    def sync_files(self, sizes: Mapping[str, int]) -> None:
+        """Make written files and their folders durable, if they are whole."""
+        for path, size_bytes in sizes.items():
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                if self.durability == "fsync":
+                    os.fsync(descriptor)
+                _check_size(descriptor, size_bytes, path)
+            finally:
+                os.close(descriptor)
+        self._sync_directories({str(Path(path).parent) for path in sizes})
 
     def publish(self, path: str, data: bytes) -> bool:
         """Create ``path`` with ``data`` if nothing is there, atomically and durably."""
         folder = str(Path(path).parent)
         self.make_directory(folder)
         temporary = f"{folder}/.{Path(path).name}.{uuid.uuid4()}.tmp"
+        self._create(temporary, data)
         try:
-            self._create(temporary, data)
-            try:
-                _link(temporary, path)
-            except FileExistsError:
-                return False
+            _link(temporary, path)
+        except FileExistsError:
+            return False
         finally:
             self.delete(temporary)
         self._sync_directory(folder)
         return True
 
-    def replace(self, path: str, data: bytes) -> None:
+    def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Write ``path`` atomically, whether or not it exists."""
         folder = str(Path(path).parent)
         self.make_directory(folder)
         temporary = f"{folder}/.{Path(path).name}.{uuid.uuid4()}.tmp"
-        try:
-            # A hint may be lost, never torn: no sync, but a rename.
-            Path(temporary).write_bytes(data)
+        self._create(temporary, data, durable=durable)
+        with _undone(temporary):
             Path(temporary).replace(path)
-        finally:
-            self.delete(temporary)
+        if durable:
+            self._sync_directory(folder)
 
     def exists(self, path: str) -> bool:
         """Whether a file or folder is there."""
@@ -152,12 +158,17 @@ class LocalFileIO:
             raise
         return True
 
-    def _create(self, path: str, data: bytes) -> None:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        with os.fdopen(descriptor, "wb", buffering=0) as file:
-            file.write(data)
-            if self.durability == "fsync":
-                os.fsync(file.fileno())
+    def _create(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        """Make a new file with all of the data, or none."""
+        descriptor = os.open(path, _NEW, 0o644)
+        with _undone(path):
+            try:
+                _write_all(descriptor, data, path)
+                if durable and self.durability == "fsync":
+                    os.fsync(descriptor)
+                _check_size(descriptor, len(data), path)
+            finally:
+                os.close(descriptor)
 
     def _sync_directory(self, path: str) -> None:
         self._sync_directories((path,))
@@ -166,6 +177,37 @@ class LocalFileIO:
         if self.durability == "fsync":
             for path in paths:
                 _sync(path)
+
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+
+
+@contextlib.contextmanager
+def _undone(path: str) -> Iterator[None]:
+    """Delete a file that this very call has made when what follows fails."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(path).unlink()
+        raise
+
+
+def _write_all(descriptor: int, data: bytes, path: str) -> None:
+    """Write all bytes: the system may take fewer at once, and does when the disk gets full."""
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+
+
+def _check_size(descriptor: int, size_bytes: int, path: str) -> None:
+    found = os.fstat(descriptor).st_size
+    if found != size_bytes:
+        problem = f"{size_bytes:,} bytes were written and {found:,} are there"
+        raise OSError(errno.EIO, problem, path)
 
 
 def _sync(path: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -54,19 +54,19 @@ class ReadOnlyFileIO:
         del data
         _refuse("writing", path)
 
-    def sync_files(self, paths: Sequence[str]) -> None:
+    def sync_files(self, sizes: Mapping[str, int]) -> None:
         """Refuse, if there are any."""
-        if paths:
-            _refuse("writing", paths[0])
+        for path in sizes:
+            _refuse("writing", path)
 
     def publish(self, path: str, data: bytes) -> bool:
         """Refuse."""
         del data
         _refuse("writing", path)
 
-    def replace(self, path: str, data: bytes) -> None:
+    def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Refuse."""
-        del data
+        del data, durable
         _refuse("writing", path)
 
     def make_directory(self, path: str) -> None:

@@ -71,7 +71,7 @@ class HashIndexFiles:
         data = encode_hashes(hashes)
         create_file(self._file_io, path, data)
         try:
-            self._file_io.sync_files([path])
+            self._file_io.sync_files({path: len(data)})
         except BaseException:
             self._file_io.delete(path)
             raise

@@ -72,7 +72,7 @@ def test_open_output_then_sync_and_read_back(file_io: LocalFileIO, tmp_path: Pat
 
     with file_io.open_output(path) as sink:
         sink.write(b"hello")
-    file_io.sync_files([path])
+    file_io.sync_files({path: 5})
 
     with file_io.open_input(path) as source:
         assert source.read() == b"hello"

@@ -28,7 +28,7 @@ def test_every_method_that_changes_something_is_refused(tmp_path: Path, name: st
     (tmp_path / "a").write_bytes(b"1")
     store = ReadOnlyFileIO(LocalFileIO())
     method = getattr(store, name)
-    given: list[Any] = {"sync_files": [[str(tmp_path / "a")]]}.get(name, [str(tmp_path / "a")])
+    given: list[Any] = {"sync_files": [{str(tmp_path / "a"): 1}]}.get(name, [str(tmp_path / "a")])
     given += [str(tmp_path / "b")] if name == "rename" else []
     given += [b"2"] if "data" in inspect.signature(method).parameters else []
 

@@ -39,12 +39,25 @@ def _publish(store: LocalFileIO, path: Path) -> None:
 def _write_by_pieces(store: LocalFileIO, path: Path) -> None:
     with store.open_output(str(path)) as sink:
         sink.write(b"x")
-    store.sync_files([str(path)])
+    store.sync_files({str(path): 1})
 
 
-@pytest.mark.parametrize(
-    ("act", "file"), [(_write, "a/b/file"), (_publish, "temporary"), (_write_by_pieces, "a/b/file")]
-)
+def _replace(store: LocalFileIO, path: Path) -> None:
+    store.replace(str(path), b"x")
+
+
+def _replace_hint(store: LocalFileIO, path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    store.replace(str(path), b"x", durable=False)
+
+
+_ALL = [
+    *((_write, "a/b/file"), (_publish, "temporary"), (_write_by_pieces, "a/b/file")),
+    (_replace, "temporary"),
+]
+
+
+@pytest.mark.parametrize(("act", "file"), _ALL)
 def test_a_file_is_synced_and_then_its_folder(
     synced: list[str], tmp_path: Path, act: Act, file: str
 ) -> None:
@@ -65,7 +78,13 @@ def test_both_folders_of_a_file_that_moves_are_synced(synced: list[str], tmp_pat
     assert sorted(synced) == ["a", "b"]
 
 
-@pytest.mark.parametrize("act", [_write, _publish, _write_by_pieces])
+def test_a_hint_is_not_synced(synced: list[str], tmp_path: Path) -> None:
+    _replace_hint(LocalFileIO(), tmp_path / "a" / "LATEST")
+
+    assert synced == []
+
+
+@pytest.mark.parametrize("act", [act for act, _ in _ALL])
 def test_nothing_is_synced_where_that_is_left_to_the_system(
     synced: list[str], tmp_path: Path, act: Act
 ) -> None:

@@ -252,11 +252,11 @@ def test_what_was_written_is_deleted_when_writing_fails(
     sync = LocalFileIO.sync_files
     calls: list[object] = []
 
-    def fail_at_last(self: LocalFileIO, paths: Sequence[str]) -> None:
-        calls.append(paths)
+    def fail_at_last(self: LocalFileIO, sizes: Mapping[str, int]) -> None:
+        calls.append(sizes)
         if len(calls) > 1:
             raise OSError(28, "no space left on device")
-        sync(self, paths)
+        sync(self, sizes)
 
     monkeypatch.setattr(LocalFileIO, "sync_files", fail_at_last)
     with pytest.raises(OSError, match="no space"):

@@ -1,0 +1,131 @@
+"""Links below the folder of a table: who makes a table must not choose what is read or deleted.
+
+A table may come from strangers, links in it included. Only links can be told: a hard link is a
+file like any other.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from paimonlab.errors import CorruptMetadataError
+
+_MOST_FOLDERS = 100_000
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
+
+
+class PlainFolders:
+    """Remembers which folders are no links, nor any folder between them and their root.
+
+    A copy in another process begins anew.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def __reduce__(self) -> tuple[type[PlainFolders], tuple[()]]:
+        return PlainFolders, ()
+
+    def first_link(self, folder: str, root: str) -> str | None:
+        """Return a link that is ``folder`` or above it, below ``root``; None: there is none."""
+        if folder in self._known or len(folder) <= max(len(root), 1):
+            return None
+        link = self.first_link(os.path.dirname(folder), root)  # noqa: PTH120
+        if link is not None:
+            return link
+        try:
+            mode = os.lstat(folder).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if stat.S_ISLNK(mode):
+            return folder
+        if len(self._known) >= _MOST_FOLDERS:
+            self._known.clear()
+        self._known.add(folder)
+        return None
+
+
+def root_of(path: str, roots: Sequence[str]) -> str | None:
+    """Return the first of the folders that a path is in, or is itself."""
+    for root in roots:
+        if path.startswith(root) and path[len(root) : len(root) + 1] in ("/", ""):
+            return root
+    return None
+
+
+def require_inside(path: str, link: str, root: str) -> None:
+    """Refuse a path that leads out of ``root`` through a link.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If it does.
+    """
+    if root_of(os.path.realpath(path), (os.path.realpath(root),)) is None:
+        raise CorruptMetadataError(
+            path,
+            f"{_named(link, path)} a link out of the folder {root}, which is not followed; if you "
+            "trust it, open the catalog with connect(…, follow_links=True)",
+        )
+
+
+def refusal(path: str, link: str) -> CorruptMetadataError:
+    """Make the error of who would write or delete through a link."""
+    return CorruptMetadataError(
+        path, f"{_named(link, path)} a link: nothing is written or deleted through it"
+    )
+
+
+@contextmanager
+def folder_held(path: str, root: str) -> Iterator[tuple[int, str]]:
+    """Open the folder that a path is in, following no link below ``root``.
+
+    Whoever swaps a folder for a link meanwhile changes nothing about which folder is held.
+
+    Yields
+    ------
+    tuple of int, str
+        A descriptor of the folder, and the name in it.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If there is a link on the way.
+    OSError
+        As opening a folder does, and for what is done with it; it names the path.
+    """
+    *folders, name = path[len(root) :].strip("/").split("/")
+    held = os.open(root or "/", _FOLDER)
+    try:
+        for number, folder in enumerate(folders):
+            below = _opened(folder, held, path, "/".join((root, *folders[: number + 1])))
+            os.close(held)
+            held = below
+        yield held, name
+    except OSError as error:
+        error.filename = path
+        raise
+    finally:
+        os.close(held)
+
+
+def is_link(name: str, folder: int) -> bool:
+    """Whether a name in an open folder is a link."""
+    return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+
+
+def _opened(folder: str, held: int, path: str, absolute: str) -> int:
+    try:
+        return os.open(folder, _FOLDER | os.O_NOFOLLOW, dir_fd=held)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK) and is_link(folder, held):
+            raise refusal(path, absolute) from None
+        raise
+
+
+def _named(link: str, path: str) -> str:
+    return "it is" if link == path else f"{link} is"
