@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
+from unittest import mock
 
 import pyarrow as pa
 
@@ -16,9 +20,10 @@ from paimonlab.storage import FileIO, FileStatus
 class Fault:
     """What goes wrong, and when."""
 
-    kind: Literal["error", "kill", "interrupt", "death"]
+    kind: Literal["error", "kill", "interrupt", "death", "full", "lie"]
     """``death`` is that of a process whose memory we go on to look at: no call after it has an
-    effect, whatever tries to clean up."""
+    effect, whatever tries to clean up. ``full``: the disk takes a part of what is written, then
+    nothing more, by whatever call. ``lie``: it takes a part and says that it took all."""
     at: int
     """The number of the call, from 1."""
     after: bool = False
@@ -27,10 +32,48 @@ class Fault:
     """Count calls of this method alone."""
     times: int = 1
     """So many calls in a row go wrong."""
+    part: float = 0.0
+    """How much of what is written a disk takes that is full or lies: from 0 up to but not 1."""
 
 
 class Death(BaseException):
     """The process is dead; what still runs in it does nothing."""
+
+
+WRITES = frozenset({"write", "publish", "replace", "output.write"})
+"""Calls that hand bytes to the store."""
+
+
+@contextlib.contextmanager
+def short_writes(part: float, *, lies: bool = False) -> Iterator[None]:
+    """Let the system take only a part of what this thread writes, then nothing more.
+
+    Parameters
+    ----------
+    part
+        How much of the bytes of the first call.
+    lies
+        Whether each call says that it took all; else the next ones say that the disk is full.
+    """
+    thread, write = threading.get_ident(), os.write
+    is_full = False
+
+    def short(descriptor: int, data: Any) -> int:
+        nonlocal is_full
+        if threading.get_ident() != thread:
+            return write(descriptor, data)
+        taken = 0 if is_full else int(len(data) * part)
+        is_full = True
+        if taken:
+            write(descriptor, data[:taken])
+        if lies:
+            return len(data)
+        if not taken and len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return taken
+
+    with mock.patch("os.write", short):
+        yield
 
 
 class _Output:
@@ -40,6 +83,8 @@ class _Output:
         self._file = file
         self._store = store
         self._path = path
+        self._missing_bytes = 0
+        """So many fewer than the store was told are there."""
 
     def __enter__(self) -> Self:
         return self
@@ -61,16 +106,36 @@ class _Output:
         return False
 
     def tell(self) -> int:
-        return self._file.tell()
+        return self._file.tell() + self._missing_bytes
 
     def flush(self) -> None:
         """Leave it to closing."""
 
     def write(self, data: bytes) -> None:
-        self._store.call("output.write", self._path, lambda: self._file.write(data))
+        self._store.call("output.write", self._path, _PieceWrite(self, data))
+
+    def write_whole(self, data: bytes) -> Any:
+        return self._file.write(data)
+
+    def write_part(self, data: bytes, part: float) -> None:
+        size_bytes = memoryview(data).nbytes  # a library hands us anything that has bytes
+        taken = memoryview(data).cast("B")[: int(size_bytes * part)]
+        self._file.write(taken)
+        self._missing_bytes += size_bytes - len(taken)
 
     def close(self) -> None:
         self._store.call("output.close", self._path, self._file.close)
+
+
+@dataclass(frozen=True)
+class _PieceWrite:
+    """A piece that is written to a file."""
+
+    output: _Output
+    data: bytes
+
+    def __call__(self) -> Any:
+        return self.output.write_whole(self.data)
 
 
 @dataclass
@@ -101,6 +166,8 @@ class FaultFileIO:
         if fault is None or fault.only not in (None, method):
             return action()
         self.counted += 1
+        if fault.kind in ("full", "lie"):
+            return self._short(fault, method, path, action)
         if fault.kind == "death" and self.counted > fault.at:
             raise Death
         if not fault.at <= self.counted < fault.at + fault.times:
@@ -114,6 +181,20 @@ class FaultFileIO:
         if fault.kind == "death":
             raise Death
         raise OSError(5, "injected fault", path)
+
+    def _short(self, fault: Fault, method: str, path: str, action: Any) -> Any:
+        lies = fault.kind == "lie"
+        ends = fault.at + 1 if lies else float("inf")
+        if method not in WRITES or not fault.at <= self.counted < ends:
+            return action()
+        part = fault.part if self.counted == fault.at else 0.0
+        if not isinstance(action, _PieceWrite):
+            with short_writes(part, lies=lies):
+                return action()
+        action.output.write_part(action.data, part)
+        if not lies:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+        return None
 
     def read(self, path: str) -> bytes:
         return self.call("read", path, lambda: self.store.read(path))
@@ -129,15 +210,17 @@ class FaultFileIO:
     def write(self, path: str, data: bytes) -> None:
         self.call("write", path, lambda: self.store.write(path, data))
 
-    def sync_files(self, paths: Sequence[str]) -> None:
-        self.call("sync_files", " ".join(paths), lambda: self.store.sync_files(paths))
-        self.unsynced.difference_update(paths)
+    def sync_files(self, sizes: Mapping[str, int]) -> None:
+        self.call("sync_files", " ".join(sizes), lambda: self.store.sync_files(sizes))
+        self.unsynced.difference_update(sizes)
 
     def publish(self, path: str, data: bytes) -> bool:
         return self.call("publish", path, lambda: self.store.publish(path, data))
 
-    def replace(self, path: str, data: bytes) -> None:
-        self.call("replace", path, lambda: self.store.replace(path, data))
+    def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        self.call("replace", path, lambda: self.store.replace(path, data, durable=durable))
+        if not durable:
+            self.unsynced.add(path)
 
     def exists(self, path: str) -> bool:
         return self.call("exists", path, lambda: self.store.exists(path))

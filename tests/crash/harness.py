@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -25,17 +26,22 @@ from paimonlab.errors import (
 )
 from paimonlab.maintenance.fsck.report import Finding
 from paimonlab.table.table import Table
-from tests.fault_io import Death, Fault, FaultFileIO
+from tests.fault_io import WRITES, Death, Fault, FaultFileIO
 from tests.small_tables import UNSYNCED
 
 State = Mapping[str, Any]
-Kind = Literal["death", "error", "power"]
-KINDS: tuple[Kind, ...] = ("death", "error", "power")
+Kind = Literal["death", "error", "power", "full", "lie"]
+KINDS: tuple[Kind, ...] = ("death", "error", "power", "full", "lie")
 """``power``: a death behind what was published, or at the end, of which those files that nobody
-synced keep no more than their names."""
+synced keep no more than their names. ``full``: the disk takes a part of what one call writes and
+nothing from then on. ``lie``: it takes a part of what one call writes and says it took all."""
+_SPARSE: dict[Kind, int] = {"full": 4, "lie": 5}
+"""How many times fewer faults of a kind are tried than of others."""
 _CHANGES_NOTHING = frozenset({"read", "open_input", "exists", "size_bytes", "list", "list_names"})
 """Calls of the store that leave it as it was."""
 TABLE = "db.t"
+SEED = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
+"""Says which part of a file a full disk takes."""
 
 
 def _never(_state: State) -> bool:
@@ -168,6 +174,10 @@ def faults(whole: Prepared, kind: Kind) -> list[Fault]:
             return []  # all it writes is synced by being written
         told = [number for number in everywhere if whole.calls[number - 1] == "publish"]
         return [Fault("death", number, after=True) for number in (*told, len(whole.calls) + 1)]
+    if kind in ("full", "lie"):
+        writes = [number for number in everywhere if whole.calls[number - 1] in WRITES]
+        chance = random.Random(f"{SEED} {whole.operation.name} {kind}")
+        return [Fault(kind, number, part=chance.random()) for number in writes]
     changes = [number for number in everywhere if whole.calls[number - 1] not in _CHANGES_NOTHING]
     after = [Fault(kind, number, after=True) for number in changes]
     before = everywhere[:1] if kind == "death" else everywhere
@@ -184,7 +194,7 @@ def tried(whole: Prepared, kind: Kind, scratch: Path, *, every: int) -> int:
         How many were tried.
     """
     found = faults(whole, kind)
-    every = 1 if kind == "power" else every * whole.operation.sparse
+    every = 1 if kind == "power" else every * whole.operation.sparse * _SPARSE.get(kind, 1)
     first = len(whole.operation.name) % max(1, min(every, len(found)))
     chosen = found[first::every]
     for number, fault in enumerate(chosen):
@@ -203,14 +213,14 @@ def _try_fault(whole: Prepared, fault: Fault, warehouse: Path, *, loses_power: b
     error = _met(operation, catalog(warehouse, store))
     is_over = fault.at > len(store.calls)
     call = "no call" if is_over else store.calls[fault.at - 1]
-    where = f"{operation.name}: {fault} in {call}: {error!r}"
+    where = f"PAIMONLAB_SEED={SEED} {operation.name}: {fault} in {call}: {error!r}"
     if loses_power:
         store.lose_unsynced()
     found = state(warehouse, operation)
     assert found == after or not is_over, f"{where}: it says that it happened"
     assert found in (before, after) or operation.between(found), f"{where}: {found}"
     _check_sound(warehouse, operation, where)
-    if fault.kind == "error":
+    if fault.kind in ("error", "full", "lie"):
         if error is None or isinstance(error, PostCommitError):
             assert found == after, f"{where}: it says that it happened"
         elif _did_not_happen(error) and not operation.has_steps:
