@@ -80,6 +80,7 @@ def class_path(tools: JavaTools) -> str:
         If Maven or javac fails; the message ends with what they said last.
     """
     pom, sources = _HERE / "pom.xml", sorted((_HERE / "java").glob("*.java"))
+    resources = sorted((_HERE / "java").glob("*.xml"))
     jars = fetch_jars(tools, pom)
     version = other_release()
     running = fetch_jars(tools, pom, f"-Dpaimon.version={version}") if version else jars
@@ -87,8 +88,10 @@ def class_path(tools: JavaTools) -> str:
     def compile_sources(folder: Path) -> None:
         release = ["--release", str(_RELEASE), "-encoding", "UTF-8"]
         _run([tools.javac, *release, "-cp", f"{jars}/*", "-d", str(folder), *map(str, sources)])
+        for resource in resources:
+            shutil.copy(resource, folder)
 
-    classes = _built("classes", [pom, *sources], compile_sources)
+    classes = _built("classes", [pom, *sources, *resources], compile_sources)
     return os.pathsep.join([str(classes), f"{running}/*"])
 
 
