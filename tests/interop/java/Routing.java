@@ -1,6 +1,6 @@
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.paimon.CoreOptions;
 import org.apache.paimon.crosspartition.GlobalIndexAssigner;
 import org.apache.paimon.crosspartition.IndexBootstrap;
@@ -9,9 +9,12 @@ import org.apache.paimon.disk.IOManager;
 import org.apache.paimon.index.BucketAssigner;
 import org.apache.paimon.index.HashBucketAssigner;
 import org.apache.paimon.index.SimpleHashBucketAssigner;
+import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.RowPartitionKeyExtractor;
 import org.apache.paimon.table.sink.TableWrite;
+import org.apache.paimon.table.source.DataTableScan;
+import org.apache.paimon.table.source.ReadBuilder;
 
 /** Gives rows their buckets, as one task of an engine does. */
 interface Routing extends AutoCloseable {
@@ -69,17 +72,7 @@ interface Routing extends AutoCloseable {
                     }
                 });
         if (!overwrites) {
-            new IndexBootstrap(table)
-                    .bootstrap(
-                            1,
-                            0,
-                            row -> {
-                                try {
-                                    assigner.bootstrapKey(row);
-                                } catch (IOException error) {
-                                    throw new UncheckedIOException(error);
-                                }
-                            });
+            bootstrap(table, assigner);
         }
         assigner.endBoostrap(false);
         return new Routing() {
@@ -93,5 +86,39 @@ interface Routing extends AutoCloseable {
                 assigner.close();
             }
         };
+    }
+
+    /**
+     * Tell the assigner all keys that are there. They are counted first: behind the last one, Java's
+     * bootstrap would wait two seconds for another.
+     */
+    private static void bootstrap(FileStoreTable table, GlobalIndexAssigner assigner)
+            throws Exception {
+        long left = countKeys(table);
+        try (RecordReader<InternalRow> keys = new IndexBootstrap(table).bootstrap(1, 0)) {
+            while (left > 0) {
+                RecordReader.RecordIterator<InternalRow> batch = keys.readBatch();
+                if (batch == null) {
+                    throw new IllegalStateException(left + " keys of " + table.name() + " are missing");
+                }
+                for (InternalRow key = batch.next(); key != null; key = batch.next()) {
+                    assigner.bootstrapKey(key);
+                    left--;
+                }
+                batch.releaseBatch();
+            }
+        }
+    }
+
+    private static long countKeys(FileStoreTable table) throws IOException {
+        int[] keys = table.rowType().getFieldIndices(table.schema().trimmedPrimaryKeys());
+        ReadBuilder builder = table.newReadBuilder().withProjection(keys);
+        DataTableScan scan = (DataTableScan) builder.newScan();
+        AtomicLong count = new AtomicLong();
+        try (RecordReader<InternalRow> rows =
+                builder.newRead().createReader(scan.withLevelFilter(level -> true).plan())) {
+            rows.forEachRemaining(row -> count.incrementAndGet());
+        }
+        return count.get();
     }
 }
