@@ -28,6 +28,14 @@ demo: java ## run the quickstart notebook on real data, leave it and an HTML pag
 test: java ## the whole test suite: unit, golden, interop where Java is found, doctests, notebooks
 	@$(BIN)/python tools/run_tests.py
 
+.PHONY: check
+check: $(INSTALLED) ## lint and the tests that take no Spark, Java or browser: a few minutes
+	@$(BIN)/python tools/run_tests.py --quick
+
+.PHONY: soak
+soak: $(INSTALLED) ## half an hour of processes on one table that are killed and stopped; PAIMONLAB_SOAK_SECONDS says how long
+	PAIMONLAB_SOAK_SECONDS=$${PAIMONLAB_SOAK_SECONDS:-1800} $(BIN)/python -m pytest -m soak tests/outside
+
 .PHONY: lab
 lab: java ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab --ip=127.0.0.1 --ServerApp.root_dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/00_quickstart.ipynb

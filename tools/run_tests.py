@@ -1,4 +1,4 @@
-"""Run the whole test suite in processes side by side, one for each core.
+"""Run the whole test suite, or what is quick of it, in processes side by side, one for each core.
 
 The suite is cut into parts, each a pytest of its own. Those that start Spark run one after
 another, for the memory that they take; the others run beside them. A part's lines appear as its
@@ -12,6 +12,7 @@ another one cleans up in its root; they are kept when a part fails. pytest's own
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -35,7 +36,8 @@ _SKIPS = re.compile(r"^=+ short test summary info =+\n", re.MULTILINE)
 _NOT_INHERITED = ("PYTHONDONTWRITEBYTECODE",)
 """Would make each of hundreds of processes compile everything anew."""
 _PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
-_NBVAL = ("-p", "tools.nbval_rules", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
+_NBVAL = ("-p", "nbval.plugin", "-p", "tools.nbval_rules")
+_NBVAL += ("--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,29 +71,49 @@ class Outcome:
         return self.output.rstrip().rpartition("\n")[2].strip("= ")
 
 
-def _folder(name: str, *, starts_spark: bool = False) -> Part:
-    return Part(name, (*_PYTEST, f"tests/{name}"), starts_spark=starts_spark)
+def _tests(name: str, *folders: str, starts_spark: bool = False) -> Part:
+    paths = [f"tests/{folder}" for folder in folders or (name,)]
+    return Part(name, (*_PYTEST, *paths), starts_spark=starts_spark)
 
 
-_FOLDERS = (
-    _folder("spark", starts_spark=True),
-    _folder("notebook", starts_spark=True),
-    _folder("interop"),
-    _folder("table"),
-    _folder("browser"),
-)
+def _all_but(name: str, *paths: str) -> Part:
+    """Make a part of the doctests and all tests but those below these paths."""
+    return Part(name, (*_PYTEST, *(f"--ignore=tests/{path}" for path in paths)))
+
+
 _NOTEBOOKS = Part(
     "notebooks",
     (*_PYTEST, *_NBVAL, "notebooks"),
     starts_spark=True,
     environment={"PAIMONLAB_DETERMINISTIC": "1"},
 )
-_REST = Part("rest", (*_PYTEST, *(f"--ignore={part.command[-1]}" for part in _FOLDERS)))
-PARTS = (*_FOLDERS[:2], _NOTEBOOKS, *_FOLDERS[2:-1], _REST, _FOLDERS[-1])
-"""The whole suite in the order of the starts, so that it ends with something short.
+_FAULTS = ("concurrency", "crash", "damage", "model")
+_NAMED = ("browser", "interop", "notebook", "outside", "spark", "table", *_FAULTS)
+PARTS = (
+    _tests("spark", starts_spark=True),
+    _tests("notebook", starts_spark=True),
+    _NOTEBOOKS,
+    _tests("interop"),
+    _all_but("rest", *_NAMED),
+    _tests("browser"),
+    _tests("table"),
+    _tests("faults", *_FAULTS),
+    _tests("outside"),
+)
+"""The whole suite in the order of the starts: Spark's parts, since only one of them runs at a
+time, then the longest, so that it ends with something short.
 
 ``rest`` has the doctests and all folders that are not named.
 """
+
+_VALUES = ("datafile", "formats", "merge", "spec")
+_NOT_QUICK = ("golden", "interleaving", "tools", "traps", "test_packaging.py")
+QUICK = (
+    Part("lint", ("make", "--no-print-directory", "lint")),
+    _tests("values", *_VALUES),
+    _all_but("others", *_NAMED, *_NOT_QUICK, *_VALUES),
+)
+"""What takes neither Spark nor Java nor a browser, and a few minutes in all."""
 
 
 class Suite:
@@ -215,11 +237,14 @@ def report(outcomes: Sequence[Outcome], out: TextIO) -> None:
     out.flush()
 
 
-def main() -> int:
-    """Run everything; return 0 if every part passed, else 1."""
+def main(arguments: Sequence[str] = ()) -> int:
+    """Run everything, or with ``--quick`` what is; return 0 if every part passed, else 1."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parts = QUICK if parser.parse_args(arguments).quick else PARTS
     signal.signal(signal.SIGTERM, _be_ended)
     folder = Path(tempfile.mkdtemp(prefix="paimonlab-tests-"))
-    suite = Suite(PARTS, folder, sys.stdout)
+    suite = Suite(parts, folder, sys.stdout)
     try:
         suite.run(cores())
     finally:
@@ -236,4 +261,4 @@ def _be_ended(number: int, _frame: object) -> NoReturn:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.run_tests import PARTS, Part, Suite, report
+from tools.run_tests import PARTS, QUICK, Part, Suite, main, report
 
 ROOT = Path(__file__).parents[2]
 PASSES = """
@@ -53,18 +54,51 @@ def run(folder: Path, *parts: Part, workers: int) -> Suite:
     return suite
 
 
+def given(part: Part) -> list[str]:
+    """Return what a part tests."""
+    return [word for word in part.command if word.startswith(("tests/", "notebooks"))]
+
+
+def left_out(part: Part) -> set[str]:
+    """Return what a part of all other tests leaves out."""
+    prefix = "--ignore="
+    return {word.removeprefix(prefix) for word in part.command if word.startswith(prefix)}
+
+
 def test_every_folder_of_tests_is_in_one_part() -> None:
-    folders = [part.command[-1] for part in PARTS if part.name != "rest"]
-    (rest,) = (part for part in PARTS if part.name == "rest")
-    ignored = {
-        argument.removeprefix("--ignore=")
-        for argument in rest.command
-        if argument.startswith("--ignore=")
-    }
+    folders = [folder for part in PARTS for folder in given(part)]
+    (rest,) = (part for part in PARTS if not given(part))
 
     assert len(set(folders)) == len(folders)
-    assert ignored == set(folders) - {"notebooks"}  # which pytest alone does not collect
+    assert left_out(rest) == set(folders) - {"notebooks"}  # which pytest alone does not collect
     assert all((ROOT / folder).is_dir() for folder in folders)
+
+
+def test_what_is_quick_takes_neither_spark_nor_java_nor_a_browser() -> None:
+    lint, *tests = QUICK
+    (others,) = (part for part in tests if not given(part))
+    folders = [folder for part in tests for folder in given(part)]
+    skipped = left_out(others) - set(folders)
+    assert lint.command[-1] == "lint"
+    assert left_out(others) >= set(folders)
+
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        if not any(path.is_relative_to(ROOT / one) for one in skipped):
+            words = re.findall(r"^(?:from|import) (\S+)", path.read_text("utf-8"), re.MULTILINE)
+            heavy = [word for word in words if re.match(r"pyspark|playwright|tests\.interop", word)]
+            assert not heavy, path
+
+
+@pytest.mark.parametrize(("arguments", "expected"), [([], PARTS), (["--quick"], QUICK)])
+def test_parts_are_all_or_those_that_are_quick(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], expected: tuple[Part, ...]
+) -> None:
+    started: list[Part] = []
+    monkeypatch.setattr(Suite, "run", lambda suite, workers: started.extend(suite._waiting))
+
+    assert main(arguments) == 0
+
+    assert started == list(expected)
 
 
 def test_parts_run_side_by_side(tmp_path: Path) -> None:
