@@ -36,8 +36,8 @@ _SKIPS = re.compile(r"^=+ short test summary info =+\n", re.MULTILINE)
 _NOT_INHERITED = ("PYTHONDONTWRITEBYTECODE",)
 """Would make each of hundreds of processes compile everything anew."""
 _PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
-_NBVAL = ("-p", "nbval.plugin", "-p", "tools.nbval_rules")
-_NBVAL += ("--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
+_NBVAL_RULES = ("-p", "nbval.plugin", "-p", "tools.nbval_rules")
+_NBVAL = (*_NBVAL_RULES, "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
