@@ -20,7 +20,7 @@ from paimonlab.formats.avro_container import read_records, write_blocks
 from paimonlab.formats.entry_columns import entry_blocks
 from paimonlab.formats.entry_rows import table_to_entries
 from paimonlab.formats.manifest_columns import is_avro, read_table, read_tables, write_rows
-from paimonlab.formats.manifest_records import ENTRY, LIST_ENTRY
+from paimonlab.formats.manifest_records import ENTRY, LIST_ENTRY, LIST_ENTRY_WITH_ROW_IDS
 from paimonlab.spec.data_file import DataFileMeta, SimpleStats
 from paimonlab.spec.manifest import (
     ENTRY_SCHEMA,
@@ -244,9 +244,14 @@ def write_manifest_list(
 
     Parameters are those of `write_entries`.
     """
-    records = (_list_record(manifest) for manifest in manifests)
+    listed = list(manifests)
+    has_row_ids = any(manifest.min_row_id is not None for manifest in listed)
     return write_rows(
-        LIST_ENTRY, records, file_format=file_format, compression=compression, checksum=checksum
+        LIST_ENTRY_WITH_ROW_IDS if has_row_ids else LIST_ENTRY,
+        (_list_record(manifest, has_row_ids=has_row_ids) for manifest in listed),
+        file_format=file_format,
+        compression=compression,
+        checksum=checksum,
     )
 
 
@@ -294,7 +299,8 @@ def _file_record(file: DataFileMeta) -> dict[str, Any]:
     }
 
 
-def _list_record(manifest: ManifestFileMeta) -> dict[str, Any]:
+def _list_record(manifest: ManifestFileMeta, *, has_row_ids: bool) -> dict[str, Any]:
+    row_ids = {"_MIN_ROW_ID": manifest.min_row_id, "_MAX_ROW_ID": manifest.max_row_id}
     return {
         "_VERSION": LIST_VERSION,
         "_FILE_NAME": manifest.file_name,
@@ -307,4 +313,5 @@ def _list_record(manifest: ManifestFileMeta) -> dict[str, Any]:
         "_MAX_BUCKET": manifest.max_bucket,
         "_MIN_LEVEL": manifest.min_level,
         "_MAX_LEVEL": manifest.max_level,
+        **(row_ids if has_row_ids else {}),
     }

@@ -94,6 +94,16 @@ LIST_ENTRY = _record(
 )
 """One entry of a manifest list: a manifest."""
 
+LIST_ENTRY_WITH_ROW_IDS: dict[str, Any] = {
+    **LIST_ENTRY,
+    "fields": [
+        *LIST_ENTRY["fields"],
+        _nullable("_MIN_ROW_ID", "long"),
+        _nullable("_MAX_ROW_ID", "long"),
+    ],
+}
+"""The same in tables whose rows have ids, as Paimon writes it since 1.4."""
+
 _VECTOR_RANGE = _record(
     "__DELETIONS_VECTORS_RANGES",
     [

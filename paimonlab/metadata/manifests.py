@@ -241,6 +241,7 @@ class ManifestStore:
         self._cache.put(self._layout.manifest(name), entries)
         added = pc.sum(pc.equal(entries["kind"], int(FileKind.ADD))).as_py()
         buckets, levels = pc.min_max(entries["bucket"]), pc.min_max(entries["level"])
+        min_row_id, max_row_id = _row_id_range(entries)
         return ManifestFileMeta(
             file_name=name,
             file_size_bytes=len(data),
@@ -252,7 +253,21 @@ class ManifestStore:
             max_bucket=buckets["max"].as_py(),
             min_level=levels["min"].as_py(),
             max_level=levels["max"].as_py(),
+            min_row_id=min_row_id,
+            max_row_id=max_row_id,
         )
+
+
+def _row_id_range(entries: pa.Table) -> tuple[int | None, int | None]:
+    """Return the first and last id of the rows of all files; nothing if one of them has no ids.
+
+    Source: apache/paimon@1.4.2 ``org.apache.paimon.manifest.ManifestFile``.
+    """
+    first = entries["first_row_id"]
+    if first.null_count:
+        return None, None
+    last = pc.subtract(pc.add(first, entries["row_count"]), 1)
+    return pc.min(first).as_py(), pc.max(last).as_py()
 
 
 def _check_count(path: str, entries: pa.Table, meta: ManifestFileMeta, referrer: str) -> None:

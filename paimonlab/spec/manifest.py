@@ -54,6 +54,7 @@ class ManifestFileMeta(msgspec.Struct, frozen=True, kw_only=True):
     min_level: int | None = None
     max_level: int | None = None
     min_row_id: int | None = None
+    """Lowest id of a row in the files of the entries; None: unknown, or one of them has no ids."""
     max_row_id: int | None = None
 
 
