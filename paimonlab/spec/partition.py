@@ -124,6 +124,22 @@ def partition_path(
     )
 
 
+def partition_label(
+    names: Sequence[str], texts: Sequence[str | None], default_name: str = DEFAULT_PARTITION
+) -> str:
+    """Return a partition as people read it: like `partition_path`, with nothing escaped.
+
+    Examples
+    --------
+    >>> partition_label(["dt", "h"], ["2024:1", None])
+    'dt=2024:1/h=__DEFAULT_PARTITION__'
+    """
+    return "/".join(
+        f"{name}={default_name if text is None or _is_blank(text) else text}"
+        for name, text in zip(names, texts, strict=True)
+    )
+
+
 def _is_blank(text: str) -> bool:
     return all(part.isspace() and part not in _NO_BLANKS for part in text)
 

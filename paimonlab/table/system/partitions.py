@@ -1,6 +1,6 @@
 """``$partitions`` and ``$buckets``: sums over the live files.
 
-Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system.PartitionsTable``, ``BucketsTable``.
+Source: apache/paimon@1.4.2 ``org.apache.paimon.table.system.PartitionsTable``, ``BucketsTable``.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.spec.partition import PartitionOptions
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.types import DataField
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.indexes import index_entries
 from paimonlab.table.system.live import files_of
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.system.texts import partition_name, partition_text
 
 _SUMS = [
     pa.field("record_count", pa.int64(), nullable=False),
@@ -38,14 +40,17 @@ PARTITIONS = pa.schema(
         pa.field("deleted_record_count", pa.int64()),
     ]
 )
-"""Columns from ``created_at`` on are those of 2.0; what only a metastore knows is null."""
+"""Columns from ``created_at`` on are those of 1.4, from ``total_buckets`` on of 2.0.
+
+What only a metastore knows is null.
+"""
 BUCKETS = pa.schema(
     [pa.field("partition", pa.string()), pa.field("bucket", pa.int32(), nullable=False), *_SUMS]
 )
 
 
 def partitions(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
-    """``$partitions``: one row a partition that has live files, by its text.
+    """``$partitions``: one row a partition that has live files, by its name.
 
     Those that only a fallback branch has are there, too.
     """
@@ -81,7 +86,7 @@ def _sums(
     fields = [parts.schema.field(key) for key in parts.schema.partition_keys]
     columns = {
         **unknown,
-        "partition": partition_text(sums.column("partition").combine_chunks(), fields),
+        "partition": _shown(parts, keys, sums.column("partition").combine_chunks(), fields),
         "record_count": sums.column("row_count_sum"),
         "file_size_in_bytes": sums.column("file_size_bytes_sum"),
         "file_count": sums.column("file_name_count"),
@@ -95,6 +100,15 @@ def _sums(
         columns["deleted_record_count"] = _deleted(parts, snapshot, sums.column("partition"))
     table = pa.table({name: columns[name] for name in schema.names}).cast(schema)
     return table.sort_by([(key, "ascending") for key in keys])
+
+
+def _shown(
+    parts: TableParts, keys: Sequence[str], rows: pa.Array, fields: Sequence[DataField]
+) -> pa.Array:
+    """Show partitions as Java does: by name, but as ``{value}`` beside buckets."""
+    if "bucket" in keys:
+        return partition_text(rows, fields)
+    return partition_name(rows, fields, parts.options.slice(PartitionOptions).default_name)
 
 
 def _deleted(parts: TableParts, snapshot: Snapshot | None, partitions: pa.ChunkedArray) -> pa.Array:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.spec.binary_row import decode
+from paimonlab.spec.partition import partition_label
 from paimonlab.spec.types import DataField, DataType
 from paimonlab.spec.value_text import display_texts, internal_texts
 
@@ -17,6 +18,22 @@ _Texts = Callable[[pa.Array, DataType], list[str | None]]
 def partition_text(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:
     """``{2026-01-01, 7}`` for each serialised partition row."""
     return _joined(rows, fields, "{}", display_texts)
+
+
+def partition_name(rows: pa.Array, fields: Sequence[DataField], default_name: str) -> pa.Array:
+    """``dt=2026-01-01/h=7`` for each serialised partition row; null and blank: ``default_name``."""
+    names = [field.name for field in fields]
+    encoded = pc.dictionary_encode(rows)
+    values = decode(encoded.dictionary, [field.type for field in fields])
+    texts = [
+        display_texts(column, field.type) for column, field in zip(values, fields, strict=True)
+    ]
+    shown = (
+        [""] * len(encoded.dictionary)
+        if not fields
+        else [partition_label(names, row, default_name) for row in zip(*texts, strict=True)]
+    )
+    return pa.array(shown, pa.string()).take(encoded.indices)
 
 
 def partition_values_text(columns: Sequence[pa.Array], types: Sequence[DataType]) -> pa.Array:
