@@ -26,7 +26,7 @@ from paimonlab.spec.predicate import bind, col
 from paimonlab.spec.types import DataField
 from paimonlab.storage import LocalFileIO
 from tests.formats.test_parquet import fields_of, random_table
-from tests.golden import golden
+from tests.golden import RELEASES, golden
 from tests.spec.test_binary_row import ALL_TYPES, NESTED_TYPES
 
 FILE_IO = LocalFileIO(durability="none")
@@ -351,7 +351,7 @@ def read_all_of(folder: Path) -> None:
             assert path.name in str(error), error  # noqa: PT017
 
 
-@pytest.mark.parametrize("archive", ["java-1.3.1", "java-0.9", "pypaimon-2.1", "pypaimon-rust-0.4"])
+@pytest.mark.parametrize("archive", [*RELEASES, "java-0.9", "pypaimon-2.1", "pypaimon-rust-0.4"])
 def test_every_file_is_readable_whoever_wrote_it(archive: str) -> None:
     paths = [
         path

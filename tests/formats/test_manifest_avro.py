@@ -22,9 +22,9 @@ from paimonlab.formats.manifest_avro import (
 )
 from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta, SimpleStats
 from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestEntry, ManifestFileMeta
-from tests.golden import golden
+from tests.golden import RELEASES, golden
 
-ARCHIVES = ["java-1.3.1", "java-0.9"]
+ARCHIVES = [*RELEASES, "java-0.9"]
 OTHER_FORMATS = {"mani_orc", "mani_parquet"}
 COMPACTED_AFTER_RECORDING = {"evo_avro", "evo_orc", "evo_parquet"}
 

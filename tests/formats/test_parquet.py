@@ -29,7 +29,7 @@ from paimonlab.spec.type_text import parse_type
 from paimonlab.spec.types import DataField, RowType
 from paimonlab.spec.variant_encode import parse_json
 from paimonlab.storage import LocalFileIO
-from tests.golden import golden
+from tests.golden import RELEASES, golden
 from tests.spec.random_columns import random_column
 from tests.spec.test_binary_row import ALL_TYPES, NESTED_TYPES
 
@@ -377,7 +377,7 @@ def test_files_of_other_writers_are_brought_to_the_types_of_the_table(tmp_path: 
 FAR = {"f_ts9"}  # holds the year 1600
 
 
-@pytest.mark.parametrize("archive", ["java-1.3.1", "java-0.9"])
+@pytest.mark.parametrize("archive", [*RELEASES, "java-0.9"])
 def test_every_parquet_file_of_java_is_readable(archive: str) -> None:
     read = 0
     for table in sorted((golden(archive) / "wh/db.db").iterdir()):

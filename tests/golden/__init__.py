@@ -16,12 +16,15 @@ from typing import Any
 
 ROOTS = {
     "java-1.3.1": ("java-1.3.1", "java-1.3.1"),
+    "java-1.4.2": ("java-1.4.2", "java-1.4.2"),
     "java-0.9": ("java-0.9", "fixtures/java09"),
     "pypaimon-2.1": ("java-0.9", "fixtures/py21"),
     "pypaimon-2.1-native": ("java-0.9", "fixtures/py21r"),
     "pypaimon-rust-0.4": ("java-0.9", "fixtures/rust04"),
 }
 """Writer -> archive, folder in it."""
+RELEASES = ("java-1.3.1", "java-1.4.2")
+"""Writers whose answers cover everything: reads, changes, streams, files, system tables."""
 
 
 def golden(writer: str) -> Path:

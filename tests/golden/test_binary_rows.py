@@ -1,4 +1,4 @@
-"""Every BinaryRow in the manifests of Java 1.3.1 is encoded again to the same bytes."""
+"""Every BinaryRow in the manifests of Java is encoded again to the same bytes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from paimonlab.formats.manifest_avro import read_entries
 from paimonlab.spec.binary_row import decode, encode
 from paimonlab.spec.data_file import EMPTY_ROW
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.types import DataField
-from tests.golden import golden
+from tests.golden import RELEASES, golden
 from tests.golden.expected import Expected, cases, expected
 from tests.java_values import java_rows, normal_rows
 
-WRITER = "java-1.3.1"
 OTHER_FORMATS = {"mani_orc", "mani_parquet"}
 BEYOND_ARROW = {"types_orc", "types_parquet", "types_pk_orc", "types_pk_parquet"}
 """They have a TIMESTAMP(9) of the year 1600; Arrow's nanoseconds begin in 1677."""
@@ -30,9 +30,10 @@ def reencoded(rows: list[bytes], fields: Sequence[DataField]) -> list[bytes]:
     return encoded.to_pylist() if types else [EMPTY_ROW] * len(rows)
 
 
-def test_rows_in_manifests_keep_their_bytes() -> None:
+@pytest.mark.parametrize("writer", RELEASES)
+def test_rows_in_manifests_keep_their_bytes(writer: str) -> None:
     rows = 0
-    for table in sorted((golden(WRITER) / "wh/db.db").iterdir()):
+    for table in sorted((golden(writer) / "wh/db.db").iterdir()):
         if table.name in OTHER_FORMATS | BEYOND_ARROW:
             continue
         schemas = {schema.id: schema for schema in map(read_schema, table.glob("schema/*-*"))}
@@ -73,10 +74,11 @@ def binary_rows(
     return found
 
 
-def test_keys_and_statistics_have_the_values_java_shows() -> None:
+@pytest.mark.parametrize("writer", RELEASES)
+def test_keys_and_statistics_have_the_values_java_shows(writer: str) -> None:
     compared = 0
     for case in cases():
-        if case.writer == WRITER and case.table not in BEYOND_ARROW:
+        if case.writer == writer and case.table not in BEYOND_ARROW:
             compared += compare_files(expected(case))
     assert compared > 200
 

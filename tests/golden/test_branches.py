@@ -9,18 +9,17 @@ import pytest
 import paimonlab
 from paimonlab.errors import BranchNotFoundError
 from paimonlab.table.table import Table
+from tests.golden import RELEASES
 from tests.golden.expected import Case, cases, expected, values
 from tests.golden.test_rows import assert_rows, open_table
 
 WITH_BRANCHES = [
-    case
-    for case in cases()
-    if case.writer == "java-1.3.1" and expected(case).document.get("branches")
+    case for case in cases() if case.writer in RELEASES and expected(case).document.get("branches")
 ]
 
 
 def test_there_are_tables_with_branches() -> None:
-    assert len(WITH_BRANCHES) == 3
+    assert len(WITH_BRANCHES) == 3 * len(RELEASES)
 
 
 def test_a_branch_of_paimon_0_9_is_read() -> None:

@@ -10,6 +10,7 @@ import pytest
 from paimonlab.errors import PaimonError
 from paimonlab.table.changes import Changes
 from paimonlab.table.table import Table
+from tests.golden import RELEASES
 from tests.golden.expected import Case, Rows, cases, expected
 from tests.golden.test_rows import open_table, shown
 from tests.java_values import java_rows, normal_rows, unordered
@@ -88,8 +89,9 @@ def changes(table: Table, options: Mapping[str, str]) -> Changes:
     return table.changes(start, end, mode=mode)
 
 
-def test_a_difference_tells_deleted_keys() -> None:
-    _, table = open_table(Case("java-1.3.1", "incr"))
+@pytest.mark.parametrize("writer", RELEASES)
+def test_a_difference_tells_deleted_keys(writer: str) -> None:
+    _, table = open_table(Case(writer, "incr"))
 
     found = with_kinds(table.changes("2024-01-01", "2024-01-02"))
 
@@ -106,8 +108,9 @@ def test_a_range_that_is_not_there_is_an_error(start: int | str, end: int | str)
         table.changes(start, end)
 
 
-def test_changes_of_expired_snapshots_are_read_from_long_lived_changelogs() -> None:
-    answers, table = open_table(Case("java-1.3.1", "cl_decoupled"))
+@pytest.mark.parametrize("writer", RELEASES)
+def test_changes_of_expired_snapshots_are_read_from_long_lived_changelogs(writer: str) -> None:
+    answers, table = open_table(Case(writer, "cl_decoupled"))
     kept = [one["id"] for one in answers.document["changelogs"]]
 
     assert table.changelogs.ids() == kept

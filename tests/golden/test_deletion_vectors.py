@@ -22,7 +22,7 @@ from paimonlab.spec.index_manifest import DELETION_VECTORS
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.table import Table
-from tests.golden import ROOTS, golden
+from tests.golden import RELEASES, ROOTS, golden
 
 
 def stored_vectors(root: Path, *manifests: Path) -> Iterator[tuple[str, str, bytes]]:
@@ -56,8 +56,9 @@ def test_vectors_are_written_as_they_were_read(writer: str) -> None:
     assert seen or not writer.startswith("java")
 
 
-def test_the_positions_are_those_java_shows() -> None:
-    root = golden("java-1.3.1")
+@pytest.mark.parametrize("writer", RELEASES)
+def test_the_positions_are_those_java_shows(writer: str) -> None:
+    root = golden(writer)
     found = {
         (index, file): decode_deletion_vector(data, path=index).positions().tolist()
         for index, file, data in stored_vectors(root / "wh")
@@ -100,8 +101,9 @@ DELETED_BY_KEY = ["pk_dv", "pk_dv_small", "dv64_pk", "idx_in_data_dir", "lookup_
 
 
 @pytest.mark.parametrize("name", DELETED_BY_KEY)
-def test_merge_on_read_sees_what_is_not_compacted_yet(name: str) -> None:
-    table = paimonlab.connect(golden("java-1.3.1") / "wh").table(f"db.{name}")
+@pytest.mark.parametrize("writer", RELEASES)
+def test_merge_on_read_sees_what_is_not_compacted_yet(writer: str, name: str) -> None:
+    table = paimonlab.connect(golden(writer) / "wh").table(f"db.{name}")
     assert isinstance(table, Table)
     hidden = 0
 

@@ -11,9 +11,9 @@ import pytest
 
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot, Tag
-from tests.golden import ROOTS, golden
+from tests.golden import RELEASES, ROOTS, golden
 
-JAVA = ["java-1.3.1", "java-0.9"]
+JAVA = [*RELEASES, "java-0.9"]
 OBSOLETE = {"logOffsets"}  # of engines before Paimon 1.0; gone from the format since 1.4
 
 

@@ -20,21 +20,24 @@ from paimonlab.scan.sequences import restore_sequence_numbers
 from paimonlab.spec.options import Options
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import LocalFileIO
-from tests.golden import golden
+from tests.golden import RELEASES, golden
 
-WRITER = "java-1.3.1"
 POSTPONED = "postpone"
 """Not all of its rows have buckets yet."""
 LISTED_AT_SNAPSHOT = {"evo_avro": 4, "evo_orc": 4, "evo_parquet": 4}
 """Tables that were compacted after their files were listed."""
-NAMES = sorted(file.stem for file in (golden(WRITER) / "expected").glob("*.json"))
+NAMES = [
+    (writer, file.stem)
+    for writer in RELEASES
+    for file in sorted((golden(writer) / "expected").glob("*.json"))
+]
 
 
 class _Golden:
     """One table that Java wrote."""
 
-    def __init__(self, name: str) -> None:
-        root = golden(WRITER)
+    def __init__(self, writer: str, name: str) -> None:
+        root = golden(writer)
         self.expected: dict[str, Any] = json.loads(
             (root / "expected" / f"{name}.json").read_text(encoding="utf-8")
         )
@@ -81,9 +84,9 @@ def _listed(expected: dict[str, Any]) -> list[tuple[object, ...]]:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_files_java_lists_are_planned(name: str) -> None:
-    table = _Golden(name)
+@pytest.mark.parametrize(("writer", "name"), NAMES)
+def test_the_files_java_lists_are_planned(writer: str, name: str) -> None:
+    table = _Golden(writer, name)
     listed_at = LISTED_AT_SNAPSHOT.get(name)
 
     latest = table.snapshots.get(listed_at) if listed_at else table.snapshots.latest()
@@ -96,9 +99,9 @@ def test_the_files_java_lists_are_planned(name: str) -> None:
         assert all((folder / file.file_name).is_file() for file in split.files)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_snapshot_and_tag_is_planned(name: str) -> None:
-    table = _Golden(name)
+@pytest.mark.parametrize(("writer", "name"), NAMES)
+def test_every_snapshot_and_tag_is_planned(writer: str, name: str) -> None:
+    table = _Golden(writer, name)
     found = table.snapshots.list()
 
     for snapshot in found:
@@ -113,8 +116,9 @@ def test_every_snapshot_and_tag_is_planned(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["pk_dedup", "pk_part", "append_bucketed", "lsm"])
-def test_sequence_numbers_go_on_from_what_java_wrote(name: str) -> None:
-    table = _Golden(name)
+@pytest.mark.parametrize("writer", RELEASES)
+def test_sequence_numbers_go_on_from_what_java_wrote(writer: str, name: str) -> None:
+    table = _Golden(writer, name)
     expected: dict[tuple[Any, ...], int] = {}
     for entry in table.expected["files"]:
         bucket = (*map(str, entry["partition"]), entry["bucket"], entry["totalBuckets"])

@@ -13,10 +13,10 @@ from paimonlab.maintenance.fsck.report import FsckReport
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.table import Table
-from tests.golden import golden
+from tests.golden import RELEASES, golden
 from tests.small_tables import SmallTable, entry
 
-WRITERS = ("java-1.3.1", "java-0.9")
+WRITERS = (*RELEASES, "java-0.9")
 TABLES = [
     (writer, path.name)
     for writer in WRITERS

@@ -67,7 +67,10 @@ TABLES = [
         *OTHER_KINDS,
         *MERGED,
     ]
-] + [Case("java-0.9", name) for name in ["evo_parquet", "lsm", "part_ts", "pk_comp"]]
+] + [
+    *(Case("java-1.4.2", name) for name in ["evo_orc", "lsm", "pk_comp", "pk_dv", "thin_avro"]),
+    *(Case("java-0.9", name) for name in ["evo_parquet", "lsm", "part_ts", "pk_comp"]),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,15 @@ import pytest
 from paimonlab.errors import DataError
 from paimonlab.spec.variant_decode import to_json
 from paimonlab.spec.variant_encode import parse_json
-from tests.golden import golden
+from tests.golden import RELEASES, golden
 
 
 def javas() -> list[dict[str, str]]:
     """Variants that Java made: the text, and both parts in hex."""
-    folder = Path(golden("java-1.3.1")) / "expected"
+    folders = [golden(writer) / "expected" for writer in RELEASES]
     found = []
-    for name in ("variant_parquet", "variant_pk"):
-        document = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    for path in [one / f"variant_{name}.json" for one in folders for name in ("parquet", "pk")]:
+        document = json.loads(path.read_text(encoding="utf-8"))
         cells = [cell for _, row in document["latest"] for cell in row]
         found += [cell for cell in cells if isinstance(cell, dict)]
     return found

@@ -13,6 +13,7 @@ import paimonlab as pl
 from paimonlab.errors import ColumnNotFoundError, UnsupportedError
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.spec.statistics import ColumnStatistics
+from tests.golden import RELEASES
 from tests.golden.expected import Case
 from tests.golden.test_rows import open_table
 
@@ -24,7 +25,7 @@ def catalog(tmp_path: Path) -> pl.Catalog:
     return catalog
 
 
-@pytest.mark.parametrize("writer", ["java-1.3.1", "java-0.9"])
+@pytest.mark.parametrize("writer", [*RELEASES, "java-0.9"])
 def test_statistics_of_java_are_read(writer: str) -> None:
     _, table = open_table(Case(writer, "analyze"))
 

@@ -9,6 +9,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import ConsumerNotFoundError, CorruptMetadataError
 from paimonlab.metadata.consumers import ConsumerManager
+from tests.golden import RELEASES
 from tests.golden.expected import Case
 from tests.golden.test_rows import open_table
 
@@ -20,7 +21,7 @@ def table(tmp_path: Path) -> pl.Table:
     return catalog.create_table("db.t", {"id": "INT"})
 
 
-@pytest.mark.parametrize("writer", ["java-1.3.1", "java-0.9"])
+@pytest.mark.parametrize("writer", [*RELEASES, "java-0.9"])
 def test_a_consumer_of_java_is_read(writer: str) -> None:
     _, table = open_table(Case(writer, "consumer"))
 

@@ -21,7 +21,7 @@ TYPES = {
     "findex": {"a": "INT", "b": "STRING"},
     "findex2": {"a": "INT", "b": "BIGINT", "s": "STRING"},
 }
-ITEMS = {"java-1.3.1": 200, "java-0.9": 1_000_000}
+ITEMS = {"java-1.3.1": 200, "java-1.4.2": 200, "java-0.9": 1_000_000}
 
 
 def _files() -> list[tuple[str, str, Path]]:
