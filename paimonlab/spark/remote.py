@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from threading import Thread
 from typing import TYPE_CHECKING, cast
@@ -102,8 +103,10 @@ def open_session(url: str) -> SparkSession:
     try:
         session.version  # noqa: B018 - asks the server
     except PySparkException as error:
-        said = without_secrets(str(error)).splitlines()[0]
-        raise RemoteError(f"the Spark Connect server at {place} refused: {said}") from error
+        said = f"the Spark Connect server at {place} refused: {_said(str(error))}"
+        if "StatusCode.UNAUTHENTICATED" in str(error):
+            said += "; whoever started it knows the address with the token: sc://…/;token=…"
+        raise RemoteError(said) from error
     return cast("SparkSession", session)
 
 
@@ -136,7 +139,8 @@ def _wait_for(url: str, place: str) -> None:
     from pyspark.sql.connect.client import DefaultChannelBuilder  # noqa: PLC0415
 
     try:
-        channel = DefaultChannelBuilder(url).toChannel()
+        builder = DefaultChannelBuilder(url)
+        channel = builder.toChannel()
     except PySparkException:
         raise RemoteError(
             f"the address of the Spark Connect server at {place} has a wrong parameter"
@@ -146,9 +150,24 @@ def _wait_for(url: str, place: str) -> None:
     except grpc.FutureTimeoutError:
         raise RemoteError(
             f"no Spark Connect server answers at {place} within {ANSWER_SECONDS:.0f} s"
+            + _advice(place, is_encrypted=builder.secure)
         ) from None
     finally:
         channel.close()
+
+
+def _said(text: str) -> str:
+    """Return what a server said, without what the client's library writes around it."""
+    details = re.search(r'details = "(.*)"', text)
+    return without_secrets(details[1] if details else text).partition("\n")[0]
+
+
+def _advice(place: str, *, is_encrypted: bool) -> str:
+    """Say why a server here, which has no TLS, may not be understood."""
+    host = place.rpartition(":")[0]
+    if not is_encrypted or host not in {"127.0.0.1", "[::1]"}:
+        return ""
+    return f"; a token goes to {host} over TLS only: write localhost if the server has none"
 
 
 def close_session(session: SparkSession) -> None:

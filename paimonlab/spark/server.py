@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Event, Lock
 from typing import Any, Self
+from urllib.parse import quote
 
 from pyspark.sql import SparkSession
 
@@ -22,7 +24,7 @@ from paimonlab.catalog import Catalog
 from paimonlab.catalog import connect as open_catalog
 from paimonlab.spark.bridge import Bridge, Proxy
 from paimonlab.spark.catalog import register, unregister
-from paimonlab.spark.remote import CATALOG_KEY, check_packages
+from paimonlab.spark.remote import CATALOG_KEY, address, check_packages
 from paimonlab.spark.session import connect, existing_session
 
 logger = logging.getLogger(__name__)
@@ -32,20 +34,30 @@ PORT = 15002
 """Spark's own default."""
 TOKEN_KEY = "spark.connect.authenticate.token"  # noqa: S105 - a name
 TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105 - a name
+_TOKEN_BYTES = 32
+_OWN_HOSTS = (LOOPBACK, "localhost", "::1")
 _PLUGINS_KEY = "spark.plugins"
 _CONNECT = "org.apache.spark.sql.connect."
 _HARMLESS_RULE = "org.apache.spark.sql.catalyst.analysis.ResolveTimeZone"
 """A rule that Spark applies anyway."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Server:
     """A Spark Connect server in this process; it ends with its session."""
 
     spark: SparkSession
     """The classic session that it runs in."""
     url: str
-    """What clients connect to, as ``sc://127.0.0.1:15002``."""
+    """What clients connect to, with the token: ``sc://localhost:15002/;token=…``."""
+
+    @property
+    def address(self) -> str:
+        """Host and port: what may be shown."""
+        return address(self.url)
+
+    def __repr__(self) -> str:
+        return f"Server at {self.address}"
 
     def wait(self) -> None:
         """Wait until the process is interrupted."""
@@ -68,13 +80,15 @@ def serve(
     catalog: str = "paimon",
     host: str = LOOPBACK,
     port: int = PORT,
+    token: str | None = None,
+    open_to_all: bool = False,
     master: str | None = None,
     memory: str | None = None,
     conf: Mapping[str, str] | None = None,
 ) -> Server:
     """Start a Spark Connect server whose SQL knows the tables of ``warehouse``.
 
-    Sessions begin in the catalog: clients write ``SELECT … FROM db.t``. Whoever may connect can
+    Sessions begin in the catalog: clients write ``SELECT … FROM db.t``. Whoever has the token can
     do what this process can.
 
     Parameters
@@ -82,28 +96,29 @@ def serve(
     warehouse, catalog, master, memory, conf
         As for `paimonlab.spark.connect`.
     host
-        Address that the server listens on. Any other than this machine's own needs a token in
-        ``conf`` (``spark.connect.authenticate.token``) or in the environment
-        (``SPARK_CONNECT_AUTHENTICATE_TOKEN``).
+        Address that the server listens on. Spark's clients send a token to another machine over
+        TLS only, which something in front of this server has to end.
     port
         0 takes one that is free; `Server.url` names it.
+    token
+        What a client has to have. None takes ``spark.connect.authenticate.token`` of ``conf``, the
+        environment variable ``SPARK_CONNECT_AUTHENTICATE_TOKEN``, or makes one; it is part of
+        `Server.url`.
+    open_to_all
+        Ask for no token: every program and every user of this machine may connect. Only on this
+        machine's own addresses.
 
     Raises
     ------
     ValueError
-        If this process has a Spark session already, or a host other than this machine's own is
-        given without a token.
+        If this process has a Spark session already, ``open_to_all`` is given with a token or for
+        another host than this machine's own, or the token cannot be one.
     UnsupportedError
         If packages are missing, or Spark has an unsupported version.
     """
     check_packages()
     given = dict(conf or {})
-    has_token = bool(given.get(TOKEN_KEY) or os.environ.get(TOKEN_VARIABLE))
-    if host not in {LOOPBACK, "localhost", "::1"} and not has_token:
-        raise ValueError(
-            f"serving on {host} lets everybody who reaches it run programs here; set {TOKEN_KEY} "
-            f"in conf or the environment variable {TOKEN_VARIABLE}, or serve on {LOOPBACK}"
-        )
+    chosen = None if _is_open(given, host, token, open_to_all=open_to_all) else _token(given, token)
     if existing_session() is not None:
         raise ValueError("this process has a Spark session already; call its stop() first")
     plugins = [
@@ -117,15 +132,57 @@ def serve(
         "spark.sql.defaultCatalog": catalog,
         CATALOG_KEY: catalog,
     }
+    if chosen is not None:
+        settings[TOKEN_KEY] = chosen
     spark = connect(warehouse, catalog=catalog, master=master, memory=memory, conf=settings)
     bridge = Bridge(spark)
     catalogs = CatalogOfSessions(bridge, catalog, open_catalog(warehouse))
     bridge.session.extensions().injectResolutionRule(catalogs)
     service = bridge.module(_CONNECT + "service.SparkConnectService")
-    shown = f"[{host}]" if ":" in host else host
-    server = Server(spark, f"sc://{shown}:{service.localPort()}")
-    logger.info("Spark Connect serves catalog %s at %s", catalog, server.url)
+    server = Server(spark, _url(host, service.localPort(), chosen))
+    logger.info("Spark Connect serves catalog %s at %s", catalog, server.address)
     return server
+
+
+def _is_open(conf: Mapping[str, str], host: str, token: str | None, *, open_to_all: bool) -> bool:
+    """Check whether nobody is to be asked for a token."""
+    if not open_to_all:
+        return False
+    if token is not None or TOKEN_KEY in conf or os.environ.get(TOKEN_VARIABLE):
+        raise ValueError(
+            "open_to_all asks for no token, and there is one: leave out token, take "
+            f"{TOKEN_KEY} out of conf and {TOKEN_VARIABLE} out of the environment"
+        )
+    if host not in _OWN_HOSTS:
+        raise ValueError(
+            f"serving on {host} without a token lets everybody who reaches it run programs here; "
+            f"leave out open_to_all, or serve on {LOOPBACK}"
+        )
+    return True
+
+
+def _token(conf: Mapping[str, str], token: str | None) -> str:
+    """Choose what a client has to have."""
+    if token is not None and TOKEN_KEY in conf:
+        raise ValueError(f"token and {TOKEN_KEY} of conf say the same; leave one out")
+    chosen = conf.get(TOKEN_KEY) if token is None else token
+    if chosen is None:
+        chosen = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(_TOKEN_BYTES)
+    if not chosen or not all("!" <= character <= "~" for character in chosen):
+        raise ValueError(
+            "a token has visible ASCII characters, at least one, and no spaces; "
+            "leave it out, and one is made"
+        )
+    return chosen
+
+
+def _url(host: str, port: int, token: str | None) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    if token is None:
+        return f"sc://{shown}:{port}"
+    # Spark's clients send a token without TLS to a host of this very name only.
+    named = "localhost" if host in _OWN_HOSTS else shown
+    return f"sc://{named}:{port}/;token={quote(token, safe='')}"
 
 
 class CatalogOfSessions(Proxy):

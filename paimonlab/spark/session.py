@@ -25,6 +25,7 @@ from paimonlab.spark.catalog import register
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.noise import quiet
 from paimonlab.spark.remote import VARIABLE, is_remote
+from paimonlab.spec.secrets import redacted
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +142,8 @@ def _build(master: str | None, memory: str | None, conf: dict[str, str]) -> Spar
     """Start the JVM and a session on it."""
     chosen = master or conf.pop("spark.master", "local[*]")
     settings = _settings(chosen, memory) | conf
-    _start_gateway(find_java(), SparkConf(loadDefaults=False).setAll(list(settings.items())))
+    launched = [(key, value) for key, value in settings.items() if not _is_hidden(key, value)]
+    _start_gateway(find_java(), SparkConf(loadDefaults=False).setAll(launched))
     # A JVM that ran before goes on writing to the file it was started with.
     settings[LOG_FILE_KEY] = _log_paths[-1] if _log_paths else os.devnull
     with _environment(_CLASSIC):
@@ -149,6 +151,14 @@ def _build(master: str | None, memory: str | None, conf: dict[str, str]) -> Spar
         for key, value in settings.items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
+
+
+def _is_hidden(key: str, value: str) -> bool:
+    """Tell whether a setting is kept off the command line of the JVM, which all users can see.
+
+    The session has it all the same; options of the JVM itself cannot come any other way.
+    """
+    return not key.endswith("JavaOptions") and redacted({key: value})[key] != value
 
 
 def _settings(master: str, memory: str | None) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +26,7 @@ from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.progress import Progress, ProgressDisplay, of_stages
 from paimonlab.spark import remote, serve
 from paimonlab.spark import server as server_module
+from paimonlab.spark import session as session_module
 from paimonlab.spark.remote import RemoteError, address, is_remote
 from paimonlab.spark.server import CatalogOfSessions
 from tests.notebook.connect_server import Server, started
@@ -84,8 +86,7 @@ def test_the_environment_offers_a_server_and_shows_no_value(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    port = server.url.rpartition(":")[2]
-    monkeypatch.setenv(remote.VARIABLE, f"{server.url}/;x-secret={HUSH}")
+    monkeypatch.setenv(remote.VARIABLE, f"{server.url};x-secret={HUSH}")
 
     offered = run(shell, "%paimon_connect --list")
     run(shell, "%paimon_connect --use SPARK_REMOTE")
@@ -98,8 +99,8 @@ def test_the_environment_offers_a_server_and_shows_no_value(
     assert entry["state"] == "offered"
     assert entry["warehouse"] == "${SPARK_REMOTE}"
     assert entry["line"] == "%paimon_connect --use SPARK_REMOTE"
-    assert opened.to_arrow().to_pylist()[0]["warehouse"] == f"sc://127.0.0.1:{port}"
-    assert HUSH not in repr(offered) + repr(opened)
+    assert opened.to_arrow().to_pylist()[0]["warehouse"] == f"sc://{address(server.url)}"
+    assert not {HUSH, token_of(server)} & words(repr(offered) + repr(opened))
     assert answer.to_arrow()["n"].to_pylist() == [3]
     assert refused[0].startswith("UsageError: a view of tables that only a Spark Connect server")
     assert refused[0].endswith("name the warehouse, too: %paimon_connect PATH --use SPARK_REMOTE")
@@ -112,7 +113,7 @@ def test_what_is_connected_is_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv(remote.VARIABLE, f"{server.url}/;x-secret={HUSH}")
+    monkeypatch.setenv(remote.VARIABLE, f"{server.url};x-secret={HUSH}")
 
     run(shell, f'%paimon_connect "{warehouse}" --use SPARK_REMOTE')
 
@@ -313,23 +314,27 @@ def test_a_configured_server_takes_its_token_from_the_environment(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     config = tmp_path / "paimonlab" / "config.toml"
     config.parent.mkdir()
-    config.write_text(f'[far]\nremote = "{server.url}/;x-token={HUSH}"\n')
+    place, token = server.url.partition(";")[0], token_of(server)
+    config.write_text(f'[far]\nremote = "{place};token={HUSH}"\n')
     plain = failure(shell, capsys, "%paimon_connect --use far")
-    config.write_text(f'[far]\nremote = "{server.url}/;x-token=${{HUSHED}}"\n')
+    config.write_text(f'[far]\nremote = "{place};token=${{HUSHED}}"\n')
     unset = failure(shell, capsys, "%paimon_connect --use far")
-    monkeypatch.setenv("HUSHED", HUSH)
+    monkeypatch.setenv("HUSHED", token)
 
     (entry,) = run(shell, "%paimon_connect --list").to_arrow().to_pylist()
     run(shell, "%paimon_connect --use far")
     made = connections.current()
     said = capsys.readouterr().out
 
-    assert "remote;x-token is a secret in plain text" in plain[0]
+    assert "remote;token is a secret in plain text" in plain[0]
     assert HUSH not in plain[0]
     assert "the environment variable is not set" in unset[0]
-    assert (entry["engine"], entry["warehouse"]) == ("connect", server.url + "/")
+    assert (entry["engine"], entry["warehouse"]) == (
+        "connect",
+        f"sc://{address(server.url)}/",
+    )
     assert made.engine == "connect"
-    assert HUSH not in said + repr(settings.read()["far"])
+    assert token not in said + repr(settings.read()["far"])
 
 
 def test_an_address_that_is_none_is_not_repeated(
@@ -390,14 +395,98 @@ def test_every_session_has_the_catalog_and_closed_ones_are_forgotten(
     assert max(counts[1:]) <= counts[0] + 1
 
 
-@pytest.mark.parametrize("conf", [{}, {"spark.connect.authenticate.token": ""}])
-def test_nobody_else_reaches_a_server_without_a_token(
-    tmp_path: Path, conf: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", "")
+def test_a_server_asks_for_a_token_that_nobody_else_is_shown(server: Server, session: Any) -> None:
+    place, token = address(server.url), token_of(server)
+    command_lines = [
+        line.read_bytes() for line in Path("/proc").glob("[0-9]*/cmdline") if line.is_file()
+    ]
 
-    with pytest.raises(ValueError, match=r"0\.0\.0\.0 lets everybody .* programs here; set"):
-        serve(tmp_path, host="0.0.0.0", conf=conf)
+    for url, said in (
+        (f"sc://{place}", "No authentication token provided"),
+        (f"sc://{place.replace('localhost', '127.0.0.1')}", "No authentication token provided"),
+        (f"sc://{place}/;token={token[:-1]}", "Invalid authentication token"),
+        (f"sc://{place}/;token=", "Invalid authentication token"),
+    ):
+        with pytest.raises(RemoteError, match=f"refused: {said}; whoever started it") as refused:
+            remote.open_session(url)
+        assert token[:-1] not in str(refused.value)
+
+    assert len(token) > 40
+    assert any(b"SparkSubmit" in line for line in command_lines)
+    assert not any(token.encode() in line for line in command_lines)
+    assert session.range(1).count() == 1
+    assert token not in str(session.sql("SET").collect())
+
+
+@pytest.mark.parametrize(
+    ("conf", "options", "problem"),
+    [
+        (
+            {},
+            {"open_to_all": True, "host": "0.0.0.0"},
+            r"0\.0\.0\.0 without a token lets everybody",
+        ),
+        ({}, {"open_to_all": True, "token": "x"}, "there is one: leave out token"),
+        ({server_module.TOKEN_KEY: "x"}, {"open_to_all": True}, "there is one: leave out token"),
+        ({server_module.TOKEN_KEY: "x"}, {"token": "x"}, "say the same"),
+        ({server_module.TOKEN_KEY: ""}, {}, "a token has visible ASCII characters, at least one"),
+        ({}, {"token": "two words"}, "a token has visible ASCII characters"),
+    ],
+)
+def test_a_token_that_protects_nothing_is_refused(
+    tmp_path: Path,
+    conf: dict[str, str],
+    options: dict[str, Any],
+    problem: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(server_module.TOKEN_VARIABLE, raising=False)
+
+    with pytest.raises(ValueError, match=problem):
+        serve(tmp_path, conf=conf, **options)
+
+
+def test_a_server_open_to_all_is_refused_beside_a_token_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(server_module.TOKEN_VARIABLE, HUSH)
+
+    with pytest.raises(ValueError, match="out of the environment") as refused:
+        serve(tmp_path, open_to_all=True)
+
+    assert HUSH not in str(refused.value)
+
+
+def test_a_server_shows_its_address_and_not_its_token() -> None:
+    url = server_module._url("::1", 15002, "hush;=/+")
+    made = server_module.Server(cast("Any", None), url)
+
+    assert url == "sc://localhost:15002/;token=hush%3B%3D%2F%2B"
+    assert repr(made) == str(made) == "Server at localhost:15002"
+    assert server_module._url("127.0.0.1", 15002, None) == "sc://127.0.0.1:15002"
+    assert server_module._url("lake", 15002, HUSH) == f"sc://lake:15002/;token={HUSH}"
+
+
+def test_secrets_of_a_session_are_kept_off_the_command_line_of_its_jvm() -> None:
+    settings = {
+        "spark.hadoop.fs.s3a.secret.key": HUSH,
+        "spark.hadoop.fs.defaultFS": f"s3://me:{HUSH}@lake",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": "-Djavax.net.ssl.keyStorePassword=x",
+    }
+
+    hidden = [key for key, value in settings.items() if session_module._is_hidden(key, value)]
+
+    assert hidden == ["spark.hadoop.fs.s3a.secret.key", "spark.hadoop.fs.defaultFS"]
+
+
+def test_a_token_that_is_not_sent_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "ANSWER_SECONDS", 0.2)
+
+    with pytest.raises(RemoteError, match=r"TLS only: write localhost") as refused:
+        remote.open_session(f"sc://127.0.0.1:1/;token={HUSH}")
+
+    assert HUSH not in str(refused.value)
 
 
 def test_a_session_that_opens_while_closed_ones_are_looked_for_keeps_its_catalog(
@@ -451,6 +540,16 @@ def test_progress_of_a_server_adds_its_stages_up() -> None:
         SimpleNamespace(stage_id=2, num_completed_tasks=0, num_tasks=2, done=False),
     ]
     assert of_stages(stages).parts == ["3/6 tasks", "0/2 stages"]
+
+
+def token_of(server: Server) -> str:
+    """Return what the server made up."""
+    return server.url.rpartition(";token=")[2]
+
+
+def words(text: str) -> set[str]:
+    """Return what stands between spaces and signs."""
+    return set(re.findall(r"[\w-]+", text))
 
 
 def pointer(lines: list[str]) -> list[str]:
