@@ -36,6 +36,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+from paimonlab.secrets import without_secrets
+
 
 def close_matches(name: str, known: Iterable[str]) -> str:
     """Say which known names look like ``name``: `` Did you mean 'a' or 'b'?``, or nothing."""
@@ -48,6 +50,9 @@ def close_matches(name: str, known: Iterable[str]) -> str:
 
 class PaimonError(Exception):
     """Base of all errors that a caller may want to handle."""
+
+    def __repr__(self) -> str:
+        return without_secrets(super().__repr__())
 
 
 class NotFoundError(PaimonError, LookupError):
@@ -234,15 +239,15 @@ class UnsupportedError(PaimonError, NotImplementedError):
     Parameters
     ----------
     feature
-        What is missing, an option as ``key = 'value'``.
+        What is missing, an option as ``key = 'value'``; secrets in it are hidden.
     reason
         What that means and what can be done instead.
     """
 
     def __init__(self, feature: str, reason: str = "") -> None:
-        self.feature = feature
-        self.reason = reason
-        super().__init__(feature, reason)
+        self.feature = without_secrets(feature)
+        self.reason = without_secrets(reason)
+        super().__init__(self.feature, self.reason)
 
     def __str__(self) -> str:
         return f"{self.feature} is not supported" + (f": {self.reason}" if self.reason else "")

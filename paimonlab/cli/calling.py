@@ -13,7 +13,7 @@ from paimonlab.cli.arguments import in_warehouse, refused
 from paimonlab.cli.output import described, records, result_lines, text_lines
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
-from paimonlab.spec.secrets import without_secrets
+from paimonlab.secrets import without_secrets
 
 if TYPE_CHECKING:
     from paimonlab.procedures import Procedure

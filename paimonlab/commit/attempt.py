@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.manifest import FileKind
 from paimonlab.spec.snapshot import CURRENT_VERSION, FIRST_SNAPSHOT_ID, CommitKind, Snapshot
 
 _NO_WATERMARK = -(2**63)
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRequest:
     """Who commits, and what is kept with the snapshot."""

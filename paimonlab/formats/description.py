@@ -6,6 +6,8 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from paimonlab.secrets import hides_secrets
+
 _MOST_CHARACTERS = 80
 MOST_CHECKED_BYTES = 64 << 20
 """Pages of larger files are counted, their checksums are not computed."""
@@ -55,6 +57,7 @@ class FilePart:
     columns: tuple[ColumnChunk, ...]
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDescription:
     """A data file."""

@@ -12,9 +12,9 @@ from paimonlab.notebook import settings
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.offers import offers, sessions
 from paimonlab.notebook.settings import Engine, Setting
+from paimonlab.secrets import without_credentials
 from paimonlab.spark import remote as servers
 from paimonlab.spark.quoting import quoted
-from paimonlab.spec.secrets import without_credentials
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

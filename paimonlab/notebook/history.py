@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from paimonlab.notebook.views import StatementEntry, Statements
-from paimonlab.spec.secrets import without_secrets
+from paimonlab.secrets import without_secrets
 
 KEPT = 1_000
 """Older statements are forgotten."""

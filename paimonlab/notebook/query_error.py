@@ -23,7 +23,7 @@ from paimonlab.notebook.views import (
     bounded_trace,
     problem_lines,
 )
-from paimonlab.spec.secrets import without_secrets
+from paimonlab.secrets import without_secrets
 from paimonlab.spec.sql_text import Span
 
 

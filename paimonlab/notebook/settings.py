@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paimonlab.errors import PaimonError, close_matches
-from paimonlab.spec.secrets import is_secret, without_credentials
+from paimonlab.secrets import hides_secrets, is_secret, without_credentials
 
 DEFAULT = "default"
 """The connection that is made when a statement comes and there is none."""
@@ -44,6 +44,7 @@ class SettingsError(PaimonError):
     """A configured connection cannot be read; names the file and what is wrong in it."""
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A connection that is configured."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 from paimonlab.notebook.call_completion import CallNames, begins_call, call_candidates
 from paimonlab.notebook.candidates import Candidate, starting
 from paimonlab.notebook.statements import split
-from paimonlab.spec.secrets import HIDDEN, is_secret
+from paimonlab.secrets import HIDDEN, is_secret, without_secrets
 from paimonlab.spec.sql_text import Token, TokenKind, tokenize
 
 KEYWORDS = (
@@ -213,7 +213,7 @@ def _parameters(variables: Mapping[str, Any]) -> Iterator[Candidate]:
 
 def _short(value: Any) -> str:
     if isinstance(value, str | int | float | bytes) or type(value).__module__ == "datetime":
-        text = repr(value)
+        text = without_secrets(repr(value))
         return text if len(text) <= _VALUE_COLUMNS else text[: _VALUE_COLUMNS - 1] + "…"
     return type(value).__name__  # large values take long to write
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.sql_text import Token, TokenKind, line_and_column, tokenize
 
 QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("})
 """First words of what returns rows without changing anything, so that a limit may apply."""
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One statement of a cell, without the ``;`` that ends it."""
 
     cell: str
     """The whole text it was found in: errors show the user's own lines."""
-    tokens: tuple[Token, ...]
+    tokens: tuple[Token, ...] = field(repr=False)
     """At least one; offsets count from the begin of the cell."""
     number: int = 1
     """Counted from 1."""

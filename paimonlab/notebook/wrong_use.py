@@ -5,7 +5,7 @@ from __future__ import annotations
 from IPython.core.error import UsageError
 
 from paimonlab.notebook.topics import Topic, help_line
-from paimonlab.spec.secrets import without_secrets
+from paimonlab.secrets import without_secrets
 
 
 def wrong_use(text: str, topic: Topic) -> UsageError:

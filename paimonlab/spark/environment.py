@@ -15,9 +15,9 @@ from pathlib import Path
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import PaimonError
+from paimonlab.secrets import without_credentials
 from paimonlab.spark.java import JavaNotFoundError, find_java
 from paimonlab.spark.remote import VARIABLE
-from paimonlab.spec.secrets import without_credentials
 from paimonlab.storage import join
 
 PACKAGES = (

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.secrets import hides_secrets
 from paimonlab.spark.bridge import CONNECTOR, Bridge
 from paimonlab.spark.frames import abilities, read_frame
 from paimonlab.spark.quoting import quoted
@@ -43,6 +44,7 @@ _numbers = itertools.count(1)
 _lock = threading.Lock()
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True)
 class _Key:
     """What makes two reads the same."""

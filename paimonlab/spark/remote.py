@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from paimonlab.errors import PaimonError, UnsupportedError
+from paimonlab.secrets import without_secrets
 from paimonlab.spark.noise import quiet
-from paimonlab.spec.secrets import without_secrets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

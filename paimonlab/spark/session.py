@@ -20,12 +20,12 @@ from pyspark.sql import SparkSession
 
 from paimonlab.catalog import connect as open_catalog
 from paimonlab.errors import PaimonError, UnsupportedError
+from paimonlab.secrets import redacted
 from paimonlab.spark.bridge import Bridge
 from paimonlab.spark.catalog import register
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.noise import quiet
 from paimonlab.spark.remote import VARIABLE, is_remote
-from paimonlab.spec.secrets import redacted
 
 logger = logging.getLogger(__name__)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.types import DataType
 
 
@@ -79,6 +80,7 @@ class MoveColumn:
     after: str | None = None
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True)
 class SetOption:
     """Set an option."""

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from paimonlab.errors import SchemaError
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.arrow_types import data_field
 from paimonlab.spec.default_values import check_default
 from paimonlab.spec.options import Options, option_field
@@ -34,6 +35,7 @@ __all__ = ["Schema", "TableSchema", "assign_ids", "new_table_schema"]
 Columns: TypeAlias = Mapping[str, str | DataType] | pa.Schema | Sequence[DataField]
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True)
 class Schema:
     """The definition of a new table, as a user gives it.

@@ -11,6 +11,7 @@ from typing import Self
 import msgspec
 
 from paimonlab.errors import CorruptMetadataError
+from paimonlab.secrets import hides_secrets
 
 FIRST_SNAPSHOT_ID = 1
 CURRENT_VERSION = 3
@@ -31,6 +32,7 @@ class CommitKind(Enum):
     """Only statistics were written."""
 
 
+@hides_secrets
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """One committed version of a table.
 

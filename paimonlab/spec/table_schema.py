@@ -14,6 +14,7 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.errors import ColumnNotFoundError, CorruptMetadataError, SchemaError
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.bucket import BucketFunction
 from paimonlab.spec.options import Options, option_field
@@ -36,6 +37,7 @@ class BucketKeyOptions:
     """``bucket-function.type``"""
 
 
+@hides_secrets
 @dataclass(frozen=True)
 class TableSchema:
     """One schema of a table: the class is the file ``schema/schema-<id>``."""
@@ -144,6 +146,7 @@ class TableSchema:
         )
 
 
+@hides_secrets
 class _Document(msgspec.Struct, rename="camel"):
     """The JSON document; the fields stay as they are for `fields_from_json`."""
 

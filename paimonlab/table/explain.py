@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from paimonlab.scan.plan import Plan
+from paimonlab.secrets import without_secrets
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.schema import TableSchema
 
@@ -59,7 +60,7 @@ def explain(
             ("snapshot", "none" if plan.snapshot is None else str(plan.snapshot.id)),
             ("schema", str(schema.id)),
             ("columns", ", ".join(columns)),
-            ("filter", "none" if predicate is None else str(predicate)),
+            ("filter", "none" if predicate is None else without_secrets(str(predicate))),
             *((label, str(count)) for label, count in plan.funnel()),
             ("splits", f"{len(plan.splits)}, {raw} without merging"),
             ("bytes", str(sum(split.size_bytes for split in plan.splits))),

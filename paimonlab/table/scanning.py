@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError, UnsupportedError
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options import check_supported
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
@@ -28,6 +29,7 @@ _OF_ONE_BRANCH = frozenset({"branch", "scan.fallback-branch", "bucket"})
 _SNAPSHOT_ID = "scan.snapshot-id"
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What a read is asked for."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from paimonlab.errors import close_matches
+from paimonlab.secrets import hides_secrets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +98,7 @@ class ClockJump:
     is_in_future: bool = False
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
     """All that the rules look at, of one table in its latest snapshot."""

@@ -10,7 +10,7 @@ import tempfile
 from paimonlab.catalog import Catalog, connect
 from paimonlab.notebook.connection import DEFAULT_CATALOG, Connection, make_current
 from paimonlab.notebook.demo_tables import EVENTS, ORDERS, make_tables
-from paimonlab.spec.secrets import without_credentials
+from paimonlab.secrets import without_credentials
 from paimonlab.storage import LocalFileIO
 
 

@@ -17,7 +17,7 @@ from paimonlab.notebook.native_call import bound_call, failed
 from paimonlab.notebook.parameters import Values
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
-from paimonlab.spec.secrets import without_secrets
+from paimonlab.secrets import without_secrets
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _without_spark(
         snapshot_id=None if scan.snapshot is None else scan.snapshot.id,
         file_count=sum(len(split.files) for split in left.splits),
         size_bytes=sum(split.size_bytes for split in left.splits),
-        filters="" if scan.predicate is None else str(scan.predicate),
+        filters="" if scan.predicate is None else without_secrets(str(scan.predicate)),
         **_whole(whole),
     )
     return (read,)
@@ -166,7 +166,7 @@ def _on_spark(here: Connection, read: SparkRead) -> views.PlannedRead:
         snapshot_id=snapshot_id,
         file_count=read.file_count,
         size_bytes=read.size_bytes,
-        filters=read.filters,
+        filters=without_secrets(read.filters),
         **whole,
     )
 

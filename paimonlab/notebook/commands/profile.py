@@ -24,7 +24,7 @@ from paimonlab.notebook.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.views.view import shortened
-from paimonlab.spec.secrets import without_secrets
+from paimonlab.secrets import without_secrets
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import with_nullable
 from paimonlab.table.scan import Scan

@@ -27,7 +27,7 @@ from paimonlab.notebook.results import Results
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.views import View
 from paimonlab.notebook.wrong_use import wrong_use
-from paimonlab.spec.secrets import without_secrets
+from paimonlab.secrets import without_secrets
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

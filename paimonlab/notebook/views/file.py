@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from paimonlab.formats.description import ColumnChunk, FileDescription, FilePart
+from paimonlab.secrets import hides_secrets, redacted
 from paimonlab.spec.data_file import DataFileMeta
 
 MOST_CHUNKS = 1000
@@ -58,6 +59,7 @@ class FileRows(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Why they cannot be read; "" if they can."""
 
 
+@hides_secrets
 class DataFileView(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="file", tag_field="kind"
 ):
@@ -155,7 +157,7 @@ def data_file(
         part_count=len(description.parts),
         columns=tuple(_total(chunks) for chunks in zip(*columns, strict=True)),
         parts=tuple(map(_part, description.parts[: max(MOST_CHUNKS // width, 1)])),
-        properties=tuple(sorted(description.properties.items())),
+        properties=tuple(sorted(redacted(description.properties).items())),
         first_rows=first_rows,
     )
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from paimonlab.notebook.views.file_totals import FileTotals
-from paimonlab.spec.secrets import redacted
+from paimonlab.secrets import hides_secrets, redacted
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 
 
+@hides_secrets
 class LogEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One commit."""
 

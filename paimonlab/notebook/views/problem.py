@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from paimonlab.notebook.views.view import shortened
-from paimonlab.spec.secrets import masked, without_secrets
+from paimonlab.secrets import masked, without_secrets
 from paimonlab.spec.sql_text import line_and_column
 
 SHOWN_LINES = 12

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from paimonlab.spec.secrets import HIDDEN, is_secret, without_secrets
+from paimonlab.secrets import HIDDEN, hides_secrets, is_secret, without_secrets
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.type_text import format_type
@@ -79,6 +79,7 @@ class SchemaUse(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     snapshot_count: int
 
 
+@hides_secrets
 class SchemaVersion(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One schema of a table."""
 

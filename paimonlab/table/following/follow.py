@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from paimonlab.scan.following import Position
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.predicate import Predicate
 from paimonlab.table.conditions import resolved
 from paimonlab.table.consumers import ConsumerOptions
@@ -28,6 +29,7 @@ _REFRESHES = 4
 """How often the file of a consumer is written anew in the time in which it would expire."""
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowRequest:
     """What a follower is asked for; see `Table.follow`."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.predicate import Predicate
 from paimonlab.table.time_travel import TravelPoint
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanArguments:
     """The arguments of `SystemTable.scan`, columns resolved."""

@@ -1,0 +1,191 @@
+"""What must not be shown: passwords, keys and tokens in options, URIs and texts.
+
+Options of catalogs and tables reach views, logs and error messages; all of those go through
+here. What looks like a secret is hidden even where it is none: a table has no use for the
+names in `_WORDS` otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
+
+HIDDEN = "******"
+"""Stands where a secret was."""
+
+_WORDS = (
+    "secret",
+    "passw",
+    "passphrase",
+    "pwd",
+    r"(?<![a-z])pass(?![a-z])",
+    "token",
+    "credential",
+    "signature",
+    r"(?<![a-z])sig(?![a-z])",
+    "cookie",
+    "jaas",
+    r"access[._-]?key",
+    r"account[._-]?key",
+    r"api[._-]?key",
+    r"private[._-]?key",
+    r"provided[._-]?key",
+    r"keystore[._-]key",
+    r"encryption[._-](?:\w{1,30}[._-]){0,3}key",
+    r"(?<![a-z])sas[._-]",
+    r"connection[._-]?string",
+    r"authorization",
+)
+_ANY_WORD = "|".join(_WORDS)
+_SECRET = re.compile(_ANY_WORD, re.IGNORECASE)
+# A key, how it is tied to its value, and the value: 'a.secret' = 'x', a.secret=x, "token": "x".
+# A word is only looked at from its begin: long ones would take the square of their length.
+_KEY = rf"(?<![\w.-])(?=[\w.-]*?(?:{_ANY_WORD}))[\w.-]++"
+# What is an option or a password for sure, and not the word of a sentence.
+_OPTION = (
+    r"(?<![\w.-])(?=\w*?(?:[.-]\w|_|(?-i:[a-z][A-Z])|passw|secret|pwd))"
+    rf"(?=[\w.-]*?(?:{_ANY_WORD}))[\w.-]++"
+)
+# Quotes are escaped where JSON, SQL or Python stands in a text of its own kind.
+_HEAD = r"""(?P<quote>(?:\\{0,4}['"`])?)"""
+_QUOTED = (
+    r"""'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?"""
+    r"""|\\{1,4}'(?:(?!\\{1,4}')[\s\S])*(?:\\{1,4}')?|\\{1,4}"(?:(?!\\{1,4}")[\s\S])*(?:\\{1,4}")?"""
+)
+_LABEL = r"""\s*,\s*(?:\\{0,4}['"])?value(?:\\{0,4}['"])?\s*(?:=>?|:)\s*"""
+
+
+def _tied(key: str, tie: str, value: str) -> re.Pattern[str]:
+    head = rf"(?P<head>{_HEAD}{key}(?P=quote){tie})"
+    return re.compile(rf"{head}(?P<value>{value})", re.IGNORECASE)
+
+
+_TIED = (
+    _tied(
+        _KEY,
+        r"\]?\s*(?:!?={1,3}>?|<>|:|->|%3D)\s*",
+        rf"{_QUOTED}|(?:(?:bearer|basic|token)[ ]+)?[^\s,;)}}\]&]+",
+    ),
+    _tied(_KEY, _LABEL, _QUOTED),
+    _tied(_OPTION, r"(?:\s*,\s*(?!\\{0,4}['\"]value)|\s+(?:to\s+)?)", _QUOTED),
+    _tied(_KEY, r"\s+(?:is|was|has the value)\s+", _QUOTED),
+    _tied(_KEY, r"\s*</(?:name|key)>\s*<value>", "[^<]+"),
+    # All that is in parentheses: ('token', 'x'), map("token", "x"), OPTIONS (token 'x').
+    re.compile(
+        rf"(?P<head>\(\s*(?P<quote>['\"]?){_KEY}(?P=quote)(?:(?<=['\"])\s*,\s*|\s+))"
+        rf"(?P<value>{_QUOTED})(?=\s*\))",
+        re.IGNORECASE,
+    ),
+    # What needs no key to be known.
+    re.compile(r"(?P<head>\bbearer\s+)(?P<value>[\w.~+/-]{8,}=*)", re.IGNORECASE),
+    re.compile(r"(?P<head>-----BEGIN[A-Z ]{0,40}PRIVATE KEY-----)(?P<value>(?:(?!-----)[\s\S])+)"),
+    re.compile(
+        r"(?P<head>jdbc:oracle:\w{1,9}:[^\s/'\"@:]{0,99}/)(?P<value>[^\s'\"@]{1,99})(?=@)",
+        re.IGNORECASE,
+    ),
+)
+# Keys of S3 have slashes, which a URI should have escaped: user:pass/word@; host:8020/a@b has none.
+_USER_INFO = re.compile(
+    r"""((?<![\w+.-])[\w+.-]+://)
+    (?:[^/?#\s'"@]*|[^/?#\s'"@:]{2,}:(?!\d*(?:[/?#]|$))(?:(?!://)[^\s'"@])*)@""",
+    re.VERBOSE,
+)
+_OPENING = re.compile(r"""\\{0,4}['"]""")
+_URI = re.compile(r"([A-Za-z][\w+.-]*://)([^/?#]*)([^?#]*)")
+
+
+def is_secret(key: str) -> bool:
+    """Tell whether the value of an option must not be shown.
+
+    Examples
+    --------
+    >>> is_secret("fs.s3a.secret.key"), is_secret("jdbc.password"), is_secret("primary-key")
+    (True, True, False)
+    """
+    return _SECRET.search(key) is not None
+
+
+def redacted(options: Mapping[str, str]) -> dict[str, str]:
+    """Return options that may be shown: values of secret keys hidden, URIs without users.
+
+    Examples
+    --------
+    >>> redacted({"bucket": "2", "fs.oss.accessKeySecret": "x", "uri": "jdbc://a:b@host/d"})
+    {'bucket': '2', 'fs.oss.accessKeySecret': '******', 'uri': 'jdbc://host/d'}
+    """
+    return {
+        key: HIDDEN if is_secret(key) else without_secrets(value) for key, value in options.items()
+    }
+
+
+def without_secrets(text: str) -> str:
+    """Hide what a text tells of secrets: values tied to secret keys, users in URIs.
+
+    Examples
+    --------
+    >>> without_secrets("WITH ('s3.secret-key' = 'abc', 'bucket' = '1')")
+    "WITH ('s3.secret-key' = '******', 'bucket' = '1')"
+    >>> without_secrets("no such bucket: s3://me:abc@lake/w")
+    'no such bucket: s3://lake/w'
+    """
+    for tied in _TIED:
+        text = tied.sub(_hide, text)
+    return _USER_INFO.sub(r"\1", text)
+
+
+def hides_secrets(shown: type[T]) -> type[T]:
+    """Let the ``repr`` of a class that holds options hide what is secret in them."""
+    told = shown.__repr__
+    shown.__repr__ = lambda self: without_secrets(told(self))  # type: ignore[method-assign]
+    return shown
+
+
+def masked(text: str) -> str:
+    """Hide secrets as `without_secrets` does, but keep every character in its place.
+
+    For lines that something points into from the line below.
+
+    Examples
+    --------
+    >>> masked("'s3.secret-key' = 'abc', x")
+    "'s3.secret-key' = '***', x"
+    """
+    for tied in _TIED:
+        text = tied.sub(lambda match: match["head"] + _stars(match["value"]), text)
+    return _USER_INFO.sub(lambda match: match[1] + "*" * (len(match[0]) - len(match[1])), text)
+
+
+def without_credentials(uri: str) -> str:
+    """Take user, password and query out of a URI; what is no URI stays as it is.
+
+    Examples
+    --------
+    >>> without_credentials("s3://key:secret@bucket/w?token=x")
+    's3://bucket/w'
+    >>> without_credentials("./a?b@c")
+    './a?b@c'
+    """
+    told = without_secrets(uri)
+    match = _URI.match(told)
+    return match[1] + match[2].rpartition("@")[2] + match[3] if match else told
+
+
+def _hide(match: re.Match[str]) -> str:
+    quote = _quote(match["value"])
+    return f"{match['head']}{quote}{HIDDEN}{quote}"
+
+
+def _quote(value: str) -> str:
+    """Return the quote that a value begins with, escaped as it is; empty: none."""
+    found = _OPENING.match(value)
+    return found[0] if found else ""
+
+
+def _stars(value: str) -> str:
+    quote = _quote(value)
+    inner = value[len(quote) :]
+    closing = quote if quote and inner.endswith(quote) else ""
+    return quote + re.sub(r"[^\n]", "*", inner.removesuffix(closing)) + closing
