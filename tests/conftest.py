@@ -1,5 +1,5 @@
 """What every test gets: repeatable random numbers, the right Python for Spark's workers, and no
-waiting for disks.
+waiting for disks or for Java's compiler.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tools import short_java
+
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+short_java.let_spark_have_them()
 
 IS_REPEATABLE = "PAIMONLAB_SEED" in os.environ
 """With a seed a run repeats itself: continuous integration names one, so that what it says is

@@ -1,4 +1,4 @@
-"""What nbval must not compare; `make test` loads this plug-in when it checks the notebooks.
+"""How notebooks are checked, and what nbval must not compare; `make test` loads this plug-in.
 
 nbval compares every MIME type of an output but pictures. Outputs kept as data beside their
 text (``text/plain`` and ``text/html`` are compared) and what a kernel writes to standard
@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import pytest
 
+from tools import short_java
+
 _NOT_COMPARED = (
     "application/vnd.paimonlab.view.v1+json",
     "application/vnd.plotly.v1+json",
     "image/svg+xml",
     "stderr",
 )
+
+
+def pytest_configure() -> None:
+    """Let the kernels' Spark start fast."""
+    short_java.let_spark_have_them()
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.interop.java_build import JavaTools, class_path, other_release
+from tools import short_java
 
 _JVM_OPTIONS = (
     "-Xmx1g",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",  # many short commands: start fast
+    *short_java.OPTIONS,
     "-Duser.timezone=UTC",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
