@@ -7,7 +7,6 @@ Arguments: a folder with the table ``before``, and the operation. Leaves copies 
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.scope import OverwriteScope
 from tests.fault_io import Fault, FaultFileIO
+from tests.preloading import load_what_it_takes
 from tests.small_tables import UNSYNCED, SmallTable
 
 USER = "killed"
@@ -45,32 +45,16 @@ def _die_at(number: int, folder: Path, operation: str, *, after: bool) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def _load_what_it_takes(folder: Path, operation: str) -> None:
-    """Load all modules of a commit here, once, and not in every process.
-
-    Which they are, a process says that commits; here that would start threads.
-    """
-    reading, writing = os.pipe()
-    if os.fork() == 0:
-        with tempfile.TemporaryDirectory() as scratch:
-            path = Path(scratch, "whole")
-            shutil.copytree(folder / "before", path)
-            commit(SmallTable(path), operation)
-        with os.fdopen(writing, "w") as out:
-            out.write(" ".join(sys.modules))
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as told:
-        names = told.read().split()
-    assert os.waitstatus_to_exitcode(os.wait()[1]) == 0, "a commit fails by itself"
-    for name in names:
-        if name not in sys.modules:
-            importlib.import_module(name)
+def _commit_elsewhere(folder: Path, operation: str) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch, "whole")
+        shutil.copytree(folder / "before", path)
+        commit(SmallTable(path), operation)
 
 
 def main(folder: Path, operation: str) -> None:
     """Kill at every call, before and after it has its effect, until a commit gets through."""
-    _load_what_it_takes(folder, operation)
+    load_what_it_takes(lambda: _commit_elsewhere(folder, operation))
     for after in (False, True):
         number, status = 0, 9
         while status == 9:
