@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +30,11 @@ class HasFileno(Protocol):
     def fileno(self) -> int: ...
 
 
+_sync = os.fsync
+_OUTSIDE = Path(__file__).with_name("outside")
+"""Tests of disks, which have room for less until what is written is synced."""
+
+
 def _need_not_wait(fd: int | HasFileno) -> None:
     """Stand in for `os.fsync`: as strict about descriptors, but it does not wait for the disk.
 
@@ -38,7 +44,11 @@ def _need_not_wait(fd: int | HasFileno) -> None:
     os.fstat(fd if isinstance(fd, int) else fd.fileno())
 
 
-os.fsync = _need_not_wait
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let only those tests wait for the disk that are about disks."""
+    os.fsync = _sync if item.path.is_relative_to(_OUTSIDE) else _need_not_wait
+
 
 # No deadline: a timing never decides a test. A failure prints the blob that repeats it.
 settings.register_profile(
