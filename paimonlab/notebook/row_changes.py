@@ -47,16 +47,16 @@ class RowChanges:
 def reported(changes: Changes) -> RowChanges:
     """Read the changes that files report, and put the two sides of an update together."""
     plan = changes.read_plan()
-    pieces, file_count = [], 0
+    pieces: list[pa.Table] = []
+    files: set[str] = set()
     for split in changes.splits:
-        side = split.after or split.before
-        assert side is not None, "a split has files"
-        file_count += sum(len(one.files) for one in (split.after, split.before) if one)
+        side = split.sides[0]
+        files |= {file.file_name for one in split.sides for file in one.files}
         batches = list(read_change_split(split, plan, changes.parts.file_io))
         if batches:
             rows = pa.Table.from_batches(batches).combine_chunks()
             pieces.append(_paired(rows, side.bucket, changes.schema))
-    return RowChanges(_together(pieces, plan.arrow_schema), file_count)
+    return RowChanges(_together(pieces, plan.arrow_schema), len(files))
 
 
 def _paired(rows: pa.Table, bucket: int, schema: TableSchema) -> pa.Table:

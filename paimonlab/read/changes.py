@@ -16,12 +16,14 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from paimonlab.datafile.layout import KIND_FIELD
+from paimonlab.datafile.reader import Mask
 from paimonlab.read.difference import read_difference
+from paimonlab.read.fates import rows_with_fate
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import limited, read_split, within_partition
 from paimonlab.read.streaming import in_threads
-from paimonlab.scan.change_splits import ChangeSplit
+from paimonlab.scan.change_splits import ChangeSplit, Fate
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.row_kind import SYMBOLS, RowKind
 from paimonlab.storage import FileIO
@@ -43,7 +45,7 @@ def read_changes(
     *,
     threads: int | None = None,
 ) -> pa.RecordBatchReader:
-    """Stream changes in bounded memory; a difference holds one bucket at a time.
+    """Stream changes in bounded memory.
 
     Parameters
     ----------
@@ -116,11 +118,11 @@ def _kinds_and_rows(
     if split.is_state:
         yield from _states(split, plan, file_io)
     elif split.is_diff and (plan.schema.primary_keys or split.before is not None):
-        wanted = _decided(split, plan)
+        wanted = within_partition(split.sides[0], plan)
         if wanted is not None:
-            yield from read_difference(split.before, split.after, wanted, file_io)
+            yield from read_difference(split, wanted, file_io)
     elif split.after is not None:
-        yield from _unmerged(split.after, plan, file_io)
+        yield from _unmerged(split.after, split.fate, plan, file_io)
 
 
 def _states(
@@ -132,14 +134,8 @@ def _states(
                 yield np.full(rows.num_rows, int(kind), np.int8), rows
 
 
-def _decided(split: ChangeSplit, plan: ReadPlan) -> ReadPlan | None:
-    one = split.before or split.after
-    assert one is not None, "a split has files"
-    return within_partition(one, plan)
-
-
 def _unmerged(
-    split: DataSplit, plan: ReadPlan, file_io: FileIO
+    split: DataSplit, fate: Fate, plan: ReadPlan, file_io: FileIO
 ) -> Iterator[tuple[npt.NDArray[np.int8], pa.RecordBatch]]:
     if not plan.schema.primary_keys:
         for rows in read_split(replace(split, raw_convertible=True), plan, file_io):
@@ -149,9 +145,17 @@ def _unmerged(
     if wanted is None:
         return
     fields = (*wanted.fields_to_read, KIND_FIELD)
-    for file in split.files:
+    masks: list[Mask | None] = [None] * len(split.files)
+    if fate is not Fate.ANY:
+        masks = [*rows_with_fate(split, fate, wanted, file_io)]
+    for file, mask in zip(split.files, masks, strict=True):
+        if mask is not None and not mask.any():
+            continue
         with open_data_file(split, file, wanted, file_io) as data:
             for rows in data.batches(
-                fields, predicate=wanted.predicate, batch_rows=wanted.bounds.batch_rows
+                fields,
+                predicate=wanted.predicate,
+                keep=mask,
+                batch_rows=wanted.bounds.batch_rows,
             ):
                 yield rows.column(KIND_FIELD.name).to_numpy(), rows

@@ -1,13 +1,17 @@
-"""How the rows of two states of a bucket differ.
+"""In which rows two states of some buckets differ, in bounded memory.
 
-Source: apache/paimon@1.3.1
-``org.apache.paimon.table.source.splitread.IncrementalDiffSplitRead``.
+What readers of either state see comes as streams in the order of the keys; the streams of both
+are brought together key by key, piece by piece. A row of a file that readers of both states see
+is not looked at: it is the same row. So of ``deduplicate`` only keys are read, and the values of
+rows that came or went.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +22,12 @@ from paimonlab.datafile.layout import KIND_FIELD
 from paimonlab.datafile.reader import Mask
 from paimonlab.errors import UnsupportedError
 from paimonlab.merge.deduplicate import is_add
-from paimonlab.merge.order import sort_keys
-from paimonlab.read.merged_rows import merged_rows
-from paimonlab.read.merging import masks_of, open_data_file
+from paimonlab.merge.pieces import KeyBatch, KeyColumns, OrderedRows, ordered_runs
+from paimonlab.merge.sections import sections
+from paimonlab.read.merged_rows import merged_rows, row_bytes
+from paimonlab.read.merging import key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
+from paimonlab.scan.change_splits import ChangeSplit, Fate
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.binary_row import encode
@@ -31,16 +37,19 @@ from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 
+_Lane: TypeAlias = Callable[[int], Iterator[pa.RecordBatch]]
+"""Reads rows in key order, each key once, about so many at a time."""
+
 
 def read_difference(
-    before: DataSplit | None, after: DataSplit | None, plan: ReadPlan, file_io: FileIO
+    split: ChangeSplit, plan: ReadPlan, file_io: FileIO
 ) -> Iterator[tuple[npt.NDArray[np.int8], pa.RecordBatch]]:
-    """Compare the rows of two states of a bucket.
+    """Compare the rows of two states of some buckets.
 
     Parameters
     ----------
-    before, after
-        The files that only one of the states has; None: none.
+    split
+        The buckets, with the files of both states that are not the same in whole sections.
     plan
         Columns, condition and schemas.
     file_io
@@ -49,19 +58,14 @@ def read_difference(
     Yields
     ------
     (k,) int8, pyarrow.RecordBatch
-        Kinds and rows: ``-D`` for a key that is gone, the new row for a key that is new or has
-        changed in any column; in key order, with at least the columns of the plan.
+        Kinds and rows: ``-D`` with the old row for a key that is gone, the new row for a key that
+        is new or has changed in any column; in key order, with at least the columns of the plan.
 
     Raises
     ------
     UnsupportedError
         If files of an append table are gone: rows that were rewritten cannot be told from new
         ones.
-
-    Notes
-    -----
-    Both sides are held in memory. As in Java, files that both states have are not looked at: with
-    a merge engine that makes rows of several, a row is what the other files alone make of it.
     """
     if not plan.schema.primary_keys:
         raise UnsupportedError(
@@ -69,64 +73,63 @@ def read_difference(
             f"{plan.table_name} has no primary key, and files of it were rewritten or deleted "
             "between the two snapshots; read both and compare them",
         )
-    old = _merged(before, plan, file_io)
-    new = _merged(after, plan, file_io)
-    positions, kinds = changed(old, new, plan.schema.trimmed_primary_keys, plan.schema.fields)
-    rows = pa.concat_tables([old, new]).take(pa.array(positions))
-    rows = rows.set_column(
-        rows.schema.get_field_index(KIND_FIELD.name), KIND_FIELD.name, pa.array(kinds)
+    whole = replace(plan, columns=plan.schema.field_names)
+    lanes = [_lanes(one, whole, file_io) for one in split.buckets]
+    old, new = ([lane for sides in lanes for lane in sides[number]] for number in (0, 1))
+    if not old and not new:
+        return
+    schema = arrow_schema((*whole.fields, KIND_FIELD))
+    piece_rows = _piece_rows(split, plan)
+    batch_rows = max(1, piece_rows // len([*old, *new]))
+    runs = [_as_run(lane(batch_rows), schema) for lane in (*old, *new)]
+    columns = KeyColumns(
+        keys=plan.schema.trimmed_primary_keys, is_position_enough=True, has_deletes=False
     )
-    if plan.predicate is not None and rows.num_rows:
-        rows = rows.filter(evaluate(plan.predicate, rows))
-    for batch in rows.combine_chunks().to_batches(max_chunksize=plan.bounds.batch_rows):
-        if batch.num_rows:
-            yield batch.column(KIND_FIELD.name).to_numpy(), batch
+    for piece in ordered_runs(runs, columns, piece_rows=piece_rows):
+        old_count = sum(piece.counts[: len(old)])
+        positions, kinds = changed(piece, old_count, plan.schema.fields, split.fate)
+        yield from _reported(piece.rows, positions, kinds, plan)
 
 
 def changed(
-    old: pa.Table, new: pa.Table, keys: Sequence[str], fields: Sequence[DataField]
+    piece: OrderedRows, old_count: int, fields: Sequence[DataField], fate: Fate = Fate.ANY
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int8]]:
     """Find the rows in which two states differ.
 
     Parameters
     ----------
-    old, new
-        n and m rows, every key once in each: ``fields`` and ``_VALUE_KIND``. A row that is a
-        delete stands for no row.
-    keys
-        Names of the key columns.
+    piece
+        Rows with ``fields`` and ``_VALUE_KIND``: each key at most once in either state.
+    old_count
+        How many of the rows are of the old state; they come first.
     fields
         What is compared, bit by bit.
+    fate
+        Which keys count.
 
     Returns
     -------
     (k,) int64
-        Positions in ``old`` and ``new``, one behind the other, in key order.
+        Positions of rows, in key order.
     (k,) int8
         Their kinds.
     """
-    both = [pa.chunked_array([*old[name].chunks, *new[name].chunks]) for name in keys]
-    codes = sort_keys(both) if old.num_rows + new.num_rows else np.empty(0, np.int64)
-    order = np.argsort(codes, kind="stable")
-    is_pair = codes[order][:-1] == codes[order][1:]
-    olds, news = order[:-1][is_pair], order[1:][is_pair]
-    kinds = np.concatenate([table[KIND_FIELD.name].to_numpy() for table in (old, new)])
-    kinds = kinds.astype(np.int8)
-    adds = is_add(kinds)
-    same = adds[olds] == adds[news]
-    same &= _same_rows(old, new, olds, news - old.num_rows, fields)
-    reports = adds.copy()
-    reports[olds] = False
-    reports[old.num_rows :] = True
-    reports[news[same]] = False
-    kinds[: old.num_rows] = int(RowKind.DELETE)
-    positions = order[reports[order]].astype(np.int64)
-    return positions, kinds[positions]
+    members = piece.members
+    last = members.last()
+    is_gone = last < old_count
+    reports = np.ones(len(last), np.bool_)
+    is_pair = members.lengths > 1
+    reports[is_pair] = ~_same_rows(piece.rows, members.first()[is_pair], last[is_pair], fields)
+    if fate is not Fate.ANY:
+        reports &= is_gone == (fate is Fate.GONE)
+    positions = last[reports]
+    kinds = piece.rows[KIND_FIELD.name].to_numpy()[positions].astype(np.int8)
+    kinds[is_gone[reports]] = int(RowKind.DELETE)
+    return positions, kinds
 
 
 def _same_rows(
-    old: pa.Table,
-    new: pa.Table,
+    rows: pa.Table,
     olds: npt.NDArray[np.int64],
     news: npt.NDArray[np.int64],
     fields: Sequence[DataField],
@@ -134,28 +137,121 @@ def _same_rows(
     if not olds.size:
         return np.empty(0, np.bool_)
     types = [field.type for field in fields]
-    names = [field.name for field in fields]
-    left = encode(old.select(names).take(pa.array(olds)).columns, types)
-    right = encode(new.select(names).take(pa.array(news)).columns, types)
-    return pc.equal(left, right).to_numpy(zero_copy_only=False)
+    values = rows.select([field.name for field in fields])
+    left, right = (encode(values.take(pa.array(one)).columns, types) for one in (olds, news))
+    return np.asarray(pc.equal(left, right).to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _merged(split: DataSplit | None, plan: ReadPlan, file_io: FileIO) -> pa.Table:
-    """Read the newest row of every key, deletes included."""
-    fields = (*plan.schema.fields, KIND_FIELD)
-    schema = arrow_schema(fields)
-    if split is None:
-        return schema.empty_table()
-    kept = replace(plan, columns=plan.schema.field_names, predicate=None, keeps_deletes=True)
+def _reported(
+    rows: pa.Table,
+    positions: npt.NDArray[np.int64],
+    kinds: npt.NDArray[np.int8],
+    plan: ReadPlan,
+) -> Iterator[tuple[npt.NDArray[np.int8], pa.RecordBatch]]:
+    names = [field.name for field in plan.fields_to_read]
+    found = rows.select(names).take(pa.array(positions))
+    found = found.append_column(KIND_FIELD.name, pa.array(kinds))
+    if plan.predicate is not None and found.num_rows:
+        found = found.filter(evaluate(plan.predicate, found))
+    for batch in found.combine_chunks().to_batches(max_chunksize=plan.bounds.batch_rows):
+        if batch.num_rows:
+            yield batch.column(KIND_FIELD.name).to_numpy(), batch
+
+
+def _piece_rows(split: ChangeSplit, plan: ReadPlan) -> int:
+    """Choose how many rows of all lanes to hold at a time."""
+    bounds = plan.bounds
+    widest = max(1, *(row_bytes(side) for side in split.sides))
+    return max(1, min(bounds.piece_rows, bounds.piece_bytes // widest))
+
+
+def _lanes(split: ChangeSplit, plan: ReadPlan, file_io: FileIO) -> tuple[list[_Lane], list[_Lane]]:
+    """Return both states of a bucket as streams, without rows that are known to be the same."""
+    before, after = (_visible(side, plan, file_io) for side in (split.before, split.after))
+    if before is not None and after is not None:
+        for name in before.keys() & after.keys():
+            old, new = before[name], after[name]
+            before[name], after[name] = _without(old, new), _without(new, old)
+    return (
+        _lanes_of(split.before, before, plan, file_io),
+        _lanes_of(split.after, after, plan, file_io),
+    )
+
+
+def _visible(
+    side: DataSplit | None, plan: ReadPlan, file_io: FileIO
+) -> dict[str, Mask | None] | None:
+    """Find the rows of each file, by its name, that readers see; None: they see merged rows."""
+    if side is None:
+        return {}
+    if not side.raw_convertible and not plan.engine.selects_rows:
+        return None
+    masks = masks_of(side, plan, file_io, predicate=key_predicate(plan))
+    return {file.file_name: mask for file, mask in zip(side.files, masks, strict=True)}
+
+
+def _without(mask: Mask | None, other: Mask | None) -> Mask:
+    """Leave out the rows of a file that readers of the other state see as well; None: all are."""
+    if other is None:
+        return np.zeros(0, np.bool_)
+    return ~other if mask is None else mask & ~other
+
+
+def _lanes_of(
+    side: DataSplit | None,
+    visible: dict[str, Mask | None] | None,
+    plan: ReadPlan,
+    file_io: FileIO,
+) -> list[_Lane]:
+    if side is None:
+        return []
+    if visible is None:
+        return [partial(_merged, side, plan, file_io)]
+    wanted = side.with_files(lambda file: _any(visible[file.file_name]))
+    types = [plan.schema.field(name).type for name in plan.schema.trimmed_primary_keys]
+    found: list[list[DataFileMeta]] = []
+    for section in sections(wanted.files, types):
+        for number, run in enumerate(section.runs):
+            if number == len(found):
+                found.append([])
+            found[number] += [wanted.files[position] for position in run]
+    return [partial(_selected, side, files, visible, plan, file_io) for files in found]
+
+
+def _any(mask: Mask | None) -> bool:
+    return mask is None or bool(mask.any())
+
+
+def _selected(
+    side: DataSplit,
+    files: Sequence[DataFileMeta],
+    visible: Mapping[str, Mask | None],
+    plan: ReadPlan,
+    file_io: FileIO,
+    batch_rows: int,
+) -> Iterator[pa.RecordBatch]:
+    """Read rows of files whose key ranges follow each other."""
+    for file in files:
+        with open_data_file(side, file, plan, file_io) as data:
+            yield from data.batches(
+                (*plan.fields, KIND_FIELD), keep=visible[file.file_name], batch_rows=batch_rows
+            )
+
+
+def _merged(
+    side: DataSplit, plan: ReadPlan, file_io: FileIO, batch_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Read rows that become of several."""
 
     def read_file(file: DataFileMeta, mask: Mask | None) -> Iterator[pa.RecordBatch]:
-        with open_data_file(split, file, plan, file_io) as data:
-            yield from data.batches(fields, keep=mask, batch_rows=plan.bounds.batch_rows)
+        return _selected(side, [file], {file.file_name: mask}, plan, file_io, batch_rows)
 
-    batches: list[pa.RecordBatch] = []
-    if plan.engine.selects_rows:
-        for file, mask in zip(split.files, masks_of(split, kept, file_io), strict=True):
-            batches += read_file(file, mask)
-    else:
-        batches += merged_rows(split, kept, file_io, read_file, with_kinds=True)
-    return pa.Table.from_batches([batch.cast(schema) for batch in batches], schema=schema)
+    for rows in merged_rows(side, plan, file_io, read_file, with_kinds=True):
+        is_there = is_add(rows.column(KIND_FIELD.name).to_numpy())
+        yield rows if is_there.all() else rows.filter(pa.array(is_there))
+
+
+def _as_run(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[KeyBatch]:
+    for batch in batches:
+        yield KeyBatch(batch.cast(schema), is_last=False)
+    yield KeyBatch(pa.RecordBatch.from_pylist([], schema=schema), is_last=True)

@@ -82,7 +82,7 @@ def _merged(merger: SplitMerger, section: Section, *, with_kinds: bool) -> Itera
         ),
         required=frozenset(field.name for field in plan.schema.fields if not field.type.nullable),
     )
-    batch_rows = merger.batch_rows(len(section.runs), _row_bytes(merger.split))
+    batch_rows = merger.batch_rows(len(section.runs), row_bytes(merger.split))
     runs = merger.runs(section, columns, batch_rows)
     for merged in merged_runs(
         [run.batches() for run in runs], columns, piece_rows=batch_rows * len(runs)
@@ -94,7 +94,8 @@ def _merged(merger: SplitMerger, section: Section, *, with_kinds: bool) -> Itera
             yield rows
 
 
-def _row_bytes(split: DataSplit) -> int:
+def row_bytes(split: DataSplit) -> int:
+    """Guess how many bytes a row of a split takes in memory."""
     return _COMPRESSION * split.size_bytes // max(1, split.row_count)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from paimonlab.read.changes import change_schema, read_change_split
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.scan.change_splits import ChangeSplit
+from paimonlab.scan.change_splits import ChangeSplit, Fate
 from paimonlab.storage import FileIO
 
 _PIECE_BYTES = 64 << 20
@@ -74,6 +74,8 @@ def fingerprint(splits: Sequence[ChangeSplit], plan: ReadPlan) -> str:
         for side in (split.before, split.after):
             names = () if side is None else [file.file_name for file in side.files]
             digest.update("\n".join(["", *names, ""]).encode())
+        if split.fate is not Fate.ANY:
+            digest.update(split.fate.value.encode())
     return digest.hexdigest()
 
 

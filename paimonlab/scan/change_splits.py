@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 import msgspec
 import numpy as np
@@ -22,6 +23,16 @@ from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.table_schema import TableSchema
 
 
+class Fate(Enum):
+    """What becomes of a key in its bucket, by what changed."""
+
+    ANY = "any"
+    GONE = "gone"
+    """The last change takes its row away."""
+    PRESENT = "present"
+    """The last change puts a row."""
+
+
 class ChangeSplit(msgspec.Struct, frozen=True, kw_only=True):
     """Files of one bucket that say what changed.
 
@@ -38,6 +49,23 @@ class ChangeSplit(msgspec.Struct, frozen=True, kw_only=True):
     is_state: bool = False
     """Whether the rows of each side are merged: those of ``before`` are gone, those of ``after``
     are new."""
+    beside: tuple[ChangeSplit, ...] = ()
+    """In a difference: other buckets of the partition, between which keys may have moved; they are
+    compared together with this one."""
+    fate: Fate = Fate.ANY
+    """Only the changes of keys with this fate are read. Where keys move from one partition to
+    another, those that are gone are read first, of all buckets."""
+
+    @property
+    def buckets(self) -> tuple[ChangeSplit, ...]:
+        """Return the split itself and those beside it."""
+        return (self, *self.beside)
+
+    @property
+    def sides(self) -> tuple[DataSplit, ...]:
+        """Return what is there of both sides of all buckets."""
+        both = (side for one in self.buckets for side in (one.before, one.after))
+        return tuple(side for side in both if side is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +83,11 @@ class ChangeRequest:
     """Only files made at or after this time count, epoch milliseconds; None: all."""
 
 
+def moves_keys(schema: TableSchema) -> bool:
+    """Whether a key may move from one partition to another."""
+    return bool(schema.primary_keys) and not {*schema.partition_keys} <= {*schema.primary_keys}
+
+
 def splits_of(
     entries: pa.Table,
     request: ChangeRequest,
@@ -62,6 +95,7 @@ def splits_of(
     *,
     target_bytes: int | None = None,
     vectors: DeletionFiles | None = None,
+    is_raw: npt.NDArray[np.bool_] | None = None,
 ) -> Iterator[DataSplit]:
     """Put the files of each bucket into one split, or into several of about a size.
 
@@ -77,6 +111,8 @@ def splits_of(
         Splits are not made larger; None: one a bucket.
     vectors
         Which rows are deleted; None: none are.
+    is_raw : (n,) bool or None
+        Which files need no merging; None: none is known not to.
     """
     if not entries.num_rows:
         return
@@ -91,6 +127,9 @@ def splits_of(
         request.options.partition,
     )
     bounds = [*starts.tolist(), len(files)]
+    raw = np.zeros(len(starts), np.bool_)
+    if is_raw is not None:
+        raw = np.logical_and.reduceat(is_raw[order], starts)
     for number, partition in enumerate(heads["partition"].to_pylist()):
         own = files[bounds[number] : bounds[number + 1]]
         yield DataSplit(
@@ -100,7 +139,7 @@ def splits_of(
             total_buckets=heads["total_buckets"][number].as_py(),
             bucket_path=paths[number],
             files=tuple(own),
-            raw_convertible=False,
+            raw_convertible=bool(raw[number]),
             deletion_files=() if vectors is None else vectors.vectors_of(own, paths[number]),
         )
 

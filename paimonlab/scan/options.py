@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paimonlab.spec.bucket_mode import DYNAMIC
 from paimonlab.spec.options import option_field
 from paimonlab.spec.partition import DEFAULT_PARTITION, PartitionOptions, relative_folder
 
@@ -12,6 +13,8 @@ from paimonlab.spec.partition import DEFAULT_PARTITION, PartitionOptions, relati
 class ScanOptions:
     """The table options that steer planning."""
 
+    bucket: int = option_field("bucket", "int", DYNAMIC)
+    """``bucket``"""
     split_target_bytes: int = option_field("source.split.target-size", "memory", 128 << 20)
     """``source.split.target-size``: splits are not made larger than this."""
     open_file_cost_bytes: int = option_field("source.split.open-file-cost", "memory", 4 << 20)

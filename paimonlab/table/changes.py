@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from paimonlab.read.changes import change_schema, read_changes, read_inserts
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.scan.change_splits import ChangeRequest, ChangeSplit
-from paimonlab.scan.changes import ChangeKind, diff_changes, file_changes
+from paimonlab.scan.change_splits import ChangeRequest, ChangeSplit, moves_keys
+from paimonlab.scan.changes import ChangeKind, file_changes
+from paimonlab.scan.differences import state_changes
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.table_schema import TableSchema
@@ -64,7 +65,7 @@ class Changes:
         if self.range.kind is ChangeKind.DIFF:
             assert self.range.before is not None, "a difference has two states"
             after = self.range.snapshots[-1]
-            return diff_changes(self.range.before, after, request, parts.schemas, parts.manifests)
+            return state_changes(self.range.before, after, request, parts.schemas, parts.manifests)
         return file_changes(
             self.range.snapshots, self.range.kind, request, parts.schemas, parts.manifests
         )
@@ -75,11 +76,16 @@ class Changes:
         return self.parts.read_plan(self.schema, self.columns, self.predicate, snapshot=newest)
 
     def to_batches(self) -> pa.RecordBatchReader:
-        """Stream the changes in bounded memory; their order means nothing."""
-        return read_changes(self.splits, self.read_plan(), self.parts.file_io)
+        """Stream the changes in bounded memory.
+
+        Their order means nothing, but where keys may move from one partition to another: there it
+        is that of `to_arrow`.
+        """
+        threads = 1 if moves_keys(self.schema) else None
+        return read_changes(self.splits, self.read_plan(), self.parts.file_io, threads=threads)
 
     def to_arrow(self) -> pa.Table:
-        """Read all changes; those of a bucket in the order of their commits."""
+        """Read all changes; those of a key in the order in which they are to be applied."""
         reader = read_changes(self.splits, self.read_plan(), self.parts.file_io, threads=1)
         return reader.read_all()
 

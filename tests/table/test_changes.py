@@ -86,6 +86,21 @@ def test_a_difference_compares_the_states(keyed: pl.Table) -> None:
     ]
 
 
+def test_a_difference_is_of_merged_rows(catalog: pl.Catalog) -> None:
+    table = catalog.create_table(
+        "db.p",
+        {"k": "INT", "a": "STRING", "b": "INT"},
+        primary_keys=["k"],
+        options={"bucket": "1", "merge-engine": "partial-update", "write-only": "true"},
+    )
+    for a, b in (("w", 0), ("x", 1), (None, 9), (None, 9)):
+        data = {"k": pa.array([1], pa.int32()), "a": pa.array([a]), "b": pa.array([b], pa.int32())}
+        table.write(pa.table(data))
+
+    assert rows(table.changes(2, 3, mode="diff")) == [("+I", 1, "x", 9)]
+    assert rows(table.changes(3, 4, mode="diff")) == []
+
+
 def test_a_range_of_tags_may_mean_the_commits(keyed: pl.Table) -> None:
     keyed.tags.create("first", snapshot=1)
     keyed.tags.create("third", snapshot=3)

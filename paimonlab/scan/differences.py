@@ -1,0 +1,200 @@
+"""How two states of a table differ: which files tell.
+
+The states are compared as readers see them, row by row. What need not be read is decided by whole
+sections of overlapping key ranges: where both states have the same files, and the same rows of
+them are deleted, merging gives the same rows. Inside of other sections the files that both have
+are needed, too: with them the others are merged. (Java leaves them out, so that rows which merge
+engines make of several come out wrong, and rows that were written again as they were come out.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from msgspec.structs import replace
+
+from paimonlab.errors import SchemaError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.scan.change_splits import (
+    ChangeRequest,
+    ChangeSplit,
+    Fate,
+    by_age,
+    moves_keys,
+    splits_of,
+)
+from paimonlab.scan.conditions import Conditions
+from paimonlab.scan.deletion_files import DeletionFiles
+from paimonlab.scan.entries import codes, concat, group_codes, identities, live
+from paimonlab.scan.key_ranges import sections
+from paimonlab.scan.live_files import in_real_buckets, manifests_of, read_entries
+from paimonlab.scan.pruning import (
+    matches_buckets,
+    matches_keys,
+    matches_manifests,
+    matches_partitions,
+)
+from paimonlab.scan.split import DataSplit
+from paimonlab.scan.split_making import place
+from paimonlab.spec.bucket_mode import DYNAMIC
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.types import DataType
+
+Mask = npt.NDArray[np.bool_]
+
+
+def state_changes(
+    before: Snapshot,
+    after: Snapshot,
+    request: ChangeRequest,
+    schemas: SchemaManager,
+    manifests: ManifestStore,
+) -> list[ChangeSplit]:
+    """Find the files that tell in which rows two states of a table differ.
+
+    Parameters
+    ----------
+    before, after
+        The two states.
+    request
+        What is to be read.
+    schemas, manifests
+        Of the table.
+
+    Returns
+    -------
+    list of ChangeSplit
+        One a bucket that may differ, with the files of both states; where keys may change their
+        bucket, one a partition. Where they may change their partition, keys that are gone come
+        first. Of an append table the files that only one of the states has.
+
+    Raises
+    ------
+    SchemaError
+        If a partition has another number of buckets in either: a bucket says nothing of the rows
+        of the other then.
+    """
+    conditions = Conditions.of(request.predicate, request.schema)
+    if conditions.is_impossible:
+        return []
+    states = [
+        _State(
+            one.id,
+            _live(one, conditions, request, schemas, manifests),
+            DeletionFiles.of(one, manifests, beside_data=request.options.has_indexes_beside_data),
+        )
+        for one in (before, after)
+    ]
+    _check_buckets(concat([one.files for one in states]), before, after)
+    old, new = _needed(states, request)
+    befores, afters = (_by_bucket(state, request) for state in (old, new))
+    splits = [
+        ChangeSplit(after=afters.get(bucket), before=befores.get(bucket), is_diff=True)
+        for bucket in {**befores, **afters}
+    ]
+    if not request.schema.primary_keys:
+        return splits
+    if request.options.bucket == DYNAMIC:
+        splits = _by_partition(splits)
+    if not moves_keys(request.schema):
+        return splits
+    return [replace(one, fate=fate) for fate in (Fate.GONE, Fate.PRESENT) for one in splits]
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The files of a state."""
+
+    snapshot_id: int
+    files: pa.Table
+    vectors: DeletionFiles
+
+    def keep(self, mask: Mask) -> _State:
+        return _State(self.snapshot_id, self.files.filter(pa.array(mask)), self.vectors)
+
+
+def _live(
+    snapshot: Snapshot,
+    conditions: Conditions,
+    request: ChangeRequest,
+    schemas: SchemaManager,
+    manifests: ManifestStore,
+) -> pa.Table:
+    """Return the files of a state that may hold a wanted key."""
+    metas = manifests_of(snapshot, manifests)
+    keeps = matches_manifests(metas, conditions, None, request.schema).tolist()
+    kept = [meta for meta, keep in zip(metas, keeps, strict=True) if keep]
+    entries = in_real_buckets(concat(read_entries(snapshot, kept, manifests)))
+    mask = matches_partitions(entries, conditions, request.schema)
+    mask &= matches_buckets(entries, conditions, None, request.schema, schemas)
+    alive = live([entries.filter(pa.array(mask))], referrer=f"snapshot-{snapshot.id}")
+    mask = matches_keys(alive, conditions, request.schema, schemas)
+    if request.skips_level_0:
+        mask &= alive["level"].to_numpy() > 0
+    return alive.filter(pa.array(mask))
+
+
+def _check_buckets(entries: pa.Table, before: Snapshot, after: Snapshot) -> None:
+    pairs = entries.select(["partition", "total_buckets"]).group_by(["partition", "total_buckets"])
+    found = pairs.aggregate([])
+    if len(found) > len(found["partition"].unique()):
+        raise SchemaError(
+            f"the number of buckets of a partition changed between snapshot {before.id} and "
+            f"{after.id}, so that their files cannot be compared; read both and compare the rows"
+        )
+
+
+def _needed(states: Sequence[_State], request: ChangeRequest) -> list[_State]:
+    """Leave out the files that cannot make a difference."""
+    files = concat([state.files for state in states])
+    count = states[0].files.num_rows
+    identity = identities(files)
+    # The same rows of a file are deleted in both states, as far as is told.
+    names = files["file_name"].to_pylist()
+    old, new = (state.vectors.found for state in states)
+    is_same = np.array([old.get(name) == new.get(name) for name in names], np.bool_)
+    is_same &= np.isin(identity, np.intersect1d(identity[:count], identity[count:]))
+    needed = ~is_same
+    if request.schema.primary_keys and needed.any():
+        section = _sections(files, request)
+        needed = (np.bincount(section, needed) > 0)[section]
+    parts = np.split(needed, [count])
+    return [state.keep(mask) for state, mask in zip(states, parts, strict=True)]
+
+
+def _sections(files: pa.Table, request: ChangeRequest) -> npt.NDArray[np.int64]:
+    """Give files of a bucket whose key ranges overlap a number."""
+    number = np.unique(files["bucket"].to_numpy(), return_inverse=True)[1].astype(np.int64)
+    bucket = group_codes([codes(files["partition"]), number])
+    return sections(bucket, files["min_key"], files["max_key"], _key_types(request))
+
+
+def _key_types(request: ChangeRequest) -> list[DataType]:
+    schema = request.schema
+    return [schema.field(name).type for name in schema.trimmed_primary_keys]
+
+
+def _by_bucket(state: _State, request: ChangeRequest) -> dict[tuple[bytes, int], DataSplit]:
+    files = by_age(state.files)
+    is_raw = None
+    if request.schema.primary_keys and files.num_rows:
+        is_raw = place(
+            files, _key_types(request), has_each_key_once=request.options.needs_no_merging
+        ).is_raw
+    splits: Iterator[DataSplit] = splits_of(
+        files, request, state.snapshot_id, vectors=state.vectors, is_raw=is_raw
+    )
+    return {(one.partition, one.bucket): one for one in splits}
+
+
+def _by_partition(splits: Sequence[ChangeSplit]) -> list[ChangeSplit]:
+    """Put the buckets of each partition together."""
+    partitions: dict[bytes, list[ChangeSplit]] = {}
+    for split in splits:
+        partitions.setdefault(split.sides[0].partition, []).append(split)
+    return [replace(first, beside=tuple(others)) for first, *others in partitions.values()]
