@@ -218,12 +218,19 @@ def _stats_fields(
 
 
 def _element(lists: pa.Array, position: int, length: int) -> pa.Array:
-    """Return one element of every list; null unless all lists have the length."""
+    """Return one count of every list; null unless all lists have the length.
+
+    A count below 0 is unknown: Java writes -1 where a Parquet file, for its long values, has none.
+    """
     lengths = pc.list_value_length(lists)
     if lists.null_count or not pc.all(pc.equal(lengths, length)).as_py():
         return pa.nulls(len(lists), pa.int64())
     picked = np.arange(len(lists)) * length + position
-    return pc.list_flatten(lists).take(pa.array(picked))
+    counts = pc.list_flatten(lists).take(pa.array(picked))
+    is_known = pc.greater_equal(counts, 0)
+    if pc.all(is_known).as_py() is not False:
+        return counts
+    return pc.if_else(is_known, counts, pa.scalar(None, pa.int64()))
 
 
 def _joined(parts: Sequence[ColumnStats], back: pa.Array, field: DataField) -> ColumnStats:

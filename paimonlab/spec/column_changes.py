@@ -246,6 +246,8 @@ def _move(change: MoveColumn, schema: TableSchema) -> TableSchema:
 
     def edit(fields: Fields, name: str) -> Fields:
         moved = fields[index_of(fields, name)]
+        if change.first and moved is fields[0]:
+            raise SchemaError(f"column {change.name!r} is the first already")
         others = tuple(field for field in fields if field is not moved)
         index = _place(others, change.first, change.after)
         return (*others[:index], moved, *others[index:])

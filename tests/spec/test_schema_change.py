@@ -209,6 +209,7 @@ def test_the_number_of_buckets_may_change() -> None:
         (UpdateColumnDefault("id", "x"), "default 'x' is no INT NOT NULL"),
         (MoveColumn("v"), "say either first or after"),
         (MoveColumn("v", after="v"), "cannot be moved behind itself"),
+        (MoveColumn("id", first=True), "is the first already"),
         (SetOption("bucket", "-1"), "'bucket' cannot be changed to -1"),
         (SetOption("merge-engine", "first-row"), "'merge-engine' cannot be changed once"),
         (SetOption("bucket-key", "id"), "'bucket-key' cannot be changed once"),

@@ -9,9 +9,10 @@ import pyarrow.compute as pc
 
 from paimonlab.spec.binary_row import decode
 from paimonlab.spec.partition import partition_label
-from paimonlab.spec.types import DataField, DataType
+from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot
 from paimonlab.spec.value_text import display_texts, internal_texts
 
+_BYTES = (TypeRoot.BINARY, TypeRoot.VARBINARY)
 _Texts = Callable[[pa.Array, DataType], list[str | None]]
 
 
@@ -45,12 +46,21 @@ def key_text(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:
     """``[1, a]`` for each serialised key row; null without key columns."""
     if not fields:
         return pa.nulls(len(rows), pa.string())
-    return _joined(rows, fields, "[]", internal_texts)
+    return _joined(rows, fields, "[]", _statistic_texts)
 
 
 def value_texts(column: pa.Array, data_type: DataType) -> pa.Array:
-    """Each value as statistics show it: dates as days, timestamps as 2026-01-01T00:00."""
-    return pa.array(internal_texts(column, data_type), pa.string())
+    """Each value as statistics show it: dates as days, timestamps as 2026-01-01T00:00.
+
+    Bytes are lower-case hex; Java prints where they are in memory.
+    """
+    return pa.array(_statistic_texts(column, data_type), pa.string())
+
+
+def _statistic_texts(column: pa.Array, data_type: DataType) -> list[str | None]:
+    if isinstance(data_type, AtomicType) and data_type.root in _BYTES:
+        return [None if value is None else value.hex() for value in column.to_pylist()]
+    return internal_texts(column, data_type)
 
 
 def map_text(names: Sequence[str], values: Sequence[pa.Array]) -> pa.Array:
