@@ -20,7 +20,6 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import fastavro
@@ -28,22 +27,13 @@ import pyarrow as pa
 import zstandard
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
+from paimonlab.formats.avro_blocks import MAGIC, SYNC_BYTES, Block, container_pieces, encoded_long
 
-MAGIC = b"Obj\x01"
-_SYNC_BYTES = 16
 BLOCK_BYTES = 64 * 1024
 """Encoded records that fill a block."""
 MAX_DECODED_BYTES = 1 << 30
 """More than this in one file is not believed to be metadata."""
 ZSTD_LEVEL = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Some records of a container, decompressed."""
-
-    record_count: int
-    data: bytes
 
 
 class _Cursor:
@@ -211,7 +201,7 @@ def read_head(data: bytes | memoryview, path: str) -> Head:
     """
     cursor = _Cursor(data, path)
     header = _read_header(cursor, path)
-    sync = cursor.take(_SYNC_BYTES)
+    sync = cursor.take(SYNC_BYTES)
     codec = header.get("avro.codec", b"null")
     return Head(header["avro.schema"], codec, sync, cursor.position)
 
@@ -219,7 +209,7 @@ def read_head(data: bytes | memoryview, path: str) -> Head:
 def _open(data: bytes, path: str) -> _Container:
     cursor = _Cursor(data, path)
     header = _read_header(cursor, path)
-    sync = cursor.take(_SYNC_BYTES)
+    sync = cursor.take(SYNC_BYTES)
     compressed = list(_read_blocks(cursor, sync))
     codec = header.get("avro.codec", b"null")
     if header.get(_DIGEST_KEY) == _DIGEST_NAME and sync != _digest(
@@ -236,13 +226,12 @@ def _records(containers: Sequence[_Container]) -> pa.Table:
     blocks = [block for container in containers for block in container.blocks]
     expected_rows = sum(block.record_count for block in blocks)
     schema, is_wrapped = _record_schema(containers[0].schema, path)
-    plain = b"".join(container(schema, b"null", blocks, bytes(_SYNC_BYTES)))
-    # 0.1 s to import, and opening a table reads no manifest.
-    import polars as pl  # noqa: PLC0415
+    # 0.1 s to import polars, and opening a table reads no manifest.
+    from paimonlab.formats.avro_records import read_columns  # noqa: PLC0415
 
     try:
-        table = pl.read_avro(io.BytesIO(plain)).to_arrow()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        table = read_columns(schema, blocks)
+    except ValueError as error:
         _blame_one(containers)
         raise CorruptMetadataError(path, f"damaged Avro records: {error}") from error
     if table.num_rows != expected_rows:
@@ -302,7 +291,7 @@ def _read_header(cursor: _Cursor, path: str) -> dict[str, bytes]:
 def _read_blocks(cursor: _Cursor, sync: bytes) -> Iterator[Block]:
     while not cursor.at_end():
         block = Block(cursor.take_long(), cursor.take_bytes())
-        if cursor.take(_SYNC_BYTES) != sync:
+        if cursor.take(SYNC_BYTES) != sync:
             raise cursor.damaged("a block does not end with the marker of the file")
         yield block
 
@@ -439,7 +428,7 @@ def write_blocks(
     text = json.dumps(schema, separators=(",", ":")).encode()
     codec = _CODECS[compression]
     sync = _digest(text, codec, blocks)
-    return b"".join(container(text, codec, blocks, sync, {_DIGEST_KEY: _DIGEST_NAME}))
+    return b"".join(container_pieces(text, codec, blocks, sync, {_DIGEST_KEY: _DIGEST_NAME}))
 
 
 _DIGEST_KEY = "paimonlab.sync"
@@ -447,11 +436,11 @@ _DIGEST_NAME = b"blake2b"
 
 
 def _digest(schema: bytes, codec: bytes, blocks: Iterable[Block]) -> bytes:
-    digest = hashlib.blake2b(digest_size=_SYNC_BYTES)
+    digest = hashlib.blake2b(digest_size=SYNC_BYTES)
     for part in (schema, codec):
-        digest.update(_long(len(part)) + part)
+        digest.update(encoded_long(len(part)) + part)
     for block in blocks:
-        digest.update(_long(block.record_count) + _long(len(block.data)))
+        digest.update(encoded_long(block.record_count) + encoded_long(len(block.data)))
         digest.update(block.data)
     return digest.digest()
 
@@ -470,40 +459,3 @@ def _encode(schema: Any, records: Iterable[Mapping[str, Any]]) -> Iterator[Block
             buffer, count = io.BytesIO(), 0
     if count:
         yield Block(count, buffer.getvalue())
-
-
-def container(
-    schema: bytes,
-    codec: bytes,
-    blocks: Iterable[Block],
-    sync: bytes,
-    more: Mapping[str, bytes] = MappingProxyType({}),
-) -> Iterator[bytes]:
-    """Yield the pieces of a file: head, then blocks, whose data is compressed already."""
-    header = {"avro.schema": schema, "avro.codec": codec, **more}
-    yield MAGIC
-    yield _long(len(header))
-    for key, value in header.items():
-        yield _long(len(key)) + key.encode()
-        yield _long(len(value)) + value
-    yield _long(0)
-    yield sync
-    for block in blocks:
-        yield block_head(block)
-        yield block.data
-        yield sync
-
-
-def block_head(block: Block) -> bytes:
-    """Return what stands before the bytes of a block."""
-    return _long(block.record_count) + _long(len(block.data))
-
-
-def _long(value: int) -> bytes:
-    zigzag = (value << 1) ^ (value >> 63)
-    encoded = bytearray()
-    while zigzag > 0x7F:
-        encoded.append(zigzag & 0x7F | 0x80)
-        zigzag >>= 7
-    encoded.append(zigzag)
-    return bytes(encoded)

@@ -6,7 +6,6 @@ that has no logical types and no maps; what these mean is put back column by col
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,14 +15,8 @@ from typing import Any
 import pyarrow as pa
 
 from paimonlab.errors import CorruptDataError, CorruptMetadataError
-from paimonlab.formats.avro_container import (
-    DECOMPRESS_ERRORS,
-    MAGIC,
-    Block,
-    container,
-    decompressor,
-    read_head,
-)
+from paimonlab.formats.avro_blocks import MAGIC, SYNC_BYTES, Block
+from paimonlab.formats.avro_container import DECOMPRESS_ERRORS, decompressor, read_head
 from paimonlab.formats.avro_schema import FileSchema
 from paimonlab.formats.avro_values import AvroColumns
 from paimonlab.formats.row_group import RowGroup
@@ -32,7 +25,6 @@ from paimonlab.spec.predicate import ColumnStats
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 
-_SYNC_BYTES = 16
 _GROUP_ROWS = 1 << 17
 _GROUP_BYTES = 16 << 20
 """Rows, and bytes as they are stored, that are decoded in one go."""
@@ -103,17 +95,14 @@ class AvroInput(WholeGroups):
     def _decoded(self, index: int, names: Sequence[str]) -> pa.Table:
         expected = self.row_groups[index].row_count
         blocks = [self._block(stored) for stored in self._blocks[index]]
-        plain = b"".join(container(self._plain, b"null", blocks, bytes(_SYNC_BYTES)))
-        del blocks
-        # 0.1 s to import, and not every table has Avro files.
-        import polars as pl  # noqa: PLC0415
+        # 0.1 s to import polars, and not every table has Avro files.
+        from paimonlab.formats.avro_records import read_columns  # noqa: PLC0415
 
         wanted = [_WRAPPED] if self._is_wrapped else list(dict.fromkeys(names))
         try:
-            frame = pl.read_avro(io.BytesIO(plain), columns=wanted)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            table = read_columns(self._plain, blocks, wanted)
+        except ValueError as error:
             raise CorruptDataError(self.path, f"damaged Avro records: {error}") from error
-        table = frame.to_arrow()
         if table.num_rows != expected:
             problem = f"{expected:,} Avro records announced, {table.num_rows:,} found"
             raise CorruptDataError(self.path, problem)
@@ -152,14 +141,14 @@ def _blocks(data: memoryview, start: int, sync: bytes, path: str) -> Iterator[_S
         count, position = _long(data, position, path)
         length, position = _long(data, position, path)
         end = position + length
-        if count < 0 or length < 0 or end + _SYNC_BYTES > size:
+        if count < 0 or length < 0 or end + SYNC_BYTES > size:
             problem = f"damaged Avro file: a block at byte {position} has {length} bytes"
             raise CorruptDataError(path, problem)
-        if data[end : end + _SYNC_BYTES] != sync:
+        if data[end : end + SYNC_BYTES] != sync:
             problem = f"damaged Avro file: the block at byte {position} has no end"
             raise CorruptDataError(path, problem)
         yield _StoredBlock(count, position, end)
-        position = end + _SYNC_BYTES
+        position = end + SYNC_BYTES
 
 
 def _long(data: memoryview, position: int, path: str) -> tuple[int, int]:

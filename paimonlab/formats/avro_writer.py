@@ -14,7 +14,7 @@ import pyarrow as pa
 import zstandard
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.formats.avro_container import Block, block_head, container
+from paimonlab.formats.avro_blocks import SYNC_BYTES, Block, block_head, container_pieces
 from paimonlab.formats.avro_encode import Encoded, encode_rows
 from paimonlab.formats.avro_options import AvroOptions
 from paimonlab.formats.avro_schema import record_schema
@@ -23,7 +23,6 @@ from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.types import DataField
 from paimonlab.storage import FileIO
 
-_SYNC_BYTES = 16
 _BLOCK_BYTES = 64_000
 _PIECE_ROWS = 1 << 14
 
@@ -55,10 +54,10 @@ class AvroWriter:
         self._schema = arrow_schema(fields)
         codec, self._compress = compressor(options.compression, options.zstd_level)
         text = json.dumps(record_schema(fields), separators=(",", ":")).encode()
-        self._sync = os.urandom(_SYNC_BYTES)
+        self._sync = os.urandom(SYNC_BYTES)
         self._pending: PendingRows[pa.RecordBatch] = PendingRows()
         self._file = file_io.open_output(path)
-        for piece in container(text, codec.encode(), (), self._sync):
+        for piece in container_pieces(text, codec.encode(), (), self._sync):
             self._file.write(piece)
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.formats.avro_container import BLOCK_BYTES, Block
+from paimonlab.formats.avro_blocks import Block
+from paimonlab.formats.avro_container import BLOCK_BYTES
 from paimonlab.formats.avro_encode import encode_rows
 from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.manifest import ENTRY_SCHEMA, ENTRY_VERSION

@@ -162,10 +162,9 @@ def list_codes(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     """Give each distinct value of a column of lists of texts a number; null is a value."""
     if not pc.any(pc.greater(pc.list_value_length(column), 0)).as_py():
         return codes(column.is_null())
-    import polars as pl  # noqa: PLC0415 - 0.1 s to import; needed only once manifests are read
-
-    joined = pl.Series(pl.from_arrow(column)).list.join("\0")
-    return codes(pa.chunked_array([joined.to_arrow()]))
+    # There is no kernel for large lists.
+    joined = pc.binary_join(column.cast(pa.list_(pa.string())), "\0")
+    return codes(joined)
 
 
 def _survives(entries: pa.Table, referrer: str) -> npt.NDArray[np.bool_]:

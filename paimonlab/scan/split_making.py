@@ -212,12 +212,11 @@ def _order(
 def file_metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFileMeta]:
     """Make values of entries; without statistics, which have done their work."""
     chosen = entries.select([*_META_COLUMNS, *_META_LISTS]).take(pa.array(order))
-    import polars as pl  # noqa: PLC0415 - 0.1 s to import; needed only once manifests are read
-
-    frame = pl.DataFrame(pl.from_arrow(chosen))
-    columns = [frame[name].to_list() for name in _META_COLUMNS]
-    extras = [tuple(names or ()) for names in frame["extra_files"].to_list()]
-    written = [None if names is None else tuple(names) for names in frame["write_cols"].to_list()]
+    columns = [chosen[name].to_pylist() for name in _META_COLUMNS]
+    extras = [tuple(names or ()) for names in chosen["extra_files"].to_pylist()]
+    written = [
+        None if names is None else tuple(names) for names in chosen["write_cols"].to_pylist()
+    ]
     return [
         DataFileMeta(
             file_name=name,

@@ -151,8 +151,9 @@ class _Column:
     def _count(self, present: pa.Array) -> None:
         import polars as pl  # noqa: PLC0415 - 0.1 s to import
 
-        unique = pl.Series(pl.from_arrow(present)).unique()
-        found = np.concatenate([self.hashes, unique.hash(seed=0).to_numpy()])
+        # Hashes first: finding unique values takes threads, which a forked process has not.
+        hashes = pl.Series(pl.from_arrow(present)).hash(seed=0).to_arrow()
+        found = np.concatenate([self.hashes, pc.unique(hashes).to_numpy()])
         self.hashes = np.unique(found)[:_MOST_HASHES]
 
     def _widen(self, present: pa.Array) -> None:

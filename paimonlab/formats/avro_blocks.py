@@ -1,0 +1,60 @@
+"""How records lie in an Avro file: a head, then blocks.
+
+Source: https://avro.apache.org/docs/1.12.0/specification/#object-container-files
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+MAGIC = b"Obj\x01"
+SYNC_BYTES = 16
+"""Of the marker behind the head and each block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some records of a container, decompressed."""
+
+    record_count: int
+    data: bytes
+
+
+def container_pieces(
+    schema: bytes,
+    codec: bytes,
+    blocks: Iterable[Block],
+    sync: bytes,
+    more: Mapping[str, bytes] = MappingProxyType({}),
+) -> Iterator[bytes]:
+    """Yield the pieces of a file: head, then blocks, whose data is compressed already."""
+    header = {"avro.schema": schema, "avro.codec": codec, **more}
+    yield MAGIC
+    yield encoded_long(len(header))
+    for key, value in header.items():
+        yield encoded_long(len(key)) + key.encode()
+        yield encoded_long(len(value)) + value
+    yield encoded_long(0)
+    yield sync
+    for block in blocks:
+        yield block_head(block)
+        yield block.data
+        yield sync
+
+
+def block_head(block: Block) -> bytes:
+    """Return what stands before the bytes of a block."""
+    return encoded_long(block.record_count) + encoded_long(len(block.data))
+
+
+def encoded_long(value: int) -> bytes:
+    """Return a number as Avro has it."""
+    zigzag = (value << 1) ^ (value >> 63)
+    encoded = bytearray()
+    while zigzag > 0x7F:
+        encoded.append(zigzag & 0x7F | 0x80)
+        zigzag >>= 7
+    encoded.append(zigzag)
+    return bytes(encoded)
