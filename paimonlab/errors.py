@@ -20,6 +20,7 @@ PaimonError
 ├── CorruptError                    a file of the table is not what it must be
 │   ├── CorruptMetadataError        a metadata file that does not follow the format
 │   └── CorruptDataError            a data file that is damaged, cut, missing or not as described
+├── ForkedProcessError              begun in another process, this one was forked from it
 ├── PostCommitError                 the commit landed, later work failed
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
@@ -284,6 +285,21 @@ class CorruptMetadataError(CorruptError):
 
 class CorruptDataError(CorruptError):
     """A data file is missing, cut, damaged or not what metadata says of it."""
+
+
+class ForkedProcessError(PaimonError):
+    """What was begun in one process cannot go on in one that was forked from it."""
+
+    def __init__(self, what: str, instead: str) -> None:
+        self.what = what
+        self.instead = instead
+        super().__init__(what, instead)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} belongs to the process that made it, and this one was forked from it: "
+            f"{self.instead}, or start workers with multiprocessing.get_context('spawn')"
+        )
 
 
 class PostCommitError(PaimonError):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.compact.row_order import FittedOrder, RowOrder
+from paimonlab.storage.forks import scratch_folder
 
 Batches: TypeAlias = Iterable[pa.RecordBatch]
 
@@ -91,7 +91,7 @@ def sorted_rows(
     sample = _sampled(source.read(order.names), chance, rng)
     fitted = order.fitted(sample)
     bounds = _bounds(np.sort(fitted.keys(sample)), count)
-    with TemporaryDirectory(prefix="paimonlab-sort-", dir=folder) as scratch:
+    with scratch_folder("paimonlab-sort-", folder) as scratch:
         paths = [Path(scratch, f"{number}.arrow") for number in range(len(bounds) + 1)]
         with ExitStack() as stack:
             writers = [

@@ -9,8 +9,11 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
+from paimonlab.storage.forks import Home
+
 T = TypeVar("T")
 
+_HALF_READ = ("a scan that has begun", "scan anew here")
 _WAIT_SECONDS = 0.2
 """How often a thread that waits for room looks whether anybody still wants its work."""
 
@@ -30,12 +33,16 @@ def in_threads(
     Notes
     -----
     At most two items a thread wait to be taken. When the iterator is closed, or a source
-    raises, the other sources stop at their next item. An error is raised here as it was.
+    raises, the other sources stop at their next item. An error is raised here as it was. In a
+    process that is forked meanwhile the iterator raises `ForkedProcessError`.
     """
+    home = Home()
     count = min(threads or os.cpu_count() or 1, len(sources))
     if count <= 1:
         for source in sources:
-            yield from source()
+            for item in source():
+                yield item
+                home.check(*_HALF_READ)
         return
     feed = _Feed(sources, room=2 * count)
     # Daemons: a reader that nobody closed must not keep the interpreter from ending.
@@ -46,13 +53,20 @@ def in_threads(
     try:
         for worker in workers:
             worker.start()
-        yield from feed
+        for item in feed:
+            yield item
+            home.check(*_HALF_READ)
     finally:
-        feed.stop()
-        # When the interpreter ends, daemons stand still for good: nobody may wait for them.
-        if not sys.is_finalizing():
-            for worker in workers:
-                worker.join()
+        if home.is_here:  # else neither the threads are, nor are the locks they held let go
+            _end(feed, workers)
+
+
+def _end(feed: _Feed[T], workers: Sequence[threading.Thread]) -> None:
+    feed.stop()
+    # When the interpreter ends, daemons stand still for good: nobody may wait for them.
+    if not sys.is_finalizing():
+        for worker in workers:
+            worker.join()
 
 
 class _Feed(Generic[T]):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -19,13 +17,14 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import connect as open_catalog
-from paimonlab.errors import PaimonError, UnsupportedError
+from paimonlab.errors import ForkedProcessError, PaimonError, UnsupportedError
 from paimonlab.secrets import redacted
 from paimonlab.spark.bridge import Bridge
 from paimonlab.spark.catalog import register
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.noise import quiet
 from paimonlab.spark.remote import VARIABLE, is_remote
+from paimonlab.storage.forks import delete_at_exit, renew_in_children
 
 logger = logging.getLogger(__name__)
 
@@ -109,13 +108,34 @@ def connect(
     return active
 
 
+class _Inherited:
+    """The Spark that was there when this process was forked: its connections are in use."""
+
+    context: SparkContext | None = None
+
+    def renew(self) -> None:
+        """Remember it."""
+        self.context = SparkContext._active_spark_context
+
+
+_inherited = _Inherited()
+renew_in_children(_inherited)
+
+
 def existing_session() -> SparkSession | None:
     """Return the active session, or the default one when called from another thread.
 
     None if no Spark runs in this process; a client of Spark Connect does not count.
+
+    Raises
+    ------
+    ForkedProcessError
+        If it is that of the process this one was forked from.
     """
     if SparkContext._active_spark_context is None:
         return None
+    if SparkContext._active_spark_context is _inherited.context:
+        raise ForkedProcessError("a Spark session", "use Spark there")
     with _environment(_CLASSIC):
         return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
 
@@ -191,7 +211,7 @@ def _default_memory() -> str:
 
 def _scratch_folder() -> str:
     folder = tempfile.mkdtemp(prefix="paimonlab-spark-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    delete_at_exit(folder)
     return folder
 
 

@@ -7,8 +7,6 @@ paimonlab needs (pyarrow, numpy, …) have to be installed where executors run.
 
 from __future__ import annotations
 
-import atexit
-import shutil
 import threading
 import weakref
 import zipfile
@@ -18,6 +16,7 @@ from tempfile import mkdtemp
 from pyspark import SparkContext
 
 import paimonlab
+from paimonlab.storage.forks import delete_at_exit
 
 _lock = threading.Lock()
 _shipped: weakref.WeakSet[SparkContext] = weakref.WeakSet()
@@ -29,7 +28,7 @@ def ship(context: SparkContext) -> None:
         if context in _shipped:
             return
         folder = Path(mkdtemp(prefix="paimonlab-ship-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        delete_at_exit(str(folder))
         context.addPyFile(str(_zipped(Path(paimonlab.__file__).parent, folder)))
         _shipped.add(context)
 

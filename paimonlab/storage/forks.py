@@ -7,9 +7,20 @@ all children, locks may be held by threads that are not there, open files share 
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count as counted
+from tempfile import mkdtemp
+from typing import Any, Protocol
 from uuid import uuid4
+
+import pyarrow as pa
+
+from paimonlab.errors import ForkedProcessError
 
 _forks = 0
 
@@ -22,13 +33,114 @@ def fork_count() -> int:
     return _forks
 
 
-def _count_fork() -> None:
+class Renewable(Protocol):
+    """What many threads of a process share."""
+
+    def renew(self) -> None:
+        """Make it good for a child, though a thread that is not there may be at work on it."""
+
+
+_renewables: weakref.WeakSet[Renewable] = weakref.WeakSet()
+_outputs: weakref.WeakSet[pa.NativeFile] = weakref.WeakSet()
+
+
+def renew_in_children(shared: Renewable) -> None:
+    """Let `Renewable.renew` be called first of all in a forked child."""
+    _renewables.add(shared)
+
+
+def kept_from_children(output: pa.NativeFile) -> pa.NativeFile:
+    """Return a file that is being written, which a forked child can do nothing to.
+
+    The child has it open, too, at the same place; what it writes, and be it that a writer is
+    forgotten, goes nowhere.
+    """
+    _outputs.add(output)
+    return output
+
+
+def _begin_child() -> None:
     global _forks  # noqa: PLW0603 - it belongs to the process
     _forks += 1
+    for shared in list(_renewables):
+        shared.renew()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for output in list(_outputs):
+        if not output.closed:
+            os.dup2(nowhere, output.fileno())
+    os.close(nowhere)
 
 
 if hasattr(os, "register_at_fork"):  # systems without fork have none
-    os.register_at_fork(after_in_child=_count_fork)
+    os.register_at_fork(after_in_child=_begin_child)
+
+
+class Home:
+    """The process in which something was made that no other may use."""
+
+    __slots__ = ("_forks",)
+
+    def __init__(self) -> None:
+        self._forks = _forks
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this is that process, not one that was forked from it."""
+        return self._forks == _forks
+
+    def check(self, what: str, instead: str) -> None:
+        """Refuse what only that process may do.
+
+        Parameters
+        ----------
+        what
+            Belongs there, such as "a writer of db.t".
+        instead
+            What to do in this process.
+
+        Raises
+        ------
+        ForkedProcessError
+            If this is another one.
+        """
+        if self._forks != _forks:
+            raise ForkedProcessError(what, instead)
+
+
+def at_exit(action: Callable[..., object], *arguments: Any) -> None:
+    """Do something when this process ends, but not when one that was forked from it does."""
+    home = Home()
+
+    def act() -> None:
+        if home.is_here:
+            action(*arguments)
+
+    atexit.register(act)
+
+
+def delete_at_exit(folder: str) -> None:
+    """Delete a folder when this process ends; a failure does not matter."""
+    at_exit(shutil.rmtree, folder, True)  # noqa: FBT003 - errors are ignored
+
+
+@contextmanager
+def scratch_folder(prefix: str, parent: str | None = None) -> Iterator[str]:
+    """Make a folder that is there for a while; a forked child leaves it alone.
+
+    Parameters
+    ----------
+    prefix
+        What its name begins with.
+    parent
+        Where it is made; None: where the system has such folders.
+    """
+    home = Home()
+    folder = mkdtemp(prefix=prefix, dir=parent)
+    try:
+        yield folder
+    finally:
+        if home.is_here:
+            shutil.rmtree(folder)
 
 
 class UniqueNames:

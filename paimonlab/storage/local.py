@@ -22,6 +22,7 @@ from typing import Literal
 import pyarrow as pa
 
 from paimonlab.storage.file_io import FileStatus
+from paimonlab.storage.forks import kept_from_children
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class LocalFileIO:
             with contextlib.suppress(FileNotFoundError):
                 os.close(os.open(path, _NEW, 0o644))
                 with _undone(path):
-                    return pa.OSFile(path, "wb")  # writes without the GIL
+                    return kept_from_children(pa.OSFile(path, "wb"))  # writes without the GIL
 
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file."""

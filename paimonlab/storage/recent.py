@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
+from paimonlab.storage.forks import renew_in_children
+
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -18,6 +20,14 @@ class Recent(Generic[Key, Value]):
         self._limit_bytes = limit_bytes
         self._size_bytes = 0
         self._values: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._lock = threading.Lock()
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """Go on in a forked child: with what is there, unless a thread was just changing it."""
+        if self._lock.locked():
+            self._values = OrderedDict()
+            self._size_bytes = 0
         self._lock = threading.Lock()
 
     def get(self, key: Key) -> Value | None:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from paimonlab.maintenance.partition_expiry import PartitionExpireOptions
 from paimonlab.maintenance.retention import ExpireOptions
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage.forks import Home
 from paimonlab.table.auto_tags import AutoTagOptions
 from paimonlab.table.consumers import ConsumerOptions
 from paimonlab.table.expiring import expire_by_options
@@ -41,6 +42,7 @@ class Upkeep:
         self._partitions_checked = datetime.now()  # noqa: DTZ005 - partitions have no zone
         self._tags = parts.options.slice(AutoTagOptions)
         self._is_async = parts.options.slice(ExpireOptions).mode.lower() == "async"
+        self._home = Home()
         self._pool: ThreadPoolExecutor | None = None
         self._pending: Future[None] | None = None
 
@@ -49,6 +51,8 @@ class Upkeep:
         if not self._is_async:
             self._run(snapshot)
             return
+        if not self._home.is_here:  # the thread is in another process
+            self._home, self._pool, self._pending = Home(), None, None
         if self._pending is not None:
             if not self._pending.done():
                 return

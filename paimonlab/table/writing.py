@@ -12,6 +12,7 @@ from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partition import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.storage.forks import Home
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.key_index import KeyIndex, known_keys
@@ -40,10 +41,25 @@ class Writer:
     """
 
     def __init__(self, parts: TableParts, user: str) -> None:
-        self.user = user
-        """The commit user; with a rising identifier it makes commits idempotent."""
+        self._user = user
+        self._home = Home()
         self._parts = parts
         self._writer = new_table_writer(parts, user=user)
+
+    @property
+    def user(self) -> str:
+        """The commit user; with a rising identifier it makes commits idempotent.
+
+        Raises
+        ------
+        ForkedProcessError
+            If this process was forked from the one that made the writer: of commits of two
+            processes by one user with one identifier the second is taken for the first.
+        """
+        self._home.check(
+            f"a writer of {self._parts.name}", "make a writer here, table.new_writer()"
+        )
+        return self._user
 
     def write(self, data: Any, *, row_kinds: str | None = None) -> None:
         """Take rows, as `Table.write` does; nothing is visible before a commit."""

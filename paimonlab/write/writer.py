@@ -23,6 +23,7 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.fields import VALUE_KIND
 from paimonlab.storage import FileIO
+from paimonlab.storage.forks import Home
 from paimonlab.write.buckets import Group
 from paimonlab.write.compactions import BucketCompactions
 from paimonlab.write.file_targets import changelog_target, data_target
@@ -97,6 +98,7 @@ class TableWriter:
         self._changelogs: defaultdict[_Bucket, list[DataFileMeta]] = defaultdict(list)
         self._changelog_targets: dict[_Bucket, FileTarget] = {}
         self._handed_over = False
+        self._home = Home()
 
     def __enter__(self) -> Self:
         return self
@@ -124,7 +126,10 @@ class TableWriter:
         ------
         DataError
             If the rows do not fit the table. Nothing of this writer becomes visible then.
+        ForkedProcessError
+            If this process was forked from the one that made the writer.
         """
+        self._check_process()
         for batch in batches_of(data):
             if batch.num_rows:
                 plan = self._plan
@@ -150,7 +155,13 @@ class TableWriter:
         list of CommitMessage
             One a bucket that has new files, then one a bucket that was compacted; [] when nothing
             was written.
+
+        Raises
+        ------
+        ForkedProcessError
+            If this process was forked from the one that made the writer.
         """
+        self._check_process()
         self._flush(everything=True)
         for bucket, writer in self._open.items():
             self._files[bucket] += writer.close()
@@ -178,7 +189,13 @@ class TableWriter:
         return messages
 
     def abort(self) -> None:
-        """Throw away what was gathered and delete the files not yet handed over."""
+        """Throw away what was gathered and delete the files not yet handed over.
+
+        In a process that was forked from the one that made the writer nothing is done: the files
+        are not its own.
+        """
+        if not self._home.is_here:
+            return
         self._buffer.clear()
         self._buffered_bytes = 0
         for writer in self._open.values():
@@ -195,6 +212,10 @@ class TableWriter:
             for file in files:
                 self._file_io.delete(self._changelog_targets[bucket].path_of(file))
         self._changelogs.clear()
+
+    def _check_process(self) -> None:
+        name = self._plan.table_name
+        self._home.check(f"a writer of {name}", "make a writer here, table.new_writer()")
 
     def _flush(self, *, everything: bool) -> None:
         if not self._buffer:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import tempfile
 
 from paimonlab.catalog import Catalog, connect
@@ -12,6 +10,7 @@ from paimonlab.notebook.connection import DEFAULT_CATALOG, Connection, make_curr
 from paimonlab.notebook.demo_tables import EVENTS, ORDERS, make_tables
 from paimonlab.secrets import without_credentials
 from paimonlab.storage import LocalFileIO
+from paimonlab.storage.forks import delete_at_exit
 
 
 def demo(warehouse: str | os.PathLike[str] | None = None) -> Connection:
@@ -41,5 +40,5 @@ def demo(warehouse: str | os.PathLike[str] | None = None) -> Connection:
 def _temporary() -> Catalog:
     """Make a warehouse that no crash of the machine has to spare."""
     folder = tempfile.mkdtemp(prefix="paimonlab-demo-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    delete_at_exit(folder)
     return Catalog(folder, LocalFileIO(durability="none"))

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from paimonlab.errors import SnapshotNotFoundError, SnapshotReplacedError
 from paimonlab.scan.following import Act, Position, Seen, next_act, ripe_at, watermark_of
+from paimonlab.storage.forks import Home
 from paimonlab.table.following.progress import Progress
 from paimonlab.table.following.source import ChangeSource
 from paimonlab.table.following.start import first_state
@@ -94,6 +95,7 @@ class Follower(Iterator[ChangeBatch]):
         self._is_closed = False
         self._is_ended = False
         self._reading = threading.Lock()
+        self._home = Home()
 
     def __repr__(self) -> str:
         return f"<paimonlab.Follower of {self._source.parts.name} at {self._position}>"
@@ -124,6 +126,8 @@ class Follower(Iterator[ChangeBatch]):
             If changes expired before they were read.
         SnapshotReplacedError
             If the table was rolled back behind what was read, or made anew.
+        ForkedProcessError
+            If this process was forked from the one that made the follower.
         """
         while (batch := self.poll()) is None:
             if self.is_ended:
@@ -134,6 +138,7 @@ class Follower(Iterator[ChangeBatch]):
 
     def poll(self) -> ChangeBatch | None:
         """Return the next rows; None if there are none now. Errors are those of iterating."""
+        self._check_process()
         with self._reading:
             while not self.is_ended:
                 self._record()
@@ -147,15 +152,19 @@ class Follower(Iterator[ChangeBatch]):
 
     def commit(self) -> None:
         """Say that all rows handed out were dealt with: a consumer's progress is written now."""
+        self._check_process()
         self._record()
 
     def wake(self) -> None:
         """Let a follower that waits look for a snapshot now; any thread may call it."""
+        self._check_process()
         self._woken.set()
 
     def close(self) -> None:
         """Stop; a thread that waits for rows gets none. The last batch does not count as done."""
         self._is_closed = True
+        if not self._home.is_here:
+            return  # a thread that is not there may hold what is locked
         self._woken.set()
         if self._reading.acquire(blocking=False):
             try:
@@ -175,6 +184,10 @@ class Follower(Iterator[ChangeBatch]):
         if error is None:
             self.commit()
         self.close()
+
+    def _check_process(self) -> None:
+        name = self._source.parts.name
+        self._home.check(f"a follower of {name}", "follow anew from its position here")
 
     def _record(self) -> None:
         if self._progress is not None:
