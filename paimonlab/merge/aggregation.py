@@ -203,11 +203,16 @@ def _one_by_one(
 
 
 def _joined(column: pa.Array, members: Members, delimiter: str) -> pa.Array:
+    """Join the texts of each group; empty ones add nothing, as in Java Paimon since 1.4."""
     valued = with_values(column, members)
     texts = column.take(pa.array(valued.positions))
-    bounds = np.concatenate([[0], valued.ends]).astype(np.int32)
-    is_empty = np.concatenate([valued.lengths == 0, [False]])
-    offsets = pa.array(bounds, mask=is_empty if is_empty.any() else None)
+    bounds = np.concatenate([[0], valued.ends])
+    adds = pc.greater(pc.binary_length(texts), 0)
+    if not pc.all(adds).as_py():
+        texts = texts.filter(adds)
+        bounds = np.concatenate([[0], np.cumsum(adds.to_numpy(zero_copy_only=False))])[bounds]
+    has_none = np.concatenate([valued.lengths == 0, [False]])
+    offsets = pa.array(bounds.astype(np.int32), mask=has_none if has_none.any() else None)
     return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), delimiter)
 
 

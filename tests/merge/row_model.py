@@ -69,7 +69,7 @@ class Function:
             case "bool_or":
                 return old or new
             case "listagg":
-                return old + self.options["delimiter"] + new
+                return old + self.options["delimiter"] + new if old and new else old + new
             case "collect":
                 return old + new
             case "merge_map":
