@@ -66,6 +66,7 @@ FALLBACK_KEYS: Mapping[str, str] = {
     "partial-update.ignore-delete": "ignore-delete",
     "orc.write.batch-size": "write.batch-size",
     "parquet.variant.shreddingSchema": "variant.shreddingSchema",
+    "blob.stored-descriptor-fields": "blob-descriptor-field",
 }
 """Former keys and what they are called now."""
 

@@ -4,8 +4,8 @@ A line is: key, kind, default (``-``: none), for an enumeration its values. ``*`
 for a name. Of the implemented enumerations the values marked ``*`` are built.
 
 Source: the generated option tables of the documentation of apache/paimon@5dacde5, and
-``org.apache.paimon.CoreOptions`` for those the documentation leaves out. ``write.isolation`` is
-known to paimonlab alone.
+``org.apache.paimon.CoreOptions`` for those the documentation leaves out, of 1.3.1 and 1.4.2, too.
+``write.isolation`` is known to paimonlab alone.
 """
 
 from __future__ import annotations
@@ -209,6 +209,8 @@ blob-as-descriptor  boolean  false
 blob-compaction.enabled  boolean  false
 blob-descriptor-field  string  -
 blob-descriptor.source-table  string  -
+blob-external-storage-field  string  -
+blob-external-storage-path  string  -
 blob-field  string  -
 blob-view-field  string  -
 blob-view.resolve.enabled  boolean  true
@@ -268,6 +270,7 @@ scan.ignore-lost-files  boolean  false
 scan.partitions  string  -
 scan.plan-auto-tag-for-read.time-retained  duration  -
 stream-scan-mode  enum  none  none|compact-bucket-table|file-monitor
+streaming-read-mode  enum  file  log|file
 """
 """Other values than the default change what is read."""
 
@@ -375,6 +378,9 @@ local-merge-buffer-size  memory  -
 local-sort.max-num-file-handles  int  128
 log.changelog-mode  string  auto
 log.consistency  string  transactional
+log.format  string  debezium-json
+log.ignore-delete  boolean  false
+log.key.format  string  json
 lookup-wait  boolean  true
 lookup.async  boolean  false
 lookup.async-thread-number  int  16
@@ -392,6 +398,7 @@ lookup.continuous.discovery-interval  duration  -
 lookup.dynamic-partition.refresh-interval  duration  1 h
 lookup.dynamic-partition.refresh.async  boolean  false
 lookup.hash-load-factor  float  0.75
+lookup.local-file-type  enum  sort  sort|hash
 lookup.merge-buffer-size  memory  8 mb
 lookup.merge-records-threshold  int  1024
 lookup.refresh.async  boolean  false
