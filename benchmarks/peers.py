@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.interop.java_build import JavaMissingError, JavaTools, fetch_jars
+from tests.interop.java_build import JavaMissingError, JavaTools, release_jars
 
 HERE = Path(__file__).parent
 REQUIREMENTS = {
@@ -47,7 +47,7 @@ class Engine:
     def version(self) -> str:
         """Say which version this is."""
         if self.python is None:
-            return "1.3.1"
+            return self.name.removeprefix("Java ")
         names = [r.split("[")[0].split("==")[0] for r in REQUIREMENTS.get(self.name, [self.name])]
         code = f"import importlib.metadata as m; print(*[m.version(n) for n in {names}])"
         if self.name == "paimonlab":  # perhaps imported from a checkout
@@ -60,8 +60,8 @@ class Engine:
 
 def engine(name: str, folder: Path) -> Engine | None:
     """Install an engine into ``folder`` if it is not there; None: it cannot be had."""
-    if name == "Java":
-        return _java(folder)
+    if name.startswith("Java "):
+        return _java(name, folder)
     python = sys.executable
     if name in REQUIREMENTS:
         python = _environment(folder / name.replace(" ", "-"), REQUIREMENTS[name])
@@ -80,18 +80,18 @@ def _environment(folder: Path, requirements: Sequence[str]) -> str:
     return str(python)
 
 
-def _java(folder: Path) -> Engine | None:
+def _java(name: str, folder: Path) -> Engine | None:
     try:
         tools = JavaTools.find()
-        jars = fetch_jars(tools, HERE.parent / "tests" / "interop" / "pom.xml")
+        jars = release_jars(tools, name.removeprefix("Java "))
     except JavaMissingError as error:
-        print(f"Java is left out: {error}", flush=True)
+        print(f"{name} is left out: {error}", flush=True)
         return None
-    classes = folder / "java"
+    classes = folder / name.replace(" ", "-")
     classes.mkdir(parents=True, exist_ok=True)
     source = HERE / "java" / "PaimonBench.java"
     compile_ = [tools.javac, "-nowarn", "-cp", f"{jars}/*", "-d", str(classes), str(source)]
     subprocess.run(compile_, check=True)
     opens = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("nio", "lang", "util")]
     run = (tools.java, "-Xmx6g", *opens, "-cp", f"{classes}:{jars}/*", "PaimonBench")
-    return Engine("Java", None, run)
+    return Engine(name, None, run)

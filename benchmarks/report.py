@@ -65,7 +65,10 @@ def machine() -> str:
 
 def document(outcomes: Outcomes, versions: Mapping[str, str], rows: int, load: float) -> str:
     """Return the whole page."""
-    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    named = ", ".join(
+        name if name.endswith(version) else f"{name} {version}"
+        for name, version in versions.items()
+    )
     return f"""# Benchmarks
 
 Made by `make bench` on {datetime.now(UTC):%Y-%m-%d}: {machine()}; load average {load:.1f} when it began.

@@ -47,7 +47,11 @@ WORKS = (
 LONG = frozenset({"stream", "lookup_changelog", "compact_bucket"})
 """Works of one repetition."""
 
-ENGINES = ("paimonlab", "pypaimon", "pypaimon native", "Java", "deltalake", "pyiceberg", "pyarrow")
+ENGINES = (
+    *("paimonlab", "pypaimon", "pypaimon native", "Java 1.3.1", "Java 1.4.2"),
+    *("deltalake", "pyiceberg", "pyarrow"),
+)
+"""Java 1.4.2 is the newest that can be had; most who run Java have 1.3."""
 MODULES = {
     "paimonlab": "paimonlab",
     "pypaimon": "pypaimon",

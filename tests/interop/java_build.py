@@ -3,8 +3,9 @@
 The folder is ``$PAIMONLAB_CACHE/interop``, else ``interop`` in paimonlab's folder of the user's
 cache. What was built is used again until the sources here change.
 
-``$PAIMONLAB_INTEROP_VERSION`` names another release of Java Paimon to run, say 1.1.1. The classes
-are compiled with the one of ``pom.xml``: what an older release does not have fails when called.
+The classes are compiled with the release of ``pom.xml``, and run with any: what another release
+does not have fails when called. ``$PAIMONLAB_INTEROP_VERSION`` names the releases of Java Paimon to
+run, say ``1.1.1`` or ``1.3.1,1.4.2``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,16 @@ from pathlib import Path
 
 _HERE = Path(__file__).parent
 _RELEASE = 17
+COMPILED_WITH = "1.3.1"
+"""The release in ``pom.xml``."""
+NEWEST = "1.4.2"
+RELEASES = (COMPILED_WITH, NEWEST)
+"""Releases of Java Paimon that judge."""
+
+
+def is_since_1_4(release: str) -> bool:
+    """Whether a release leaves empty texts out of ``listagg``, and keeps values of removed rows."""
+    return tuple(map(int, release.split(".")))[:2] >= (1, 4)
 
 
 class JavaMissingError(Exception):
@@ -66,8 +77,15 @@ def cache_folder() -> Path:
     return Path(base, "paimonlab", "interop")
 
 
-def class_path(tools: JavaTools) -> str:
+def class_path(tools: JavaTools, release: str = COMPILED_WITH) -> str:
     """Build what is not built yet.
+
+    Parameters
+    ----------
+    tools
+        To build with.
+    release
+        Of Java Paimon, to run.
 
     Returns
     -------
@@ -82,8 +100,7 @@ def class_path(tools: JavaTools) -> str:
     pom, sources = _HERE / "pom.xml", sorted((_HERE / "java").glob("*.java"))
     resources = sorted((_HERE / "java").glob("*.xml"))
     jars = fetch_jars(tools, pom)
-    version = other_release()
-    running = fetch_jars(tools, pom, f"-Dpaimon.version={version}") if version else jars
+    running = release_jars(tools, release)
 
     def compile_sources(folder: Path) -> None:
         release = ["--release", str(_RELEASE), "-encoding", "UTF-8"]
@@ -95,9 +112,15 @@ def class_path(tools: JavaTools) -> str:
     return os.pathsep.join([str(classes), f"{running}/*"])
 
 
-def other_release() -> str | None:
-    """Return the release to run instead of that of ``pom.xml``."""
-    return os.environ.get("PAIMONLAB_INTEROP_VERSION") or None
+def chosen_releases() -> tuple[str, ...]:
+    """Return the releases that ``$PAIMONLAB_INTEROP_VERSION`` names; none: the tests choose."""
+    return tuple(filter(None, os.environ.get("PAIMONLAB_INTEROP_VERSION", "").split(",")))
+
+
+def release_jars(tools: JavaTools, release: str) -> Path:
+    """Return the folder of the jars of a release of Java Paimon, and of what it needs."""
+    settings = () if release == COMPILED_WITH else (f"-Dpaimon.version={release}",)
+    return fetch_jars(tools, _HERE / "pom.xml", *settings)
 
 
 def fetch_jars(tools: JavaTools, pom: Path, *settings: str) -> Path:
