@@ -48,13 +48,14 @@ lint: $(INSTALLED) ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports --no-cache
 
 .PHONY: bench
-bench: java ## compare with pypaimon, Java Paimon, deltalake and pyiceberg; BENCH='--help' passes arguments
+bench: java ## compare with pypaimon, Java Paimon 1.3.1 and 1.4.2, deltalake and pyiceberg; BENCH='--help' passes arguments
 	$(BIN)/python -m benchmarks.run $(BENCH)
 	$(if $(BENCH),,$(BIN)/python -m benchmarks.growth)
 
 .PHONY: interop
-interop: java ## live tests against Java Paimon 1.3.1 and 0.9; fails without JDK and Maven
-	PAIMONLAB_INTEROP=require $(BIN)/python -m pytest -m interop tests
+interop: java ## live tests against Java Paimon 1.3.1, 1.4.2 and 0.9; fails without JDK and Maven
+	PAIMONLAB_INTEROP=require PAIMONLAB_INTEROP_VERSION=$${PAIMONLAB_INTEROP_VERSION:-1.3.1,1.4.2} \
+	  $(BIN)/python -m pytest -m interop tests
 
 .PHONY: labextension
 labextension: $(INSTALLED) ## build the JupyterLab extension anew after a change of its modules

@@ -1,4 +1,10 @@
-"""Java Paimon for the tests here: one JVM for all of them."""
+"""Java Paimon for the tests here: one JVM for each release, one at a time.
+
+Most tests ask Java Paimon 1.3.1. Those marked ``every_release`` ask each release that judges;
+those marked ``releases`` the ones they name; those marked ``in_turn`` run n times, with 1.3.1 and
+with 1.4.2 in turn. With ``$PAIMONLAB_INTEROP_VERSION``, as ``make interop`` sets it, all ask the
+releases that it names, of which tests marked ``releases`` keep to theirs.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +16,33 @@ from typing import NoReturn
 import pytest
 
 import paimonlab
-from tests.interop.java_build import JavaMissingError, JavaTools
+from tests.interop.java_build import (
+    COMPILED_WITH,
+    RELEASES,
+    JavaMissingError,
+    JavaTools,
+    chosen_releases,
+)
 from tests.interop.oracle import JavaPaimon, Oracle
 from tests.interop.pair import Pair
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Let each test ask its releases, all tests of one before those of the next."""
+    if "oracle" not in metafunc.fixturenames:
+        return
+    chosen, marker = chosen_releases(), metafunc.definition.get_closest_marker
+    if only := marker("releases"):
+        releases = tuple(one for one in only.args if one in (chosen or RELEASES))
+    elif marker("every_release") or marker("in_turn"):
+        releases = chosen or RELEASES
+    else:
+        releases = chosen or (COMPILED_WITH,)
+    if runs := marker("in_turn"):
+        asked = [(releases[number % len(releases)], number) for number in range(*runs.args)]
+        metafunc.parametrize(("oracle", "number"), asked, indirect=["oracle"], scope="session")
+    else:
+        metafunc.parametrize("oracle", releases, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
@@ -25,10 +55,14 @@ def java_tools() -> JavaTools:
 
 
 @pytest.fixture(scope="session")
-def oracle(java_tools: JavaTools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
-    """Start Java Paimon 1.3.1, fetching it at first."""
+def oracle(
+    request: pytest.FixtureRequest,
+    java_tools: JavaTools,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Oracle]:
+    """Start a release of Java Paimon, fetching it at first."""
     try:
-        started = Oracle(java_tools, tmp_path_factory.mktemp("java"))
+        started = Oracle(java_tools, tmp_path_factory.mktemp("java"), request.param)
     except JavaMissingError as missing:
         without_java(missing)
     yield started

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from tests.interop.java_build import JavaTools, class_path, other_release
+from tests.interop.java_build import COMPILED_WITH, JavaTools, class_path
 from tools import short_java
 
 _JVM_OPTIONS = (
@@ -38,13 +38,14 @@ class JavaError(Exception):
 
 
 class Oracle:
-    """One JVM; close it."""
+    """One JVM with one release of Java Paimon; close it."""
 
-    def __init__(self, tools: JavaTools, scratch: Path) -> None:
+    def __init__(self, tools: JavaTools, scratch: Path, release: str = COMPILED_WITH) -> None:
+        self.release = release
         options = [*_JVM_OPTIONS, f"-Djava.io.tmpdir={scratch}"]
-        if other_release():
+        if release != COMPILED_WITH:
             options += _UNVERIFIED
-        command = [tools.java, *options, "-cp", class_path(tools), "PaimonOracle"]
+        command = [tools.java, *options, "-cp", class_path(tools, release), "PaimonOracle"]
         self._log = (scratch / "java.err").open("wb")
         self._process = subprocess.Popen(
             command,
@@ -98,6 +99,7 @@ class JavaPaimon:
 
     def __init__(self, oracle: Oracle, warehouse: Path) -> None:
         self._oracle = oracle
+        self.release = oracle.release
         self._warehouse = str(warehouse)
 
     def __call__(self, op: str, **arguments: Any) -> Any:

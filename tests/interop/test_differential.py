@@ -89,7 +89,9 @@ class Walk:
     features: frozenset[str] = FEATURES
 
     def __post_init__(self) -> None:
-        self.definition = random_definition(self.rng, self.features)
+        self.definition = random_definition(self.rng, self.features).for_release(
+            self.pair.java.release
+        )
         made = self.definition
         creator = self.side()
         self.pair.create(
@@ -359,7 +361,7 @@ def kept_seeds() -> list[int]:
     return [int(line.split()[0]) for line in lines if line[:1].isdigit()]
 
 
-@pytest.mark.parametrize("number", range(SEEDS))
+@pytest.mark.in_turn(SEEDS)
 def test_both_and_a_plain_twin_agree(pair: Pair, seed: int, number: int) -> None:
     Walk(pair, np.random.default_rng([seed, number])).go()
 

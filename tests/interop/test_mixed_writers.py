@@ -13,7 +13,7 @@ import pytest
 from tests.interop.pair import KIND, SIDES, Pair, Side, random_rows
 from tests.java_values import unordered
 
-pytestmark = pytest.mark.interop
+pytestmark = [pytest.mark.interop, pytest.mark.every_release]
 
 COLUMNS = {"k": "INT NOT NULL", "v": "STRING", "d": "DECIMAL(20, 2)"}
 APPEND: list[tuple[list[str], Mapping[str, str]]] = [

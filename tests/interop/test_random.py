@@ -267,7 +267,7 @@ class Walk:
         )
 
 
-@pytest.mark.parametrize("number", range(TABLES))
+@pytest.mark.in_turn(TABLES)
 def test_a_random_table_is_what_the_model_says(pair: Pair, seed: int, number: int) -> None:
     walk = Walk(pair, np.random.default_rng([seed, number]))
     acts = [

@@ -13,6 +13,8 @@ from tests.java_values import java_rows, unordered
 COLUMNS = {"a": "INT", "b": "STRING", "p": "INT"}
 TRACKED = {"row-tracking.enabled": "true"}
 EVOLVING = {**TRACKED, "data-evolution.enabled": "true"}
+pytestmark = [pytest.mark.interop, pytest.mark.every_release]
+
 IDS = ("_ROW_ID", "_SEQUENCE_NUMBER")
 
 

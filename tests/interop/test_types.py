@@ -8,7 +8,7 @@ import pytest
 
 from tests.interop.pair import SIDES, Pair, Side, random_rows
 
-pytestmark = pytest.mark.interop
+pytestmark = [pytest.mark.interop, pytest.mark.every_release]
 
 PRIMITIVES = {
     "f_boolean": "BOOLEAN",

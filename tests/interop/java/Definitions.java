@@ -1,9 +1,14 @@
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.paimon.CoreOptions;
 import org.apache.paimon.catalog.Catalog;
+import org.apache.paimon.iceberg.IcebergOptions;
+import org.apache.paimon.options.ConfigOption;
 import org.apache.paimon.schema.Schema;
 import org.apache.paimon.schema.SchemaChange;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.paimon.types.DataType;
 import org.apache.paimon.types.DataTypeJsonParser;
@@ -18,6 +23,21 @@ final class Definitions {
         JsonNode complete = json.deepCopy();
         addFieldIds(complete, new int[] {1_000_000}); // the table gives its own
         return DataTypeJsonParser.parseDataType(complete);
+    }
+
+    /** Keys of the options of tables: {@code [[key, keys that it had earlier], ...]}. */
+    static Object options(Request request) throws Exception {
+        ArrayNode found = Values.JSON.arrayNode();
+        for (Class<?> declaring : List.of(CoreOptions.class, IcebergOptions.class)) {
+            for (Field field : declaring.getFields()) {
+                if (field.getType() == ConfigOption.class) {
+                    ConfigOption<?> option = (ConfigOption<?>) field.get(null);
+                    ArrayNode earlier = found.addArray().add(option.key()).addArray();
+                    option.fallbackKeys().forEach(one -> earlier.add(one.getKey()));
+                }
+            }
+        }
+        return found;
     }
 
     private static void addFieldIds(JsonNode json, int[] next) {

@@ -44,6 +44,7 @@ public final class PaimonOracle {
 
     static {
         COMMANDS.put("version", request -> Snapshot.class.getPackage().getImplementationVersion());
+        COMMANDS.put("options", Definitions::options);
         COMMANDS.put("create_table", Definitions::createTable);
         COMMANDS.put("alter_table", Definitions::alterTable);
         COMMANDS.put("drop_table", PaimonOracle::dropTable);
