@@ -14,6 +14,7 @@ from unittest import mock
 import pyarrow as pa
 
 from paimonlab.storage import FileIO, FileStatus
+from paimonlab.storage.file_io import METADATA_LIMIT_BYTES
 
 
 @dataclass(frozen=True)
@@ -196,8 +197,12 @@ class FaultFileIO:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
         return None
 
-    def read(self, path: str) -> bytes:
-        return self.call("read", path, lambda: self.store.read(path))
+    def within(self, *roots: str) -> Self:
+        self.store = self.store.within(*roots)
+        return self
+
+    def read(self, path: str, *, limit_bytes: int = METADATA_LIMIT_BYTES) -> bytes:
+        return self.call("read", path, lambda: self.store.read(path, limit_bytes=limit_bytes))
 
     def open_input(self, path: str) -> pa.NativeFile:
         return self.call("open_input", path, lambda: self.store.open_input(path))

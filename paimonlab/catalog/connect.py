@@ -30,13 +30,16 @@ _NO_EFFECT = frozenset(
 """Steer caches of the Java catalog, or say what is so here anyway."""
 _ROOTS = "allowed-external-roots"
 _READ_ONLY = "read-only"
+_FOLLOW_LINKS = "follow-links"
 _KNOWN = (
-    *("warehouse", _ROOTS, _READ_ONLY, *_SUPPORTED, *sorted(_NO_EFFECT)),
+    *("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, *_SUPPORTED, *sorted(_NO_EFFECT)),
     *("uri", "lock.enabled", "lock.type"),
 )
 
 
-def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
+def connect(
+    warehouse: str | os.PathLike[str] | Mapping[str, str], *, follow_links: bool = False
+) -> Catalog:
     """Open a catalog.
 
     Parameters
@@ -47,6 +50,11 @@ def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
         is ``allowed-external-roots``: folders, separated by commas, that data files of any table
         may be in, beyond those its own ``data-file.external-paths`` names; and ``read-only``:
         with ``true`` whatever would change the warehouse raises `ReadOnlyError`.
+    follow_links
+        Whether links in the folder of a table are read also where they lead out of it; the
+        catalog option ``follow-links`` says the same. Only for tables of people you trust:
+        whoever makes a link chooses which of your files is read. Nothing is written or deleted
+        through a link. A warehouse, a database or the folder of a table may be a link anyway.
 
     Returns
     -------
@@ -71,10 +79,10 @@ def connect(warehouse: str | os.PathLike[str] | Mapping[str, str]) -> Catalog:
         options = {"warehouse": os.fspath(warehouse)}
     _check(options)
     roots = parse_list(options.get(_ROOTS, ""))
-    store = LocalFileIO()
+    store = LocalFileIO(follow_links=follow_links or _is_true(_FOLLOW_LINKS, options))
     return Catalog(
         local_path(options["warehouse"]),
-        ReadOnlyFileIO(store) if _is_read_only(options) else store,
+        ReadOnlyFileIO(store) if _is_true(_READ_ONLY, options) else store,
         external_roots=tuple(map(root_folder, roots)),
         options=options,
     )
@@ -85,7 +93,7 @@ def _check(options: Mapping[str, str]) -> None:
         if key in _SUPPORTED:
             if value not in _SUPPORTED[key]:
                 raise UnsupportedError(f"{key} = '{value}'")
-        elif key not in (*_NO_EFFECT, "warehouse", _ROOTS, _READ_ONLY):
+        elif key not in (*_NO_EFFECT, "warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS):
             if key in _KNOWN:
                 raise UnsupportedError(f"{key} = '{value}'")
             raise ValueError(f"unknown catalog option {key!r}.{close_matches(key, _KNOWN)}")
@@ -93,10 +101,10 @@ def _check(options: Mapping[str, str]) -> None:
         raise ValueError("the catalog option 'warehouse' is missing")
 
 
-def _is_read_only(options: Mapping[str, str]) -> bool:
-    value = options.get(_READ_ONLY, "false")
+def _is_true(key: str, options: Mapping[str, str]) -> bool:
+    value = options.get(key, "false")
     if value not in {"true", "false"}:
-        raise ValueError(f"read-only = {value!r} is neither true nor false")
+        raise ValueError(f"{key} = {value!r} is neither true nor false")
     return value == "true"
 
 

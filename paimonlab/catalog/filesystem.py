@@ -136,11 +136,11 @@ class Catalog:
             raise DatabaseNotFoundError(database, self.databases())
         folder = self._database_path(database)
         found = [Path(status.path).name for status in self.file_io.list(folder)]
-        return sorted(name for name in found if self._schemas(Identifier(database, name)).ids())
+        return sorted(name for name in found if self._is_there(Identifier(database, name)))
 
     def has_table(self, name: str) -> bool:
         """Whether a table is there."""
-        return bool(self._schemas(parse(name)).ids())
+        return self._is_there(parse(name))
 
     def table(self, name: str) -> Table | SystemTable:
         """Open a table, or with ``$snapshots`` and the like behind it a system table.
@@ -248,7 +248,8 @@ class Catalog:
         if identifier.system_table is not None:
             raise SchemaError(f"{name} is read-only; name the table: {identifier.full_name}")
         schemas = self._schemas(identifier)
-        snapshots = SnapshotManager(self.file_io, self._layout(identifier))
+        layout = self._layout(identifier)
+        snapshots = SnapshotManager(self.file_io.within(layout.table_path), layout)
         for _ in range(_ALTER_ATTEMPTS):
             current = schemas.latest()
             if current is None:
@@ -282,7 +283,7 @@ class Catalog:
             If the name is taken.
         """
         old, new = self._plain(source), self._plain(target)
-        if not self._schemas(old).ids():
+        if not self._is_there(old):
             raise self._not_found(old)
         if not self.has_database(new.database):
             raise DatabaseNotFoundError(new.database, self.databases())
@@ -294,7 +295,7 @@ class Catalog:
     def drop_table(self, name: str, *, missing_ok: bool = False) -> None:
         """Delete a table with all its data and history."""
         identifier = self._plain(name)
-        if not self._schemas(identifier).ids():
+        if not self._is_there(identifier):
             if missing_ok:
                 return
             raise self._not_found(identifier)
@@ -329,13 +330,14 @@ class Catalog:
         options = Options(schema.options)
         roots = (*options.slice(ExternalPathOptions).readable_folders, *self.external_roots)
         layout = replace(self._layout(identifier), external_roots=roots)
+        file_io = self.file_io.within(layout.table_path, *roots)
         parts = TableParts(
             name=identifier.full_name,
             schema=schema,
             options=options,
-            file_io=self.file_io,
+            file_io=file_io,
             layout=layout,
-            publisher=RenamelessPublisher(self.file_io, layout),
+            publisher=RenamelessPublisher(file_io, layout),
         )
         return Table(identifier, parts)
 
@@ -351,10 +353,14 @@ class Catalog:
         known = [f"{identifier.database}.{name}" for name in self.tables(identifier.database)]
         return TableNotFoundError(identifier.full_name, known)
 
+    def _is_there(self, identifier: Identifier) -> bool:
+        """Whether a table has schemas, wherever links lead: one that cannot be read can go."""
+        return bool(SchemaManager(self.file_io, self._layout(identifier)).ids())
+
     def _schemas(self, identifier: Identifier) -> SchemaManager:
-        return SchemaManager(
-            self.file_io, self._layout(identifier), table_name=identifier.full_name
-        )
+        layout = self._layout(identifier)
+        file_io = self.file_io.within(layout.table_path)
+        return SchemaManager(file_io, layout, table_name=identifier.full_name)
 
     def _layout(self, identifier: Identifier) -> TableLayout:
         return TableLayout(self._table_path(identifier), branch=identifier.branch)

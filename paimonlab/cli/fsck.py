@@ -66,8 +66,9 @@ def _folders(path: Path, table: str | None) -> list[tuple[str, Path]]:
 
 
 def _check(name: str, folder: Path, *, deep: bool) -> FsckReport:
-    file_io = LocalFileIO()
+    file_io = LocalFileIO().within(str(folder))
     layout = _layout(file_io, folder)
+    file_io = file_io.within(*layout.external_roots)
     with Bar(name) as bar:
         return check(name, file_io, layout, deep=deep, progress=bar.progress)
 

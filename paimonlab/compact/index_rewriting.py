@@ -22,7 +22,7 @@ from paimonlab.scan.split import DataSplit
 from paimonlab.spec.data_file import DataFileMeta
 from paimonlab.spec.table_schema import TableSchema
 from paimonlab.spec.types import MapType
-from paimonlab.storage import FileIO
+from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 
 _NUMBERED = re.compile(r"(?P<name>.*-)(?P<number>\d+)\.index")
 
@@ -76,8 +76,10 @@ def index_anew(
         return msgspec.structs.replace(file, embedded_file_index=data, extra_files=others)
     assert data is not None, "only what is there is large"
     before = indexes[0] if indexes else None
-    if before is not None and file_io.read(index_path(file, before, bucket, read)) == data:
-        return None
+    if before is not None:
+        stored = index_path(file, before, bucket, read)
+        if file_io.read(stored, limit_bytes=LARGE_LIMIT_BYTES) == data:
+            return None
     name = file.file_name + INDEX_SUFFIX if before is None else _next_name(before)
     file_io.write(index_path(file, name, bucket, read), data)
     return msgspec.structs.replace(file, embedded_file_index=None, extra_files=(*others, name))

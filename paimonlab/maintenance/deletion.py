@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
+from paimonlab.errors import CorruptMetadataError
 from paimonlab.maintenance.references import References
 from paimonlab.maintenance.unneeded import UnneededFile
 from paimonlab.storage import FileIO
@@ -34,14 +35,14 @@ def delete_files(files: References, file_io: FileIO, *, table: str) -> int:
     -------
     int
         How many were deleted, those that were gone already among them. A file that cannot be
-        deleted is logged and left to orphan file cleaning.
+        deleted, or is reached through a link, is logged and left.
     """
     count = 0
     for group in (files.data, files.indexes, files.statistics, files.manifests):
         for path in sorted(group):
             try:
                 file_io.delete(path)
-            except OSError as error:
+            except (OSError, CorruptMetadataError) as error:
                 logger.warning("%s: left behind %s: %s", table, path, error)
             else:
                 count += 1
@@ -75,13 +76,13 @@ def delete_unneeded(
     -------
     int
         How many were deleted, those that were gone already among them. A file that cannot be
-        deleted is logged and left to orphan file cleaning.
+        deleted, or is reached through a link, is logged and left.
     """
 
     def delete(file: UnneededFile) -> bool:
         try:
             file_io.delete(file.path)
-        except OSError as error:
+        except (OSError, CorruptMetadataError) as error:
             logger.warning("%s: left behind %s: %s", table, file.path, error)
             return False
         return True

@@ -56,7 +56,7 @@ def stored_files(
     external_folders: Sequence[str],
     partition_depth: int,
 ) -> Iterator[StoredFile]:
-    """List the files that Paimon may have made in the folders of a table.
+    """List the files that Paimon may have made in the folders of a table; it makes no links.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def _files(
     file_io: FileIO, folder: str, sort_of: Callable[[str], FileSort | None]
 ) -> Iterator[StoredFile]:
     for status in file_io.list(folder):
-        if status.is_directory:
+        if status.is_directory or status.is_linked:
             continue
         name = status.path.rpartition("/")[2]
         sort = "temporary" if _is_temporary(name) else sort_of(name)
@@ -141,7 +141,7 @@ def _data_sort(options: StoredOptions) -> Callable[[str], FileSort | None]:
 def _bucket_folders(file_io: FileIO, folder: str, depth: int) -> Iterator[str]:
     for status in file_io.list(folder):
         name = status.path.rpartition("/")[2]
-        if not status.is_directory:
+        if not status.is_directory or status.is_linked:
             continue
         if depth == 0:
             if name.startswith(BUCKET_PREFIX):

@@ -120,7 +120,7 @@ class ConsumerManager:
         for status in self._file_io.list(self._layout.consumer_folder):
             name = status.path.rpartition("/")[2]
             moved = datetime.fromtimestamp(status.modified_millis / 1000, UTC)
-            if _is_consumer(name) and moved < older_than:
+            if _is_consumer(name) and not status.is_linked and moved < older_than:
                 if not dry_run:
                     self._file_io.delete(status.path)
                 gone.append(name.removeprefix(CONSUMER_PREFIX))

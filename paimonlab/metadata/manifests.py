@@ -22,12 +22,13 @@ from paimonlab.metadata.partition_stats import partition_stats
 from paimonlab.spec.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.types import DataField
-from paimonlab.storage import FileIO
+from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 from paimonlab.storage.forks import UniqueNames
 from paimonlab.storage.new_files import create_file
 
 logger = logging.getLogger(__name__)
 
+_SMALL_BYTES = 64 << 20
 _ROLLING_SLACK = 1.05  # a full manifest is a little above the target size, so never merged again
 
 
@@ -221,7 +222,9 @@ class ManifestStore:
 
     def _read(self, path: str, size_bytes: int | None, referrer: str) -> bytes:
         try:
-            data = self._file_io.read(path)
+            # A file of about the right size is read whole, so that the error can tell both sizes.
+            limit = LARGE_LIMIT_BYTES if size_bytes is None else max(size_bytes, _SMALL_BYTES)
+            data = self._file_io.read(path, limit_bytes=limit)
         except FileNotFoundError as error:
             raise CorruptMetadataError(path, "the file is missing", referrer) from error
         if size_bytes is not None and len(data) != size_bytes:

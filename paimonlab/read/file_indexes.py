@@ -12,7 +12,7 @@ from paimonlab.formats.file_index.selection import mask_of, matching_rows
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.storage import FileIO
+from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 
 _SUFFIX = ".index"
 
@@ -45,7 +45,7 @@ def indexed_rows(
     try:
         if data is None:
             path = _path(split, file, names[0], plan)
-            data = file_io.read(path)
+            data = file_io.read(path, limit_bytes=LARGE_LIMIT_BYTES)
         types = {field.name: field.type for field in fields}
         rows = matching_rows(predicate, container.decode(data), types, file.row_count)
         return None if rows is None else mask_of(rows, file.row_count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -167,8 +168,12 @@ class SnapshotFileIndex(Proxy):
         return bridge.jvm.scala.jdk.javaapi.CollectionConverters.asScala(directories).toSeq()
 
     def _listed(self, split: DataSplit, file: DataFileMeta) -> ListedFile:
-        uri = _uri(self._snapshot.path(split, file))
-        return ListedFile(uri, file.file_size_bytes, file.creation_time_millis or 0)
+        path = self._snapshot.path(split, file)
+        # A link that leads out is refused here: Spark would follow it. That a file is missing Spark
+        # says when it comes to it.
+        with contextlib.suppress(FileNotFoundError):
+            self._snapshot.scan.parts.file_io.size_bytes(path)
+        return ListedFile(_uri(path), file.file_size_bytes, file.creation_time_millis or 0)
 
 
 def _masks_for(split: DataSplit, source: DataSplit, masks: SplitMasks) -> SplitMasks:

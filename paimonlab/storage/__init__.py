@@ -5,9 +5,17 @@ Knows no Paimon names.
 
 from __future__ import annotations
 
-from paimonlab.storage.file_io import FileIO, FileStatus
+from paimonlab.storage.file_io import LARGE_LIMIT_BYTES, FileIO, FileStatus
 from paimonlab.storage.local import LocalFileIO
 from paimonlab.storage.paths import join, safe_join
 from paimonlab.storage.read_only import ReadOnlyFileIO
 
-__all__ = ["FileIO", "FileStatus", "LocalFileIO", "ReadOnlyFileIO", "join", "safe_join"]
+__all__ = [
+    "LARGE_LIMIT_BYTES",
+    "FileIO",
+    "FileStatus",
+    "LocalFileIO",
+    "ReadOnlyFileIO",
+    "join",
+    "safe_join",
+]

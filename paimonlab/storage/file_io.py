@@ -9,9 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import pyarrow as pa
+
+METADATA_LIMIT_BYTES = 64 << 20
+"""No file of one JSON document is larger."""
+LARGE_LIMIT_BYTES = 4 << 30
+"""No manifest or index is larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +30,33 @@ class FileStatus:
     is_directory: bool
     modified_millis: int
     """Epoch milliseconds by the store's clock."""
+    is_linked: bool = False
+    """Whether it is a link, or reached through one: nothing of ours, and not to be deleted."""
 
 
 class FileIO(Protocol):
     """A store of files. Picklable: executors get a copy."""
 
-    def read(self, path: str) -> bytes:
-        """Return the whole file."""
+    def within(self, *roots: str) -> Self:
+        """Return this store as that of a table, whose files are below these folders.
+
+        What leads out of them is refused with `CorruptMetadataError` in every method; nothing is
+        written, moved or deleted through a link below them. A root may be a link itself.
+        """
+        ...
+
+    def read(self, path: str, *, limit_bytes: int = METADATA_LIMIT_BYTES) -> bytes:
+        """Return the whole file.
+
+        Raises `CorruptMetadataError` if it is larger than the limit, or no ordinary file.
+        """
         ...
 
     def open_input(self, path: str) -> pa.NativeFile:
-        """Open a file for random reads (memory-mapped or buffered, as the store likes)."""
+        """Open a file for random reads (memory-mapped or buffered, as the store likes).
+
+        Raises `CorruptDataError` if it is no ordinary file, as `size_bytes` does.
+        """
         ...
 
     def open_output(self, path: str) -> pa.NativeFile:

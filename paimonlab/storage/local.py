@@ -4,6 +4,9 @@ Publishing is ``link(2)``, which fails when the target exists, also between proc
 rename would silently overwrite another writer's snapshot. Files and folders are synced
 before anything refers to them, so that a commit that was acknowledged survives power loss.
 A file is written whole or not at all: what a full disk cut short is deleted again.
+
+Below the folders that a store is `within`, links that lead out are not followed. Only ordinary
+files are read: what else has the name of one (a pipe, a device) is never waited for.
 """
 
 from __future__ import annotations
@@ -15,14 +18,24 @@ import shutil
 import stat
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import pyarrow as pa
 
-from paimonlab.storage.file_io import FileStatus
+from paimonlab.errors import CorruptDataError, CorruptMetadataError
+from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileStatus
 from paimonlab.storage.forks import kept_from_children
+from paimonlab.storage.links import (
+    PlainFolders,
+    folder_held,
+    is_link,
+    refusal,
+    require_inside,
+    root_of,
+)
+from paimonlab.storage.whole_files import check_size, kind, read_all, size_of_file, write_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +45,42 @@ class LocalFileIO:
     durability: Literal["fsync", "none"] = "fsync"
     """``none`` leaves syncing to the operating system: faster, a crash of the machine may
     lose commits."""
+    follow_links: bool = False
+    """Whether what links lead to is read, also out of `roots`. Nothing is ever written or deleted
+    through a link below them."""
+    roots: tuple[str, ...] = ()
+    """Folders below which links matter."""
+    _plain: PlainFolders = field(
+        default_factory=PlainFolders, init=False, compare=False, repr=False
+    )
 
-    def read(self, path: str) -> bytes:
+    def within(self, *roots: str) -> Self:
+        """Return this store, which lets no link lead out of these folders either."""
+        known = {*self.roots, *(root.rstrip("/") for root in roots)}
+        return replace(self, roots=tuple(sorted(known, key=len)))
+
+    def read(self, path: str, *, limit_bytes: int = METADATA_LIMIT_BYTES) -> bytes:
         """Return the whole file."""
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
-            return file.read()
+        descriptor = self._opened(path)
+        try:
+            size_bytes = size_of_file(descriptor, path)
+            if size_bytes > limit_bytes:
+                problem = f"it has {size_bytes:,} bytes, more than the {limit_bytes:,} that"
+                raise CorruptMetadataError(path, f"{problem} a file of its kind may have")
+            return read_all(descriptor, size_bytes)
+        finally:
+            os.close(descriptor)
 
     def open_input(self, path: str) -> pa.NativeFile:
         """Open a file for random reads."""
+        self._stat(path)
         return pa.OSFile(path, "rb")
 
     def open_output(self, path: str) -> pa.NativeFile:
         """Create a new file for writing, parent folders included."""
+        folder = os.path.dirname(path)  # noqa: PTH120
         while True:
-            self.make_directory(str(Path(path).parent))
+            self.make_directory(folder)
             # Others may delete a folder that is still empty.
             with contextlib.suppress(FileNotFoundError):
                 os.close(os.open(path, _NEW, 0o644))
@@ -54,7 +89,7 @@ class LocalFileIO:
 
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file."""
-        folder = str(Path(path).parent)
+        folder = os.path.dirname(path)  # noqa: PTH120
         self.make_directory(folder)
         self._create(path, data)
         with _undone(path):
@@ -67,31 +102,33 @@ class LocalFileIO:
             try:
                 if self.durability == "fsync":
                     os.fsync(descriptor)
-                _check_size(descriptor, size_bytes, path)
+                check_size(descriptor, size_bytes, path)
             finally:
                 os.close(descriptor)
         self._sync_directories({str(Path(path).parent) for path in sizes})
 
     def publish(self, path: str, data: bytes) -> bool:
         """Create ``path`` with ``data`` if nothing is there, atomically and durably."""
-        folder = str(Path(path).parent)
+        folder = os.path.dirname(path)  # noqa: PTH120
         self.make_directory(folder)
-        temporary = f"{folder}/.{Path(path).name}.{uuid.uuid4()}.tmp"
+        temporary = f"{folder}/.{path[len(folder) + 1 :]}.{uuid.uuid4()}.tmp"
         self._create(temporary, data)
         try:
             _link(temporary, path)
         except FileExistsError:
             return False
         finally:
-            self.delete(temporary)
+            Path(temporary).unlink(missing_ok=True)
         self._sync_directory(folder)
         return True
 
     def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Write ``path`` atomically, whether or not it exists."""
-        folder = str(Path(path).parent)
+        folder = os.path.dirname(path)  # noqa: PTH120
         self.make_directory(folder)
-        temporary = f"{folder}/.{Path(path).name}.{uuid.uuid4()}.tmp"
+        if durable and root_of(path, self.roots) is not None and Path(path).is_symlink():
+            raise refusal(path, path)
+        temporary = f"{folder}/.{path[len(folder) + 1 :]}.{uuid.uuid4()}.tmp"
         self._create(temporary, data, durable=durable)
         with _undone(temporary):
             Path(temporary).replace(path)
@@ -99,23 +136,30 @@ class LocalFileIO:
             self._sync_directory(folder)
 
     def exists(self, path: str) -> bool:
-        """Whether a file or folder is there."""
-        return Path(path).exists()
+        """Whether a file or folder is there; a link is, wherever it leads."""
+        root = None if self.follow_links else root_of(path, self.roots)
+        if root is None:
+            return os.path.exists(path)  # noqa: PTH110
+        self._find_link(os.path.dirname(path), path)  # noqa: PTH120
+        return os.path.lexists(path)
 
     def size_bytes(self, path: str) -> int:
         """Size of a file."""
-        return Path(path).stat().st_size
+        return self._stat(path).st_size
 
     def list(self, path: str) -> list[FileStatus]:
         """Files and folders directly in a folder; [] when the folder does not exist."""
+        link = self._find_link(path, path)
         try:
             with os.scandir(path) as entries:
-                return [status for entry in entries if (status := _status(entry)) is not None]
+                found = [_status(entry, is_below_link=link is not None) for entry in entries]
         except FileNotFoundError:
             return []
+        return [status for status in found if status is not None]
 
     def list_names(self, path: str) -> Sequence[str]:
         """Names directly in a folder; [] when the folder does not exist."""
+        self._find_link(path, path)
         try:
             return os.listdir(path)  # noqa: PTH208
         except FileNotFoundError:
@@ -123,6 +167,7 @@ class LocalFileIO:
 
     def make_directory(self, path: str) -> None:
         """Create a folder and its parents, durably; fine when it exists."""
+        self._require_plain(path, path)
         if os.path.isdir(path):  # noqa: PTH112
             return
         missing = _missing_parents(path)
@@ -131,7 +176,9 @@ class LocalFileIO:
 
     def rename(self, source: str, target: str) -> None:
         """Move a file or folder."""
-        if Path(target).exists():
+        self._require_plain(source, source)
+        self._require_plain(os.path.dirname(target), target)  # noqa: PTH120
+        if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
         self.make_directory(str(Path(target).parent))
         Path(source).rename(target)
@@ -139,35 +186,110 @@ class LocalFileIO:
 
     def delete(self, path: str) -> None:
         """Delete a file; fine when it does not exist."""
-        Path(path).unlink(missing_ok=True)
+        root = root_of(path, self.roots)
+        if root is None:
+            Path(path).unlink(missing_ok=True)
+            return
+        with contextlib.suppress(FileNotFoundError), folder_held(path, root) as (folder, name):
+            if is_link(name, folder):
+                raise refusal(path, path)
+            os.unlink(name, dir_fd=folder)
 
     def delete_directory(self, path: str) -> None:
         """Delete a folder with all in it; fine when it does not exist."""
-        if Path(path).is_symlink():  # never follow a link out of the warehouse
-            Path(path).unlink()
+        root = root_of(path, self.roots)
+        if root is None:
+            if Path(path).is_symlink():  # never follow a link out of the warehouse
+                Path(path).unlink()
+                return
+            with contextlib.suppress(FileNotFoundError):
+                shutil.rmtree(path)
             return
-        with contextlib.suppress(FileNotFoundError):
-            shutil.rmtree(path)
+        with contextlib.suppress(FileNotFoundError), folder_held(path, root) as (folder, name):
+            if is_link(name, folder):
+                raise refusal(path, path)
+            shutil.rmtree(name, dir_fd=folder)
 
     def delete_empty_directory(self, path: str) -> bool:
         """Delete a folder if nothing is in it; False if something is, or if it is not there."""
+        root = root_of(path, self.roots)
         try:
-            Path(path).rmdir()
+            if root is None:
+                os.rmdir(path)  # noqa: PTH106
+            else:
+                with folder_held(path, root) as (folder, name):
+                    os.rmdir(name, dir_fd=folder)
+        except CorruptMetadataError:  # it is reached through a link
+            return False
         except OSError as error:
             if error.errno in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR}:
                 return False
             raise
         return True
 
+    def _opened(self, path: str) -> int:
+        """Open a file to read it, whatever it is, without waiting for anybody."""
+        try:
+            root = None if self.follow_links else root_of(path, self.roots)
+            if root is None:
+                return os.open(path, _READ)
+            link = self._find_link(os.path.dirname(path), path)  # noqa: PTH120
+            try:
+                return os.open(path, _READ | (0 if link else os.O_NOFOLLOW))
+            except OSError as error:
+                if error.errno not in _IS_LINK:
+                    raise
+            require_inside(path, path, root)
+            return os.open(path, _READ)
+        except OSError as error:
+            if error.errno in (errno.ENXIO, *_IS_LINK):
+                problem = "it is no file, but a socket, a device or a link to itself"
+                raise CorruptMetadataError(path, problem) from None
+            raise
+
+    def _stat(self, path: str) -> os.stat_result:
+        """Look at a file that may be read."""
+        root = None if self.follow_links else root_of(path, self.roots)
+        if root is not None and self._find_link(os.path.dirname(path), path) is None:  # noqa: PTH120
+            found = os.lstat(path)
+            if stat.S_ISREG(found.st_mode):
+                return found
+            if stat.S_ISLNK(found.st_mode):
+                require_inside(path, path, root)
+        try:
+            found = os.stat(path)  # noqa: PTH116
+        except OSError as error:
+            if error.errno in _IS_LINK:
+                raise CorruptDataError(path, "it is a link to itself") from None
+            raise
+        if not stat.S_ISREG(found.st_mode):
+            raise CorruptDataError(path, f"it is {kind(found.st_mode)}, no file")
+        return found
+
+    def _find_link(self, folder: str, path: str) -> str | None:
+        """Return a link that the folder of a path is reached through, refuse one that leads out."""
+        root = root_of(folder, self.roots)
+        link = None if root is None else self._plain.first_link(folder, root)
+        if root is not None and link is not None and not self.follow_links:
+            require_inside(path, link, root)
+        return link
+
+    def _require_plain(self, folder: str, path: str) -> None:
+        """Refuse to change what is reached through a link."""
+        root = root_of(folder, self.roots)
+        link = None if root is None else self._plain.first_link(folder, root)
+        if link is not None:
+            raise refusal(path, link)
+
     def _create(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Make a new file with all of the data, or none."""
         descriptor = os.open(path, _NEW, 0o644)
         with _undone(path):
             try:
-                _write_all(descriptor, data, path)
+                write_all(descriptor, data, path)
                 if durable and self.durability == "fsync":
                     os.fsync(descriptor)
-                _check_size(descriptor, len(data), path)
+                check_size(descriptor, len(data), path)
             finally:
                 os.close(descriptor)
 
@@ -181,6 +303,10 @@ class LocalFileIO:
 
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_READ = os.O_RDONLY | os.O_NONBLOCK
+"""Without waiting for who writes into a pipe."""
+_IS_LINK = (errno.ELOOP, errno.EMLINK)
+"""What systems say to who opens a link and does not want to follow it."""
 
 
 @contextlib.contextmanager
@@ -192,23 +318,6 @@ def _undone(path: str) -> Iterator[None]:
         with contextlib.suppress(OSError):
             Path(path).unlink()
         raise
-
-
-def _write_all(descriptor: int, data: bytes, path: str) -> None:
-    """Write all bytes: the system may take fewer at once, and does when the disk gets full."""
-    rest = memoryview(data)
-    try:
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from None
-
-
-def _check_size(descriptor: int, size_bytes: int, path: str) -> None:
-    found = os.fstat(descriptor).st_size
-    if found != size_bytes:
-        problem = f"{size_bytes:,} bytes were written and {found:,} are there"
-        raise OSError(errno.EIO, problem, path)
 
 
 def _sync(path: str) -> None:
@@ -233,7 +342,7 @@ def _link(source: str, target: str) -> None:
         ) from error
 
 
-def _status(entry: os.DirEntry[str]) -> FileStatus | None:
+def _status(entry: os.DirEntry[str], *, is_below_link: bool) -> FileStatus | None:
     try:
         found = entry.stat(follow_symlinks=False)
     except FileNotFoundError:  # deleted while we were listing
@@ -244,6 +353,7 @@ def _status(entry: os.DirEntry[str]) -> FileStatus | None:
         size_bytes=0 if is_directory else found.st_size,
         is_directory=is_directory,
         modified_millis=found.st_mtime_ns // 1_000_000,
+        is_linked=is_below_link or stat.S_ISLNK(found.st_mode),
     )
 
 

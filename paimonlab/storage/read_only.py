@@ -9,7 +9,7 @@ from typing import NoReturn
 import pyarrow as pa
 
 from paimonlab.errors import ReadOnlyError
-from paimonlab.storage.file_io import FileIO, FileStatus
+from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileIO, FileStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,13 @@ class ReadOnlyFileIO:
 
     store: FileIO
 
-    def read(self, path: str) -> bytes:
+    def within(self, *roots: str) -> ReadOnlyFileIO:
+        """Return this store as that of a table below these folders."""
+        return ReadOnlyFileIO(self.store.within(*roots))
+
+    def read(self, path: str, *, limit_bytes: int = METADATA_LIMIT_BYTES) -> bytes:
         """Return the whole file."""
-        return self.store.read(path)
+        return self.store.read(path, limit_bytes=limit_bytes)
 
     def open_input(self, path: str) -> pa.NativeFile:
         """Open a file for random reads."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.spec.hash_index import decode_hashes, encode_hashes
 from paimonlab.spec.index_manifest import HASH, IndexManifestEntry
-from paimonlab.storage import FileIO, safe_join
+from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO, safe_join
 from paimonlab.storage.forks import UniqueNames
 from paimonlab.storage.new_files import create_file
 from paimonlab.write.folders import bucket_folder
@@ -97,7 +97,7 @@ class HashIndexFiles:
     def _read(self, entry: IndexManifestEntry) -> Hashes:
         path = self._path(entry.partition, entry.bucket, entry.file_name)
         try:
-            data = self._file_io.read(path)
+            data = self._file_io.read(path, limit_bytes=LARGE_LIMIT_BYTES)
         except FileNotFoundError as error:
             raise CorruptMetadataError(path, "the file is missing") from error
         return decode_hashes(data, rows=entry.row_count, path=path)

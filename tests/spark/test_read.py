@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
+from paimonlab.spark import connect as connect_spark
 from paimonlab.spark.frames import CUT_TIMESTAMPS_KEY
 from paimonlab.spark.mask_source import DRIVER_ROWS_KEY
 from paimonlab.table.table import Table
@@ -425,3 +426,24 @@ def test_queries_of_several_threads_agree(
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(count, range(8))) == [expected] * 8
+
+
+def test_links_out_of_a_table_are_read_only_where_that_was_asked_for(
+    spark: SparkSession, catalog: Catalog, tmp_path: Path
+) -> None:
+    table = catalog.create_table("db.t", {"k": "INT"})
+    table.write(pa.table({"k": pa.array([1, 2], pa.int32())}))
+    folder = Path(table.path)
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved")
+    assert spark.sql("SELECT sum(k) FROM paimon.db.t").collect() == [(3,)]
+
+    (file,) = folder.rglob("*.parquet")
+    file.rename(tmp_path / "outside.parquet")
+    file.symlink_to(tmp_path / "outside.parquet")
+    with pytest.raises(Exception, match="a link out of the folder"):
+        spark.sql("SELECT k FROM paimon.db.t WHERE k > 1").collect()
+
+    warehouse = {"warehouse": catalog.path, "follow-links": "true"}
+    connect_spark(warehouse, catalog="trusting", spark=spark)
+    assert spark.sql("SELECT sum(k) FROM trusting.db.t").collect() == [(3,)]

@@ -15,7 +15,7 @@ from paimonlab.procedures import PROCEDURES
 from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
 from paimonlab.table.table import Table
 
-READING = {"read", "open_input", "exists", "size_bytes", "list", "list_names"}
+READING = {"within", "read", "open_input", "exists", "size_bytes", "list", "list_names"}
 METHODS = [name for name in vars(FileIO) if not name.startswith("_")]
 
 
@@ -49,6 +49,8 @@ def test_the_rest_is_what_the_store_says(tmp_path: Path) -> None:
     assert store.size_bytes(path) == 1
     assert store.list(str(tmp_path)) == local.list(str(tmp_path))
     assert store.list_names(str(tmp_path)) == ["a"]
+    with pytest.raises(ReadOnlyError):
+        store.within(str(tmp_path)).delete(path)
 
 
 def test_a_catalog_can_be_opened_to_read_only(tmp_path: Path) -> None:

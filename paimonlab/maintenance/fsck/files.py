@@ -39,9 +39,17 @@ class StoredFiles:
             self._folders[folder] = {
                 posixpath.basename(one.path): one.size_bytes
                 for one in listed
-                if not one.is_directory
+                if not (one.is_directory or one.is_linked)
             }
-        return self._folders[folder].get(name)
+        found = self._folders[folder].get(name)
+        return self._linked_size(path) if found is None else found
+
+    def _linked_size(self, path: str) -> int | None:
+        """Return the size of a file that a link leads to, and may."""
+        try:
+            return self.file_io.size_bytes(path)
+        except FileNotFoundError:
+            return None
 
 
 def data_paths(
@@ -69,16 +77,18 @@ def check_stored(
     extras = entries["extra_files"].to_pylist()
     for path, size, extra in zip(paths, sizes, extras, strict=True):
         notes.counts["data_files"] += 1
-        found = stored.size_bytes(path)
-        if found is None:
-            notes.add(path, "the file is missing", referrer=referrer)
-        elif found != size:
-            problem = f"it has {found:,} bytes, expected were {size:,}"
-            notes.add(path, problem, referrer=referrer)
+        with notes.taken(path, referrer=referrer):
+            found = stored.size_bytes(path)
+            if found is None:
+                notes.add(path, "the file is missing", referrer=referrer)
+            elif found != size:
+                problem = f"it has {found:,} bytes, expected were {size:,}"
+                notes.add(path, problem, referrer=referrer)
         for name in extra or ():
             beside = posixpath.join(posixpath.dirname(path), name)
-            if stored.size_bytes(beside) is None:
-                notes.add(beside, "the file is missing", referrer=posixpath.basename(path))
+            with notes.taken(beside, referrer=posixpath.basename(path)):
+                if stored.size_bytes(beside) is None:
+                    notes.add(beside, "the file is missing", referrer=posixpath.basename(path))
 
 
 def check_numbers(

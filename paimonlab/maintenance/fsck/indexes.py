@@ -18,7 +18,7 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.spec.hash_index import decode_hashes
 from paimonlab.spec.index_manifest import DELETION_VECTORS, HASH, IndexManifestEntry
-from paimonlab.storage import FileIO
+from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 
 _HASH_BYTES = 4
 _VECTOR_FRAME_BYTES = 8
@@ -90,7 +90,8 @@ class IndexChecker:
                 owned[owner] = entry.file_name
             if entry.file_name not in self.seen:
                 self.seen.add(entry.file_name)
-                self._check_file(entry, index_path, owners, referrer)
+                with self.notes.taken(index_path, referrer=referrer):
+                    self._check_file(entry, index_path, owners, referrer)
                 if self.contents is not None and entry.index_type == HASH:
                     with self.notes.taken(index_path, referrer=referrer):
                         self._check_hashes(entry, index_path, files, paths, referrer)
@@ -135,7 +136,9 @@ class IndexChecker:
         referrer: str,
     ) -> None:
         assert self.contents is not None, "data files are to be read"
-        known = decode_hashes(self.file_io.read(path), rows=entry.row_count, path=path)
+        known = decode_hashes(
+            self.file_io.read(path, limit_bytes=LARGE_LIMIT_BYTES), rows=entry.row_count, path=path
+        )
         for data, data_path in zip(table_to_entries(files.entries), paths, strict=True):
             if (data.partition, data.bucket) != (entry.partition, entry.bucket):
                 continue
@@ -151,7 +154,7 @@ class IndexChecker:
     def _check_vectors(
         self, entry: IndexManifestEntry, path: str, owners: Owners, referrer: str
     ) -> None:
-        data = self.file_io.read(path)
+        data = self.file_io.read(path, limit_bytes=LARGE_LIMIT_BYTES)
         for place in entry.deletion_vectors or ():
             whole = cut_deletion_vector(data, place.offset, place.length_bytes, path=path)
             vector = decode_deletion_vector(whole, path=path)

@@ -75,7 +75,9 @@ class _Reader:
     def schemas(self) -> dict[int, TableSchema]:
         manager = SchemaManager(self.file_io, self.layout)
         found = {}
-        ids = manager.ids()
+        ids: Sequence[int] = ()
+        with self.notes.taken(self.layout.schema_folder):
+            ids = manager.ids()
         self._check_holes(ids, self.layout.schema, first=0)
         for schema_id in ids:
             with self.notes.taken(self.layout.schema(schema_id)):
@@ -86,19 +88,19 @@ class _Reader:
         return found
 
     def snapshots(self) -> list[Root]:
-        names = self.file_io.list_names(self.layout.snapshot_folder)
+        names = self._names(self.layout.snapshot_folder)
         ids = numbered(names, SNAPSHOT_PREFIX)
         self._check_holes(ids, self.layout.snapshot)
         self._check_hints(ids)
         return list(self._documents(ids, self.layout.snapshot, SNAPSHOT_PREFIX, "snapshots"))
 
     def changelogs(self) -> list[Root]:
-        names = self.file_io.list_names(self.layout.changelog_folder)
+        names = self._names(self.layout.changelog_folder)
         ids = numbered(names, CHANGELOG_PREFIX)
         return list(self._documents(ids, self.layout.changelog, CHANGELOG_PREFIX, "changelogs"))
 
     def tags(self) -> Iterator[Root]:
-        for name in sorted(self.file_io.list_names(self.layout.tag_folder)):
+        for name in sorted(self._names(self.layout.tag_folder)):
             if not name.startswith(TAG_PREFIX):
                 continue
             path = f"{self.layout.tag_folder}/{name}"
@@ -136,20 +138,30 @@ class _Reader:
 
     def _check_hints(self, ids: Sequence[int]) -> None:
         for path in (self.layout.latest_hint, self.layout.earliest_hint):
-            if not self.file_io.exists(path):
-                continue
-            text = self.file_io.read(path).strip()
-            if not text.isdigit():
-                problem = f"it holds {text[:20]!r}, not the id of a snapshot"
-                self.notes.add(path, problem, advice=_HINT, severity="warning")
-            elif path == self.layout.latest_hint and (not ids or int(text) > ids[-1]):
-                newest = f"the newest is {ids[-1]}" if ids else "there is none"
-                problem = f"it names snapshot {int(text)}, but {newest}"
-                advice = "Restore the snapshot; or delete the hint to go on without it."
-                self.notes.add(path, problem, advice=advice)
-            elif path == self.layout.earliest_hint and ids and int(text) > ids[0]:
-                problem = f"it names snapshot {int(text)}, but the oldest is {ids[0]}"
-                self.notes.add(path, problem, advice=_HINT, severity="warning")
+            with self.notes.taken(path, advice=_HINT):
+                self._check_hint(path, ids)
+
+    def _check_hint(self, path: str, ids: Sequence[int]) -> None:
+        if not self.file_io.exists(path):
+            return
+        text = self.file_io.read(path).strip()
+        if not text.isdigit():
+            problem = f"it holds {text[:20]!r}, not the id of a snapshot"
+            self.notes.add(path, problem, advice=_HINT, severity="warning")
+        elif path == self.layout.latest_hint and (not ids or int(text) > ids[-1]):
+            newest = f"the newest is {ids[-1]}" if ids else "there is none"
+            problem = f"it names snapshot {int(text)}, but {newest}"
+            advice = "Restore the snapshot; or delete the hint to go on without it."
+            self.notes.add(path, problem, advice=advice)
+        elif path == self.layout.earliest_hint and ids and int(text) > ids[0]:
+            problem = f"it names snapshot {int(text)}, but the oldest is {ids[0]}"
+            self.notes.add(path, problem, advice=_HINT, severity="warning")
+
+    def _names(self, folder: str) -> Sequence[str]:
+        names: list[str] = []
+        with self.notes.taken(folder):
+            names.extend(self.file_io.list_names(folder))
+        return names
 
 
 def _check_chain(snapshots: Sequence[Root], notes: Notes) -> None:

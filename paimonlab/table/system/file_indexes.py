@@ -16,6 +16,7 @@ from paimonlab.errors import CorruptDataError
 from paimonlab.formats.file_index.container import DamagedIndexError, decode
 from paimonlab.spec.external_paths import folder_of
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage import LARGE_LIMIT_BYTES
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.files import files
 from paimonlab.table.system.live import files_of
@@ -88,7 +89,7 @@ def _containers(
 
 def _read(parts: TableParts, path: str) -> bytes:
     try:
-        return parts.file_io.read(folder_of(path))
+        return parts.file_io.read(folder_of(path), limit_bytes=LARGE_LIMIT_BYTES)
     except FileNotFoundError as error:
         raise CorruptDataError(path, "the index file is missing", parts.name) from error
 
