@@ -13,26 +13,30 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from paimonlab import errors
-from paimonlab.catalog import Catalog, connect
-from paimonlab.spec.predicate import Predicate, col
-from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.schema import Schema, TableSchema
-from paimonlab.spec.schema_change import (
-    AddColumn,
-    DropColumn,
-    MoveColumn,
-    RemoveOption,
-    RenameColumn,
-    SetOption,
-    UpdateColumnComment,
-    UpdateColumnDefault,
-    UpdateColumnNullability,
-    UpdateColumnType,
-    UpdateComment,
-)
-from paimonlab.spec.snapshot import CommitKind, Snapshot
-from paimonlab.table.table import Table
+from paimonlab.interrupts import import_whole_modules, interrupts_held_back
+
+import_whole_modules(__name__)
+with interrupts_held_back():
+    from paimonlab import errors
+    from paimonlab.catalog import Catalog, connect
+    from paimonlab.spec.predicate import Predicate, col
+    from paimonlab.spec.row_kind import RowKind
+    from paimonlab.spec.schema import Schema, TableSchema
+    from paimonlab.spec.schema_change import (
+        AddColumn,
+        DropColumn,
+        MoveColumn,
+        RemoveOption,
+        RenameColumn,
+        SetOption,
+        UpdateColumnComment,
+        UpdateColumnDefault,
+        UpdateColumnNullability,
+        UpdateColumnType,
+        UpdateComment,
+    )
+    from paimonlab.spec.snapshot import CommitKind, Snapshot
+    from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -28,6 +28,7 @@ import zstandard
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.formats.avro_blocks import MAGIC, SYNC_BYTES, Block, container_pieces, encoded_long
+from paimonlab.interrupts import interrupts_held_back
 
 BLOCK_BYTES = 64 * 1024
 """Encoded records that fill a block."""
@@ -150,7 +151,8 @@ def read_records(data: bytes, *, path: str) -> list[dict[str, Any]]:
     """
     container = _open(data, path)
     parsed = _parsed(container.schema, path)
-    return [record for block in container.blocks for record in _decoded(block, parsed, path)]
+    with interrupts_held_back():  # fastavro makes a SystemError of one
+        return [record for block in container.blocks for record in _decoded(block, parsed, path)]
 
 
 def _decoded(block: Block, parsed: Any, path: str) -> Iterator[dict[str, Any]]:
@@ -411,9 +413,9 @@ def write_records(
     UnsupportedError
         If ``compression`` is neither.
     """
-    return write_blocks(
-        schema, _encode(schema, records), compression=compression, checksum=checksum
-    )
+    with interrupts_held_back():  # fastavro makes a SystemError of one
+        blocks = list(_encode(schema, records))
+    return write_blocks(schema, blocks, compression=compression, checksum=checksum)
 
 
 def write_blocks(

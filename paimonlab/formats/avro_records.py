@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from paimonlab.formats.avro_blocks import SYNC_BYTES, Block, container_pieces
+from paimonlab.interrupts import interrupts_held_back
 from paimonlab.storage.forks import fork_count
 
 _SYNC = bytes(SYNC_BYTES)
@@ -41,7 +42,8 @@ def read_columns(
     """
     parts = [[block] for block in blocks] if fork_count() and blocks else [blocks]
     try:
-        tables = [_decoded(schema, part, columns) for part in parts]
+        with interrupts_held_back():  # polars makes a panic of one, or nothing
+            tables = [_decoded(schema, part, columns) for part in parts]
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(str(error)) from error
     return pa.concat_tables(tables)

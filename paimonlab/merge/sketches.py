@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
+from paimonlab.interrupts import interrupts_held_back
 from paimonlab.merge import bitmap64
 from paimonlab.merge.fold import Fold, skipping_nulls
 
@@ -34,7 +35,8 @@ def sketch_fold(column: pa.Array, function: str) -> Fold:
 
 
 def _unite_bitmaps(old: bytes, new: bytes) -> bytes:
-    from pyroaring import BitMap  # noqa: PLC0415 - only where a table has bitmaps
+    with interrupts_held_back():
+        from pyroaring import BitMap  # noqa: PLC0415 - only where a table has bitmaps
 
     united = BitMap.deserialize(old) | BitMap.deserialize(new)
     united.run_optimize()
@@ -43,7 +45,8 @@ def _unite_bitmaps(old: bytes, new: bytes) -> bytes:
 
 
 def _unite_hll(old: bytes, new: bytes) -> bytes:
-    from datasketches import hll_sketch, hll_union, tgt_hll_type  # noqa: PLC0415 - as above
+    with interrupts_held_back():
+        from datasketches import hll_sketch, hll_union, tgt_hll_type  # noqa: PLC0415 - as above
 
     newer = hll_sketch.deserialize(new)
     union = hll_union(newer.lg_config_k)
@@ -54,7 +57,8 @@ def _unite_hll(old: bytes, new: bytes) -> bytes:
 
 
 def _unite_theta(old: bytes, new: bytes) -> bytes:
-    from datasketches import compact_theta_sketch, theta_union  # noqa: PLC0415 - as above
+    with interrupts_held_back():
+        from datasketches import compact_theta_sketch, theta_union  # noqa: PLC0415 - as above
 
     union = theta_union(12)  # 4096 entries, Java's default
     for sketch in (old, new):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from paimonlab.interrupts import interrupts_held_back
 from paimonlab.notebook.display.bar_picture import COLOURS, Values, bar_picture
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
 from paimonlab.notebook.result import Result
@@ -81,7 +82,8 @@ def bar_chart(result: Result, *, label: str, values: Mapping[str, str], title: s
 
 
 def _figure(title: str, labels: Sequence[str], series: Mapping[str, Values]) -> Figure:
-    from plotly import graph_objects as go  # noqa: PLC0415 - optional
+    with interrupts_held_back():
+        from plotly import graph_objects as go  # noqa: PLC0415 - optional
 
     figure = go.Figure()
     for (name, values), colour in zip(series.items(), COLOURS, strict=False):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.interrupts import interrupts_held_back
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display import html, plain
 from paimonlab.notebook.display.cells import cells
@@ -159,7 +160,8 @@ class Result:
 
     def to_polars(self) -> pl.DataFrame:
         """Return the fetched rows as polars."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        with interrupts_held_back():
+            import polars as pl  # noqa: PLC0415 - slow to import
 
         return pl.DataFrame(self._fetched())
 
@@ -334,7 +336,8 @@ def _align(kind: pa.DataType) -> Align:
 
 
 def _pandas_types() -> dict[pa.DataType, Any]:
-    import pandas as pd  # noqa: PLC0415 - optional
+    with interrupts_held_back():
+        import pandas as pd  # noqa: PLC0415 - optional
 
     return {
         pa.bool_(): pd.BooleanDtype(),

@@ -7,6 +7,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from paimonlab.storage.forks import Home
@@ -66,7 +67,8 @@ def _end(feed: _Feed[T], workers: Sequence[threading.Thread]) -> None:
     # When the interpreter ends, daemons stand still for good: nobody may wait for them.
     if not sys.is_finalizing():
         for worker in workers:
-            worker.join()
+            with suppress(RuntimeError):  # an interrupt came before it was started
+                worker.join()
 
 
 class _Feed(Generic[T]):

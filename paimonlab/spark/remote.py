@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from paimonlab.errors import PaimonError, UnsupportedError
+from paimonlab.interrupts import interrupts_held_back
 from paimonlab.secrets import without_secrets
 from paimonlab.spark.noise import quiet
 
@@ -134,7 +135,8 @@ def _is_there(module: str) -> bool:
 
 def _wait_for(url: str, place: str) -> None:
     """Fail soon where nobody listens."""
-    import grpc  # noqa: PLC0415 - an extra
+    with interrupts_held_back():
+        import grpc  # noqa: PLC0415 - an extra
     from pyspark.errors import PySparkException  # noqa: PLC0415
     from pyspark.sql.connect.client import DefaultChannelBuilder  # noqa: PLC0415
 

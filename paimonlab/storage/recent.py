@@ -47,9 +47,11 @@ class Recent(Generic[Key, Value]):
             if key not in self._values:
                 self._values[key] = (value, size_bytes)
                 self._size_bytes += size_bytes
-            while self._size_bytes > self._limit_bytes:
+            while self._size_bytes > self._limit_bytes and self._values:
                 _, (_, oldest_bytes) = self._values.popitem(last=False)
                 self._size_bytes -= oldest_bytes
+            if not self._values:  # an interrupt may have come between a value and its size
+                self._size_bytes = 0
 
     def drop(self, keys: Iterable[Key]) -> None:
         """Forget some values; keys that have none are fine."""

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import ColumnNotFoundError, UnsupportedError
+from paimonlab.interrupts import interrupts_held_back
 from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.statistics import ColumnStatistics, Statistics
 from paimonlab.spec.types import AtomicType, DataField, TypeRoot
@@ -149,10 +150,12 @@ class _Column:
             self._widen(present)
 
     def _count(self, present: pa.Array) -> None:
-        import polars as pl  # noqa: PLC0415 - 0.1 s to import
+        with interrupts_held_back():
+            import polars as pl  # noqa: PLC0415 - 0.1 s to import
 
         # Hashes first: finding unique values takes threads, which a forked process has not.
-        hashes = pl.Series(pl.from_arrow(present)).hash(seed=0).to_arrow()
+        with interrupts_held_back():  # polars makes a panic of one, or nothing
+            hashes = pl.Series(pl.from_arrow(present)).hash(seed=0).to_arrow()
         found = np.concatenate([self.hashes, pc.unique(hashes).to_numpy()])
         self.hashes = np.unique(found)[:_MOST_HASHES]
 

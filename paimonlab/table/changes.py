@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimonlab.interrupts import whole_module
 from paimonlab.read.changes import change_schema, read_changes, read_inserts
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.change_splits import ChangeRequest, ChangeSplit, moves_keys
@@ -91,6 +92,7 @@ class Changes:
 
     def to_pandas(self) -> pd.DataFrame:
         """Read all changes into pandas."""
+        whole_module("pandas")  # which pyarrow imports
         return self.to_arrow().to_pandas()
 
     def count(self) -> int:

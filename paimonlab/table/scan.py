@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.interrupts import whole_module
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.reading_progress import Progress
 from paimonlab.read.splits import count_rows, limited, read_splits
@@ -184,6 +185,7 @@ class Scan:
 
     def to_pandas(self) -> pd.DataFrame:
         """Read all rows into pandas, which turns whole numbers with nulls into floats."""
+        whole_module("pandas")  # which pyarrow imports
         return self.to_arrow().to_pandas()
 
     def count(self) -> int:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from msgspec import to_builtins
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.interrupts import interrupts_held_back
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
@@ -147,7 +148,8 @@ def _query(sql: str) -> str:
 
 
 def _run(query: str, rows: pa.Table, table: Table) -> pa.Table:
-    import polars as pl  # noqa: PLC0415 - slow to import
+    with interrupts_held_back():
+        import polars as pl  # noqa: PLC0415 - slow to import
 
     frame = pl.from_arrow(rows)
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.interrupts import interrupts_held_back
 from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.plotting.columns import AxisKind
 from paimonlab.notebook.plotting.points import Points, Series
@@ -31,7 +32,8 @@ def figure(points: Points) -> Figure:
         If plotly is not installed.
     """
     try:
-        from plotly import graph_objects as go  # noqa: PLC0415 - optional, and slow
+        with interrupts_held_back():
+            from plotly import graph_objects as go  # noqa: PLC0415 - optional, and slow
     except ImportError as error:
         raise UnsupportedError("a figure of plotly", "pip install plotly") from error
     made = go.Figure()

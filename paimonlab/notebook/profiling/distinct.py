@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.interrupts import interrupts_held_back
 from paimonlab.notebook.profiling.mixing import mixed
 
 SIZE = 8_192
@@ -30,7 +31,8 @@ class Distinct:
         """Take them of values without nulls."""
         if not len(values):
             return Distinct()
-        import polars as pl  # noqa: PLC0415 - slow to import
+        with interrupts_held_back():
+            import polars as pl  # noqa: PLC0415 - slow to import
 
         series = pl.Series(values)
         return Distinct(np.unique(mixed(series.hash(seed=0).to_numpy()))[:SIZE])

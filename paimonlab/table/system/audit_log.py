@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.interrupts import whole_module
 from paimonlab.read.changes import read_change_split
 from paimonlab.read.splits import read_splits
 from paimonlab.spec.arrow_types import from_arrow
@@ -125,6 +126,7 @@ class KindScan:
 
     def to_pandas(self) -> pd.DataFrame:
         """Read all rows into pandas."""
+        whole_module("pandas")  # which pyarrow imports
         return self.to_arrow().to_pandas()
 
     def count(self) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
+from paimonlab.interrupts import whole_module
 from paimonlab.spec.arrow_types import from_arrow
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.predicate import Predicate, evaluate
@@ -260,6 +261,7 @@ class SystemScan:
 
     def to_pandas(self) -> pd.DataFrame:
         """Compute all rows as a pandas frame."""
+        whole_module("pandas")  # which pyarrow imports
         return self.to_arrow().to_pandas()
 
     def count(self) -> int:

@@ -1,0 +1,87 @@
+"""Ctrl-C: what must not be left half done is finished before it is answered.
+
+An import that is interrupted leaves modules behind that are there but not whole, above all those
+of extensions, which can be loaded only once: everything that needs them fails from then on.
+"""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import FrameType, ModuleType
+
+
+class _Held:
+    """A handler that only remembers that an interrupt came."""
+
+    has_come = False
+
+    def __call__(self, _number: int, _frame: FrameType | None) -> None:
+        self.has_come = True
+
+
+@contextmanager
+def interrupts_held_back() -> Iterator[None]:
+    """Answer an interrupt behind a block, as it would have been answered within.
+
+    Interrupts reach the main thread alone; in others nothing is done.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not (is_main and callable(before)) or isinstance(before, _Held):
+        yield  # nobody is interrupted, or interrupts are held back already
+        return
+    held = _Held()
+    signal.signal(signal.SIGINT, held)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is held:
+            signal.signal(signal.SIGINT, before)
+        if held.has_come:
+            signal.raise_signal(signal.SIGINT)
+
+
+def whole_module(name: str) -> ModuleType:
+    """Import a module, which is loaded as a whole."""
+    with interrupts_held_back():
+        return importlib.import_module(name)
+
+
+class _WholeModules(MetaPathFinder):
+    """Finds the modules of a package, each of which is loaded as a whole with all it imports."""
+
+    def __init__(self, package: str) -> None:
+        self.prefix = f"{package}."
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /
+    ) -> ModuleSpec | None:
+        if not fullname.startswith(self.prefix):
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            # The loader of a module is its own.
+            load = _whole(spec.loader.exec_module)
+            spec.loader.exec_module = load  # type: ignore[method-assign, assignment]
+        return spec
+
+
+def _whole(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    def load_whole(module: ModuleType) -> None:
+        with interrupts_held_back():
+            load(module)
+
+    return load_whole
+
+
+def import_whole_modules(package: str) -> None:
+    """Let no interrupt leave a module of a package, or what it imports, half loaded."""
+    if not any(isinstance(finder, _WholeModules) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _WholeModules(package))
