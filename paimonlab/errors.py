@@ -21,6 +21,7 @@ PaimonError
 │   ├── CorruptMetadataError        a metadata file that does not follow the format
 │   └── CorruptDataError            a data file that is damaged, cut, missing or not as described
 ├── ForkedProcessError              begun in another process, this one was forked from it
+├── MemoryLimitError                a file takes more memory than there is (also MemoryError)
 ├── PostCommitError                 the commit landed, later work failed
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
@@ -299,6 +300,23 @@ class ForkedProcessError(PaimonError):
         return (
             f"{self.what} belongs to the process that made it, and this one was forked from it: "
             f"{self.instead}, or start workers with multiprocessing.get_context('spawn')"
+        )
+
+
+class MemoryLimitError(PaimonError, MemoryError):
+    """A file of the table takes more memory to read than this process has; it may be sound."""
+
+    def __init__(self, path: str, problem: str = "") -> None:
+        self.path = path
+        self.problem = problem
+        super().__init__(path, problem)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path}: reading it takes more memory than this process has"
+            + (f" ({self.problem})" if self.problem else "")
+            + ". A few bytes may decompress to gigabytes: read fewer columns, give the process "
+            "more memory, or, if nobody wrote such values, restore the file from a copy"
         )
 
 

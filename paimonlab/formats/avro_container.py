@@ -26,7 +26,7 @@ import fastavro
 import pyarrow as pa
 import zstandard
 
-from paimonlab.errors import CorruptMetadataError, UnsupportedError
+from paimonlab.errors import CorruptMetadataError, MemoryLimitError, UnsupportedError
 from paimonlab.formats.avro_blocks import MAGIC, SYNC_BYTES, Block, container_pieces, encoded_long
 from paimonlab.interrupts import interrupts_held_back
 
@@ -44,6 +44,10 @@ class _Cursor:
         self._data = data
         self._path = path
         self.position = 0
+
+    @property
+    def path(self) -> str:
+        return self._path
 
     def at_end(self) -> bool:
         return self.position == len(self._data)
@@ -307,6 +311,8 @@ def _decompressed(
             data = decompress(block.data)
         except DECOMPRESS_ERRORS as error:
             raise cursor.damaged(f"a block does not decompress: {error}") from error
+        except MemoryError as error:
+            raise MemoryLimitError(cursor.path, str(error)) from error
         decoded_bytes += len(data)
         if decoded_bytes > MAX_DECODED_BYTES:
             raise cursor.damaged(f"more than {MAX_DECODED_BYTES} bytes of records")

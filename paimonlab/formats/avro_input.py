@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimonlab.errors import CorruptDataError, CorruptMetadataError
+from paimonlab.errors import CorruptDataError, CorruptMetadataError, MemoryLimitError
 from paimonlab.formats.avro_blocks import MAGIC, SYNC_BYTES, Block
 from paimonlab.formats.avro_container import DECOMPRESS_ERRORS, decompressor, read_head
 from paimonlab.formats.avro_schema import FileSchema
@@ -117,6 +117,8 @@ class AvroInput(WholeGroups):
         compressed = bytes(self._data[stored.start : stored.end])
         try:
             data = self._decompress(compressed)
+        except MemoryError as error:
+            raise MemoryLimitError(self.path, str(error)) from error
         except DECOMPRESS_ERRORS as error:
             problem = f"the block at byte {stored.start} does not decompress ({self._codec})"
             raise CorruptDataError(self.path, f"{problem}: {error}") from error

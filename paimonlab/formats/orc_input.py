@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 from pyarrow import orc
 
-from paimonlab.errors import CorruptDataError, UnsupportedError
+from paimonlab.errors import CorruptDataError, MemoryLimitError, UnsupportedError
 from paimonlab.formats.orc_stats import stripe_stats
 from paimonlab.formats.orc_tail import LZO, OrcTail, Source, Stripe, check_stripe, read_tail
 from paimonlab.formats.orc_timestamps import is_timestamp, read_timestamps
@@ -135,6 +135,8 @@ def _damage_named(path: str) -> Iterator[None]:
     """Turn what pyarrow says of a damaged file into an error that names the file."""
     try:
         yield
+    except MemoryError as error:
+        raise MemoryLimitError(path, str(error)) from error
     except pa.ArrowInvalid as error:
         if _OUT_OF_RANGE not in str(error):
             raise CorruptDataError(path, f"cannot be read as ORC: {error}") from error

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paimonlab.errors import CorruptDataError
+from paimonlab.errors import CorruptDataError, MemoryLimitError
 from paimonlab.formats.open_file import OpenFile
 from paimonlab.formats.parquet_columns import Reading, conform, readings
 from paimonlab.formats.parquet_cut import (
@@ -425,5 +425,7 @@ def damage_named(path: str) -> Iterator[None]:
     """Turn what pyarrow says of a damaged file into an error that names the file."""
     try:
         yield
+    except MemoryError as error:
+        raise MemoryLimitError(path, str(error)) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError, DamagedThriftError) as error:
         raise CorruptDataError(path, f"cannot be read as Parquet: {error}") from error

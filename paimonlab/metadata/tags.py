@@ -67,7 +67,7 @@ class TagManager:
         except (FileNotFoundError, ValueError):
             raise TagNotFoundError(self._table, name, self._names()) from None
         try:
-            return msgspec.json.decode(data, type=Tag)
+            return msgspec.json.decode(data, type=Tag).found_in(f"{TAG_PREFIX}{name}")
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise CorruptMetadataError(path, str(error)) from error
 

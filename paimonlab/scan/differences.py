@@ -132,7 +132,7 @@ def _live(
     entries = in_real_buckets(concat(read_entries(snapshot, kept, manifests)))
     mask = matches_partitions(entries, conditions, request.schema)
     mask &= matches_buckets(entries, conditions, None, request.schema, schemas)
-    alive = live([entries.filter(pa.array(mask))], referrer=f"snapshot-{snapshot.id}")
+    alive = live([entries.filter(pa.array(mask))], referrer=snapshot.file_name)
     mask = matches_keys(alive, conditions, request.schema, schemas)
     if request.skips_level_0:
         mask &= alive["level"].to_numpy() > 0

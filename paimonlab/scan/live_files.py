@@ -113,7 +113,7 @@ def index_files_of(snapshot: Snapshot, manifests: ManifestStore) -> list[IndexMa
 
 
 def _name(snapshot: Snapshot) -> str:
-    return f"snapshot-{snapshot.id}"
+    return snapshot.file_name
 
 
 @contextmanager

@@ -160,7 +160,7 @@ def plan(
         entries, conditions, request.buckets, schema, schemas
     )
     # Additions and deletions of a file share partition and bucket, so both are still there.
-    alive = live([entries.filter(pa.array(in_buckets))], referrer=f"snapshot-{snapshot.id}")
+    alive = live([entries.filter(pa.array(in_buckets))], referrer=snapshot.file_name)
     visible = _visible(alive, request, schema, options)
     if request.level is not None:
         visible = visible.filter(pc.equal(visible["level"], request.level))

@@ -80,6 +80,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     writer_version: str | None = None
     """Only read: written since Paimon 2.1."""
 
+    @property
+    def file_name(self) -> str:
+        """The file this stands in, for messages."""
+        return f"snapshot-{self.id}"
+
     def to_json(self) -> bytes:
         """Encode as the bytes of a snapshot file."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2)
@@ -99,7 +104,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
             raise CorruptMetadataError(path, str(error)) from error
 
 
-class Tag(Snapshot, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+_FILE_NAME = "file_name"
+
+
+class Tag(Snapshot, frozen=True, kw_only=True, rename="camel", omit_defaults=True, dict=True):
     """A named snapshot that expiry does not touch: the snapshot's JSON and two more fields."""
 
     tag_create_time: list[int] | None = None
@@ -107,6 +115,16 @@ class Tag(Snapshot, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
     zeros may be missing. None without retention."""
     tag_time_retained: float | str | None = None
     """Seconds the tag is kept; None: for ever."""
+
+    @property
+    def file_name(self) -> str:
+        """The file this stands in, for messages."""
+        return str(self.__dict__.get(_FILE_NAME, super().file_name))
+
+    def found_in(self, file_name: str) -> Self:
+        """Say which file this stands in; it is not part of the document."""
+        self.__dict__[_FILE_NAME] = file_name
+        return self
 
     def to_snapshot(self) -> Snapshot:
         """Return the snapshot without what the tag says of itself."""

@@ -168,7 +168,7 @@ class Table:
         if found is None or found.statistics is None:
             return None
         store = StatisticsStore(self._parts.file_io, self._parts.layout)
-        return store.read(found.statistics, referrer=f"snapshot-{found.id}")
+        return store.read(found.statistics, referrer=found.file_name)
 
     @property
     def maintenance(self) -> Maintenance:

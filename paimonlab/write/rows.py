@@ -7,9 +7,12 @@ behind them, the row kind.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -52,6 +55,40 @@ def batches_of(data: Any) -> pa.RecordBatchReader:
         f"cannot write a {type(data).__name__}: give an Arrow table, a pandas or polars frame, or "
         "anything else with __arrow_c_stream__"
     )
+
+
+_DECODED_BYTES = 64 << 20
+"""What the texts of a dictionary column should not take once they stand row by row."""
+
+
+def decoded_pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Cut a batch so that its dictionary columns take bounded memory when they are decoded.
+
+    A dictionary names a long text once for many rows; decoded, a batch of them may take more than
+    the two gigabytes that Arrow's texts can have, and more than there is.
+    """
+    row_bytes = sum(
+        (_decoded_bytes(column) for column in batch.columns if pa.types.is_dictionary(column.type)),
+        start=np.zeros(batch.num_rows, np.int64),
+    )
+    if int(row_bytes.sum()) <= _DECODED_BYTES:
+        yield batch
+        return
+    piece = np.cumsum(row_bytes) // _DECODED_BYTES
+    starts = np.flatnonzero(np.diff(piece, prepend=-1)).tolist()
+    for start, end in pairwise([*starts, batch.num_rows]):
+        yield batch.slice(start, end - start)
+
+
+def _decoded_bytes(column: pa.DictionaryArray) -> npt.NDArray[np.int64]:
+    """Return (n,) int64: how long the value of each row is; 0 if it has a fixed size."""
+    values = column.dictionary
+    try:
+        lengths = pc.binary_length(values)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        return np.zeros(len(column), np.int64)
+    found = pc.fill_null(lengths.cast(pa.int64()).take(column.indices), 0)
+    return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
 
 
 def align(

@@ -31,7 +31,7 @@ from paimonlab.write.folders import bucket_folder
 from paimonlab.write.kinds import admitted
 from paimonlab.write.postponed import postponed_target, waiting_rows
 from paimonlab.write.routing import FixedRouter, Router
-from paimonlab.write.rows import align, batches_of
+from paimonlab.write.rows import align, batches_of, decoded_pieces
 from paimonlab.write.runs import sorted_changes, sorted_run
 from paimonlab.write.sequences import SequenceNumbers
 from paimonlab.write.write_plan import WritePlan
@@ -130,7 +130,7 @@ class TableWriter:
             If this process was forked from the one that made the writer.
         """
         self._check_process()
-        for batch in batches_of(data):
+        for batch in (piece for given in batches_of(data) for piece in decoded_pieces(given)):
             if batch.num_rows:
                 plan = self._plan
                 rows = align(

@@ -188,6 +188,24 @@ def may_go_unnoticed(kind: str, damage: str) -> bool:
     return kind == "index manifest of hashes" and damage == "swapped"
 
 
+@pytest.mark.parametrize("which", ["baseManifestList", "deltaManifestList"])
+def test_a_tag_that_names_a_wrong_file_is_to_blame(
+    tmp_path: Path, sound: Callable[[str], tuple[Path, Answers]], which: str
+) -> None:
+    """Its snapshot is sound, and its error does not speak of it."""
+    folder = tmp_path / "damaged"
+    shutil.copytree(sound("append")[0], folder)
+    tag = folder / "db.db/t/tag/tag-t1"
+    text = tag.read_text()
+    tag.write_text(re.sub(rf'"{which}": "(.*)-(.)"', rf'"{which}": "\1+\2"', text))
+    assert tag.read_text() != text
+    table = pl.connect(str(folder)).table("db.t")
+
+    with pytest.raises(CorruptMetadataError, match=r"referred to by tag-t1\)$"):
+        table.scan(tag="t1").to_arrow()
+    assert table.scan(snapshot=1).count() == 10
+
+
 @pytest.mark.parametrize("damage", ["missing", "empty", "cut", "one byte short"])
 @pytest.mark.parametrize("kind", ["hash index", "index manifest of hashes"])
 def test_a_write_without_the_index_of_its_buckets_is_refused(

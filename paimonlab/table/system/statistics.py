@@ -33,7 +33,7 @@ def statistics(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
     if snapshot is None or snapshot.statistics is None:
         return STATISTICS.empty_table()
     store = StatisticsStore(parts.file_io, parts.layout)
-    found = store.read(snapshot.statistics, referrer=f"snapshot-{snapshot.id}")
+    found = store.read(snapshot.statistics, referrer=snapshot.file_name)
     columns = msgspec.json.format(msgspec.json.encode(found.columns), indent=2).decode()
     row = (
         found.snapshot_id,
