@@ -9,9 +9,13 @@ from paimonlab.compact.off_peak import OffPeakOptions, off_peak_percent
 from paimonlab.compact.simulator import Flush, Replay, SimulatorOptions, replay
 from paimonlab.spec.options import Options
 from tests.interop.java_buckets import NOON_MILLIS, Bucket, draw, random_bucket
+from tests.interop.java_build import COMPILED_WITH
 from tests.interop.oracle import Oracle
 
-pytestmark = pytest.mark.interop
+pytestmark = [
+    pytest.mark.interop,
+    pytest.mark.releases(COMPILED_WITH),  # the classes asked are not public, and others in 1.4
+]
 
 RANDOM_BUCKETS = 10_000
 

@@ -19,7 +19,14 @@ from paimonlab.merge.bitmap64 import decode, encode
 from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.type_text import parse_type
 from tests.interop.java_build import is_since_1_4
-from tests.interop.pair import KIND, SIDES, Pair, difference, with_kinds
+from tests.interop.pair import (
+    KIND,
+    SIDES,
+    Pair,
+    difference,
+    skip_where_values_stay,
+    with_kinds,
+)
 from tests.java_values import unordered
 
 pytestmark = pytest.mark.interop
@@ -56,9 +63,6 @@ def theta(rng: np.random.Generator) -> bytes:
     for number in rng.integers(0, 10**6, int(rng.choice([1, 20, 9000]))).tolist():
         made.update(number)
     return bytes(made.compact().serialize())
-
-
-KEEPS_VALUES = "Java 1.4 keeps values of rows that are gone; see test_releases.py"
 
 
 def word(rng: np.random.Generator) -> str:
@@ -135,8 +139,6 @@ def test_an_aggregate_function_agrees_with_java(
     pair: Pair, rng: np.random.Generator, case: Any, removes: bool
 ) -> None:
     function, kind, make, more, deletes = case
-    if removes and is_since_1_4(pair.java.release):
-        pytest.skip(KEEPS_VALUES)
     if function == "listagg" and not is_since_1_4(pair.java.release):
         make = word
     options = {"merge-engine": "aggregation", "fields.v.aggregate-function": function}
@@ -144,6 +146,7 @@ def test_an_aggregate_function_agrees_with_java(
     kinds = ["+I", "+U"]
     if removes:
         options["aggregation.remove-record-on-delete"] = "true"
+        skip_where_values_stay(pair, options)
         kinds += ["-D"]
     elif deletes == "ignores":
         options["fields.v.ignore-retract"] = "true"
@@ -214,10 +217,9 @@ def test_partial_update_agrees_with_java(
         "x": number(-5, 5),
         "y": text,
     }
-    if is_since_1_4(pair.java.release):
-        if {"-U", "-D"} & set(kinds) and title != "ignores":
-            pytest.skip(KEEPS_VALUES)
-    elif title.startswith("listagg"):
+    if {"-U", "-D"} & set(kinds):
+        skip_where_values_stay(pair, options)
+    if title.startswith("listagg") and not is_since_1_4(pair.java.release):
         makes["y"] = word
     walk(pair, rng, columns, makes, kinds, {"merge-engine": "partial-update", **options})
 
