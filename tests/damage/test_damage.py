@@ -141,6 +141,26 @@ def test_a_read_is_right_or_an_error_names_the_file(
             assert found == expected[way], way
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_folder_in_the_place_of_a_file_is_named(
+    tmp_path: Path, sound: Callable[[str], tuple[Path, Answers]], kind: str
+) -> None:
+    """The store fails then, and no error of its own comes through."""
+    source, expected = sound(KINDS[kind][0])
+    folder = tmp_path / "damaged"
+    shutil.copytree(source, folder)
+    ways = reads(folder)
+    file = damaged(folder, kind, "missing")
+    file.mkdir()
+
+    for way, read in ways.items():
+        found, error = outcome(read)
+        if error is None:
+            assert found == expected[way], way
+        else:
+            assert names(error, file), f"{way}: {error}"
+
+
 def outcome(read: Callable[[], Rows]) -> tuple[Rows | None, PaimonError | None]:
     """Read; errors that paimonlab does not raise on purpose go through."""
     try:
