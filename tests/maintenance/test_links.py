@@ -62,6 +62,11 @@ VERBS: Mapping[str, Callable[[Table], object]] = {
     "expire consumers": lambda table: table.consumers.expire(_LATER),
     "abort": _abort,
 }
+_DELETING = (
+    *("purge", "remove orphans", "expire snapshots", "roll back", "drop partitions"),
+    *("delete a tag", "delete a branch", "forget a consumer", "expire consumers", "abort"),
+)
+"""All are tried where links are read, for there they get further."""
 EACH_FILE = "each file"
 LINKS = (
     *("manifest", "snapshot", "schema", "tag", "branch", "branch/branch-dev", "consumer"),
@@ -108,7 +113,7 @@ def linked(made: Path, tmp_path: Path) -> Callable[[str], Path]:
     def link(name: str) -> Path:
         warehouse = tmp_path / "warehouse"
         shutil.rmtree(warehouse, ignore_errors=True)
-        shutil.copytree(made, warehouse)
+        shutil.copytree(made, warehouse, copy_function=os.link)
         folder, victim = warehouse / "db.db" / "t", warehouse / "db.db" / "victim"
         victim.mkdir()
         chosen = [folder / name]
@@ -139,7 +144,7 @@ def _seen(folder: Path) -> dict[str, bytes | str]:
 def test_what_links_lead_to_stays(
     linked: Callable[[str], Path], name: str, follow_links: bool
 ) -> None:
-    for verb, act in VERBS.items():
+    for verb in VERBS if follow_links else _DELETING:
         warehouse = linked(name)
         folder = warehouse / "db.db"
         before, links = _seen(folder / "victim"), _links(folder / "t")
@@ -147,7 +152,7 @@ def test_what_links_lead_to_stays(
         assert links
         error: Exception | None = None
         try:
-            act(_table(_connect(warehouse, follow_links)))
+            VERBS[verb](_table(_connect(warehouse, follow_links)))
         except (PaimonError, OSError) as raised:
             error = raised
         where = f"{verb}, {name}: {error!r}"
