@@ -11,9 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
 from paimonlab.commit.publisher import RenamelessPublisher
@@ -32,11 +30,11 @@ from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
 from paimonlab.spec.options import Options, check_known, check_supported
 from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
 from paimonlab.spec.schema_change import SchemaChange, apply_changes
-from paimonlab.spec.types import DataField, DataType
 from paimonlab.storage import FileIO, ReadOnlyFileIO, join
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.table import Table
+from paimonlab.write.frames import schema_of
 
 if TYPE_CHECKING:
     from paimonlab.table.system import SystemTable
@@ -176,7 +174,7 @@ class Catalog:
     def create_table(
         self,
         name: str,
-        schema: Schema | pa.Schema | Mapping[str, str | DataType] | Sequence[DataField],
+        schema: Any,
         *,
         primary_keys: Sequence[str] = (),
         partition_keys: Sequence[str] = (),
@@ -191,9 +189,11 @@ class Catalog:
         name
             ``database.table``; the database must be there.
         schema
-            An Arrow schema, names with Paimon's type text
-            (``{"id": "BIGINT NOT NULL", "amount": "DECIMAL(12, 2)"}``), or a `Schema` that
-            says everything.
+            Names with Paimon's type text
+            (``{"id": "BIGINT NOT NULL", "amount": "DECIMAL(12, 2)"}``), an Arrow schema, or a
+            `Schema` that says everything. Of an Arrow table, a pandas or polars frame or
+            anything else that speaks Arrow the columns are taken and no row is written
+            (`Table.write` does that); levels of a pandas index that have names come first.
         primary_keys, partition_keys, options, comment
             What a `Schema` would say; ``options`` by Paimon's keys.
         exist_ok
@@ -205,6 +205,10 @@ class Catalog:
             If the table is there, unless ``exist_ok``.
         SchemaError
             If the definition is not allowed, or an option is unknown.
+        DataError
+            If a pandas frame has columns without names, or two of one name.
+        TypeError
+            If ``schema`` is none of these.
         UnsupportedError
             If an option has a value that is not implemented, or values of a column's type
             cannot be written.
@@ -212,7 +216,7 @@ class Catalog:
         from paimonlab.catalog.column_types import check_files, check_types
 
         identifier = self._plain(name)
-        definition = _definition(schema, primary_keys, partition_keys, options, comment)
+        definition = _definition(name, schema, primary_keys, partition_keys, options, comment)
         check_known(definition.options)
         table_schema = new_table_schema(definition, time_millis=_now_millis())
         check_supported(Options(table_schema.options), table_schema, "create")
@@ -373,14 +377,20 @@ class Catalog:
 
 
 def _definition(
-    schema: Schema | pa.Schema | Mapping[str, str | DataType] | Sequence[DataField],
+    name: str,
+    schema: Any,
     primary_keys: Sequence[str],
     partition_keys: Sequence[str],
     options: Mapping[str, str] | None,
     comment: str | None,
 ) -> Schema:
+    columns = schema.fields if isinstance(schema, Schema) else schema
+    of_rows = None if isinstance(columns, Mapping) else schema_of(columns, table=name)
     if not isinstance(schema, Schema):
-        return Schema(schema, tuple(partition_keys), tuple(primary_keys), options or {}, comment)
+        found = schema if of_rows is None else of_rows
+        return Schema(found, tuple(partition_keys), tuple(primary_keys), options or {}, comment)
+    if of_rows is not None:
+        schema = replace(schema, fields=of_rows)
     if primary_keys or partition_keys or options or comment:
         raise TypeError("a Schema already says keys, options and comment; give them there")
     return schema

@@ -143,8 +143,13 @@ def _columns(fields: Columns) -> Iterator[DataField]:
     elif isinstance(fields, Mapping):
         for name, given in fields.items():
             yield DataField(UNASSIGNED_ID, name, _column_type(name, given))
-    else:
+    elif isinstance(fields, Sequence) and all(isinstance(one, DataField) for one in fields):
         yield from fields
+    else:
+        raise TypeError(
+            f"columns cannot be made of a {type(fields).__name__}: give names with types "
+            "({'id': 'BIGINT', …}), an Arrow schema, or a sequence of DataField"
+        )
 
 
 def _column_type(name: str, given: str | DataType) -> DataType:

@@ -19,7 +19,7 @@ from paimonlab.spec.predicate import Predicate, bind, col
 from paimonlab.table.planned_files import PlannedFiles
 from paimonlab.table.scan import Scan
 from paimonlab.write.conversion import convert
-from paimonlab.write.rows import batches_of
+from paimonlab.write.frames import batches_of
 
 _FEW = 64
 """Keys that are looked for one by one; more of them are a scan."""
@@ -70,14 +70,17 @@ def _keys(scan: Scan, keys: Any) -> pa.Table:
     schema = scan.schema
     if not schema.primary_keys:
         raise SchemaError(f"{scan.parts.name} has no primary key to look up; use scan(where=…)")
-    given = pa.table(keys) if isinstance(keys, dict) else batches_of(keys).read_all()
+    if isinstance(keys, dict):
+        given = pa.table(keys)
+    else:
+        given = batches_of(keys, schema.field_names, table=scan.parts.name).read_all()
     if set(given.schema.names) != set(schema.primary_keys):
         raise DataError(
             f"{scan.parts.name}: a lookup takes the primary key columns "
             f"{', '.join(schema.primary_keys)}, it was given {', '.join(given.schema.names)}"
         )
     columns = [
-        convert(given.column(name).combine_chunks(), schema.field(name).type, name)
+        convert(given.column(name).combine_chunks(), schema.field(name).type, name, first_row=0)
         for name in schema.primary_keys
     ]
     return pa.table(columns, names=list(schema.primary_keys))

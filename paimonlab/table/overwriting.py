@@ -21,6 +21,7 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options import option_field
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.types import with_nullable
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.isolation import rows_of_interest
@@ -28,7 +29,7 @@ from paimonlab.table.late_compaction import compact_appended, landed
 from paimonlab.table.parts import TableParts
 from paimonlab.table.writing import write_files
 from paimonlab.write.conversion import convert
-from paimonlab.write.rows import batches_of
+from paimonlab.write.frames import batches_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ def overwrite(
         raise ValueError("give either the partition to overwrite or dynamic=True, not both")
     values = partition_values(partition, parts) if partition else {}
     if values:
-        data = _with_partition(data, values, parts.name)
+        data = _with_partition(data, values, parts.schema, parts.name)
     replaces_all = not values and (partition is not None or not _is_dynamic(parts, dynamic))
     if parts.write_plan().bucket_mode is BucketMode.KEY_DYNAMIC and not replaces_all:
         raise UnsupportedError(
@@ -145,32 +146,42 @@ def _is_dynamic(parts: TableParts, dynamic: bool | None) -> bool:  # noqa: FBT00
     return parts.options.slice(OverwriteOptions).is_dynamic
 
 
-def _with_partition(data: Any, values: Mapping[str, pa.Scalar], table: str) -> pa.RecordBatchReader:
+def _with_partition(
+    data: Any, values: Mapping[str, pa.Scalar], definition: TableSchema, table: str
+) -> pa.RecordBatchReader:
     """Add the partition columns to rows, or check those that are there."""
-    reader = batches_of(data)
+    reader = batches_of(data, definition.field_names, table=table)
     missing = [name for name in values if name not in reader.schema.names]
     fields = [*reader.schema, *(pa.field(name, values[name].type) for name in missing)]
     schema = pa.schema(fields)
 
     def batches() -> Iterator[pa.RecordBatch]:
+        first_row = 0
         for batch in reader:
-            _check_partition(batch, values, table)
+            try:
+                _check_partition(batch, values, definition, first_row)
+            except DataError as error:
+                raise DataError(f"{table}: {error}") from error
+            first_row += batch.num_rows
             added = [pa.repeat(values[name], batch.num_rows) for name in missing]
             yield pa.RecordBatch.from_arrays([*batch.columns, *added], schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, batches())
 
 
-def _check_partition(batch: pa.RecordBatch, values: Mapping[str, pa.Scalar], table: str) -> None:
+def _check_partition(
+    batch: pa.RecordBatch, values: Mapping[str, pa.Scalar], definition: TableSchema, first_row: int
+) -> None:
     for name, value in values.items():
         if batch.schema.get_field_index(name) < 0:
             continue
-        column = pc.cast(batch.column(name), value.type)
+        nullable = with_nullable(definition.field(name).type, nullable=True)
+        column = convert(batch.column(name), nullable, name, first_row=first_row)
         same = pc.equal(column, value).fill_null(fill_value=False)
         if not value.is_valid:
             same = column.is_null()
         if not pc.all(same).as_py() and batch.num_rows:
             raise DataError(
-                f"{table}: the rows to overwrite partition {name} = {value} with have other "
+                f"the rows to overwrite partition {name} = {value} with have other "
                 f"values in column {name!r}"
             )

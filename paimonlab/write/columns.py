@@ -25,7 +25,8 @@ from paimonlab.scan.split import DataSplit
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.fields import ROW_ID
 from paimonlab.spec.schema import TableSchema
-from paimonlab.write.rows import align, batches_of
+from paimonlab.write.frames import batches_of
+from paimonlab.write.rows import align
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def new_values(data: Any, schema: TableSchema, *, table: str) -> NewValues:
         If a row id is null or comes twice, no column or a partition column is written, or a
         value does not fit its column.
     """
-    given = batches_of(data).read_all()
+    given = batches_of(data, (*schema.field_names, ROW_ID), table=table).read_all()
     names = given.schema.names
     if ROW_ID not in names:
         raise ColumnNotFoundError(ROW_ID, table, names)
@@ -83,10 +84,14 @@ def new_values(data: Any, schema: TableSchema, *, table: str) -> NewValues:
     if (ordered[1:] == ordered[:-1]).any():
         twice = int(ordered[1:][ordered[1:] == ordered[:-1]][0])
         raise DataError(f"{table}: row id {twice} comes twice")
-    rows = given.drop_columns([ROW_ID]).combine_chunks().take(pa.array(order))
-    aligned = [align(batch, wanted, table=table) for batch in rows.to_batches()]
+    rows = given.drop_columns([ROW_ID]).combine_chunks()
+    aligned: list[pa.RecordBatch] = []
+    for batch in rows.to_batches():
+        first_row = sum(rows.num_rows for rows in aligned)
+        aligned.append(align(batch, wanted, table=table, first_row=first_row))
     values = pa.Table.from_batches(aligned) if aligned else wanted.arrow_schema.empty_table()
-    return NewValues(ordered, values.select(list(wanted.field_names)))
+    in_order = values.select(list(wanted.field_names)).combine_chunks().take(pa.array(order))
+    return NewValues(ordered, in_order.combine_chunks())
 
 
 def projected(schema: TableSchema, columns: Iterable[str], table: str) -> TableSchema:

@@ -34,7 +34,9 @@ _TIMESTAMPS = frozenset({TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ})
 _DIGITS_OF_UNIT = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 
 
-def convert(array: pa.Array, target: DataType, column: str) -> pa.Array:
+def convert(
+    array: pa.Array, target: DataType, column: str, *, first_row: int | None = None
+) -> pa.Array:
     """Turn an array into the Arrow type of a column without losing anything.
 
     Parameters
@@ -45,6 +47,8 @@ def convert(array: pa.Array, target: DataType, column: str) -> pa.Array:
         The type of the column.
     column
         Name of the column (a dotted path inside nested types), for messages.
+    first_row
+        How many rows of the data came before, for messages; None: nobody knows.
 
     Returns
     -------
@@ -67,17 +71,20 @@ def convert(array: pa.Array, target: DataType, column: str) -> pa.Array:
             f"{len(array)} values are null"
         )
     if isinstance(target, AtomicType):
-        return _convert_atomic(array, target, arrow_type, column)
+        return _convert_atomic(array, target, arrow_type, column, first_row)
     return _convert_nested(array, target, arrow_type, column)
 
 
 def _convert_atomic(
-    array: pa.Array, target: AtomicType, arrow_type: pa.DataType, column: str
+    array: pa.Array, target: AtomicType, arrow_type: pa.DataType, column: str, first_row: int | None
 ) -> pa.Array:
     if target.root is TypeRoot.VARIANT:
         return _convert_variant(array, target, arrow_type, column)
     if not _may_hold(array.type, target):
         raise _wrong_type(array.type, target, column)
+    if target.root is TypeRoot.DATE and pa.types.is_timestamp(array.type):
+        array = _wall_clock(array, column)
+        _check_midnights(array, column, first_row)
     if array.type != arrow_type:
         array = _safe_cast(array, target, arrow_type, column)
     _check_length(array, target, column)
@@ -127,7 +134,7 @@ def _may_hold(source: pa.DataType, target: AtomicType) -> bool:  # noqa: PLR0911
         case TypeRoot.DECIMAL:
             return types.is_decimal(source)
         case TypeRoot.DATE:
-            return types.is_date(source)
+            return types.is_date(source) or types.is_timestamp(source)
         case TypeRoot.TIME:
             return types.is_time(source)
     raise UnsupportedError(f"writing {format_type(target)}")
@@ -160,6 +167,30 @@ def _safe_cast(
     if pa.types.is_float64(array.type) and pa.types.is_float32(arrow_type):
         _check_exact_floats(array, result, column)
     return result
+
+
+def _wall_clock(array: pa.Array, column: str) -> pa.Array:
+    """Return what clocks of the array's own zone show: that is how its values are printed."""
+    if array.type.tz is None:
+        return array
+    try:
+        return pc.local_timestamp(array)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"column {column!r}: {error}") from error
+
+
+def _check_midnights(array: pa.Array, column: str, first_row: int | None) -> None:
+    """Check that timestamps are days: pandas has no other type for these."""
+    is_midnight = pc.equal(pc.floor_temporal(array, unit="day"), array)
+    if pc.all(is_midnight).as_py() is not False:
+        return
+    place = pc.index(is_midnight, pa.scalar(False)).as_py()
+    where = "a value" if first_row is None else f"row {first_row + place} (counted from 0)"
+    raise DataError(
+        f"column {column!r} is DATE, but {where} is {array[place]}, which is not at midnight; cut "
+        "it to its day yourself, in pandas with .dt.normalize(), or give the column a TIMESTAMP "
+        "type"
+    )
 
 
 def _check_exact_floats(array: pa.Array, narrowed: pa.Array, column: str) -> None:

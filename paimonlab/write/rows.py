@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,35 +25,6 @@ from paimonlab.spec.types import DataField
 from paimonlab.write.conversion import convert
 
 KIND_FIELD = pa.field(VALUE_KIND, pa.int8(), nullable=False)
-
-
-def batches_of(data: Any) -> pa.RecordBatchReader:
-    """Open anything that speaks Arrow as a stream of batches.
-
-    Parameters
-    ----------
-    data
-        An object with ``__arrow_c_stream__`` or ``__arrow_c_array__``: an Arrow table, batch
-        or reader, a pandas or polars frame, a DuckDB relation.
-
-    Raises
-    ------
-    TypeError
-        If ``data`` does not speak Arrow.
-    """
-    if isinstance(data, pa.RecordBatchReader):
-        return data
-    if isinstance(data, pa.Table):
-        return data.to_reader()
-    if hasattr(data, "__arrow_c_stream__"):
-        return pa.RecordBatchReader.from_stream(data)
-    if hasattr(data, "__arrow_c_array__"):
-        batch = pa.record_batch(data)
-        return pa.RecordBatchReader.from_batches(batch.schema, [batch])
-    raise TypeError(
-        f"cannot write a {type(data).__name__}: give an Arrow table, a pandas or polars frame, or "
-        "anything else with __arrow_c_stream__"
-    )
 
 
 _DECODED_BYTES = 64 << 20
@@ -98,6 +68,7 @@ def align(
     table: str,
     row_kinds: str | None = None,
     kind_field: str | None = None,
+    first_row: int = 0,
 ) -> pa.RecordBatch:
     """Make a batch of the table's rows out of a batch of a user's.
 
@@ -115,6 +86,8 @@ def align(
     kind_field
         The column of the table with the kinds as text, which is stored; then ``row_kinds`` has
         to be None.
+    first_row
+        How many rows of the data came before, for messages.
 
     Returns
     -------
@@ -131,7 +104,7 @@ def align(
     """
     names = [name for name in batch.schema.names if name != row_kinds]
     _check_names(names, schema, table)
-    arrays = [_column(batch, field, schema, table) for field in schema.fields]
+    arrays = [_column(batch, field, schema, table, first_row) for field in schema.fields]
     if kind_field is None:
         kinds = _kinds(batch, row_kinds, schema, table)
     elif row_kinds is None:
@@ -156,9 +129,11 @@ def _check_names(names: list[str], schema: TableSchema, table: str) -> None:
         raise DataError(f"{table}: the data has column {twice!r} twice")
 
 
-def _column(batch: pa.RecordBatch, field: DataField, schema: TableSchema, table: str) -> pa.Array:
+def _column(
+    batch: pa.RecordBatch, field: DataField, schema: TableSchema, table: str, first_row: int
+) -> pa.Array:
     if batch.schema.get_field_index(field.name) >= 0:
-        return _convert(batch.column(field.name), field, schema, table)
+        return _convert(batch.column(field.name), field, schema, table, first_row)
     if field.default_value is not None:
         return _default(field, batch.num_rows, table)
     if not field.type.nullable:
@@ -168,14 +143,16 @@ def _column(batch: pa.RecordBatch, field: DataField, schema: TableSchema, table:
     return pa.nulls(batch.num_rows, to_arrow(field.type))
 
 
-def _convert(array: pa.Array, field: DataField, schema: TableSchema, table: str) -> pa.Array:
+def _convert(
+    array: pa.Array, field: DataField, schema: TableSchema, table: str, first_row: int
+) -> pa.Array:
     if array.null_count and field.name in schema.primary_keys:
         raise DataError(
             f"{table}: key column {field.name!r} has {array.null_count} null values; a primary "
             "key is never null"
         )
     try:
-        return convert(array, field.type, field.name)
+        return convert(array, field.type, field.name, first_row=first_row)
     except DataError as error:
         raise DataError(f"{table}: {error}") from error
 

@@ -28,10 +28,11 @@ from paimonlab.write.buckets import Group
 from paimonlab.write.compactions import BucketCompactions
 from paimonlab.write.file_targets import changelog_target, data_target
 from paimonlab.write.folders import bucket_folder
+from paimonlab.write.frames import batches_of
 from paimonlab.write.kinds import admitted
 from paimonlab.write.postponed import postponed_target, waiting_rows
 from paimonlab.write.routing import FixedRouter, Router
-from paimonlab.write.rows import align, batches_of, decoded_pieces
+from paimonlab.write.rows import align, decoded_pieces
 from paimonlab.write.runs import sorted_changes, sorted_run
 from paimonlab.write.sequences import SequenceNumbers
 from paimonlab.write.write_plan import WritePlan
@@ -130,21 +131,26 @@ class TableWriter:
             If this process was forked from the one that made the writer.
         """
         self._check_process()
-        for batch in (piece for given in batches_of(data) for piece in decoded_pieces(given)):
+        plan = self._plan
+        columns = (*plan.schema.field_names, *filter(None, [row_kinds]))
+        first_row = 0
+        given = batches_of(data, columns, table=plan.table_name)
+        for batch in (piece for whole in given for piece in decoded_pieces(whole)):
             if batch.num_rows:
-                plan = self._plan
                 rows = align(
                     batch,
                     plan.schema,
                     table=plan.table_name,
                     row_kinds=row_kinds,
                     kind_field=plan.options.kind_field,
+                    first_row=first_row,
                 )
+                first_row += batch.num_rows
                 rows = admitted(rows, plan)
                 self._buffer.append(rows)
                 self._buffered_bytes += rows.nbytes
                 self._handed_over = False
-            if self._buffered_bytes >= self._plan.options.write_buffer_size_bytes:
+            if self._buffered_bytes >= plan.options.write_buffer_size_bytes:
                 self._flush(everything=False)
 
     def prepare_commit(self) -> list[CommitMessage]:

@@ -29,6 +29,15 @@ NESTED = "ROW<a INT, b ARRAY<STRING>>"
         ("BYTES", pa.array([b"abc"], pa.binary(3)), [b"abc"]),
         ("DECIMAL(12, 2)", pa.array([Decimal("1.5")], pa.decimal128(5, 1)), [Decimal("1.50")]),
         ("DATE", pa.array([date(2026, 1, 1)], pa.date64()), [date(2026, 1, 1)]),
+        ("DATE", pa.array([datetime(2026, 1, 1), None]), [date(2026, 1, 1), None]),
+        ("DATE", pa.array([datetime(1969, 12, 31)], pa.timestamp("s")), [date(1969, 12, 31)]),
+        ("DATE", pa.array([0], pa.timestamp("ms", "UTC")), [date(1970, 1, 1)]),
+        (
+            "DATE",
+            pa.array([-3600], pa.timestamp("s", "Europe/Berlin")),  # midnight in Berlin
+            [date(1970, 1, 1)],
+        ),
+        ("ARRAY<DATE>", pa.array([[datetime(2026, 1, 1)], None]), [[date(2026, 1, 1)], None]),
         ("TIME(3)", pa.array([time(1, 2, 3, 4000)], pa.time64("us")), [time(1, 2, 3, 4000)]),
         (
             "TIMESTAMP(3)",
@@ -68,7 +77,21 @@ def test_what_fits_exactly_is_taken(target: str, given: pa.Array, expected: list
         ("BINARY(2)", pa.array([b"abc"]), "3 bytes"),
         ("DECIMAL(4, 1)", pa.array([Decimal("1.25")]), "does not fit DECIMAL"),
         ("DECIMAL(3, 1)", pa.array([Decimal("123.0")]), "does not fit DECIMAL"),
-        ("DATE", pa.array([datetime(2026, 1, 1)]), "cast it to date32"),
+        (
+            "DATE",
+            pa.array([datetime(2026, 1, 1), datetime(2026, 1, 1, 0, 0, 1)]),
+            "a value is 2026",
+        ),
+        ("DATE", pa.array([datetime(1969, 12, 31, 23, 59)]), "a value is 1969-12-31 23:59"),
+        ("DATE", pa.array([0], pa.timestamp("ns", "Europe/Berlin")), "a value is 1970-01-01 01:00"),
+        ("DATE", pa.array([1], pa.timestamp("ns")), "not at midnight"),
+        ("DATE", pa.array(["2026-01-01"]), "cast it to date32"),
+        ("DATE", pa.array([date(2026, 1, 1)], pa.date64()).view(pa.int64()), "cast it to date32"),
+        (
+            "ARRAY<DATE>",
+            pa.array([[], [datetime(2026, 1, 1, 1)]]),
+            "c.element' is DATE, but a value",
+        ),
         ("TIMESTAMP(0)", pa.array([datetime(2026, 1, 1, 0, 0, 0, 1)]), "does not fit TIMESTAMP"),
         ("TIMESTAMP(4)", pa.array([datetime(2026, 1, 1, 0, 0, 0, 1)]), "cannot hold"),
         ("TIMESTAMP(6)", pa.array([0], pa.timestamp("us", "UTC")), "cast it to timestamp"),

@@ -6,7 +6,8 @@ import pytest
 from paimonlab.errors import ColumnNotFoundError, DataError, UnsupportedError
 from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
 from paimonlab.spec.types import DataField
-from paimonlab.write.rows import align, batches_of
+from paimonlab.write.frames import batches_of
+from paimonlab.write.rows import align
 
 
 @pytest.fixture
@@ -83,4 +84,4 @@ def test_a_default_that_cannot_be_read_is_refused(schema: TableSchema) -> None:
 
 def test_what_speaks_no_arrow_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="cannot write a list"):
-        batches_of([{"id": 1}])
+        batches_of([{"id": 1}], ["id"], table="db.t")

@@ -1,0 +1,160 @@
+"""Rows as users have them, opened as Arrow.
+
+A pandas frame has an index beside its columns. One without a name is no data: it says where rows
+stood in another frame. One with a name was a column once (``set_index``, ``groupby``), so it is
+a column again, or an error. pandas itself is not imported here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimonlab.errors import DataError
+
+_INDEX_FIELD = "__index_level_"
+"""What Arrow calls a level of an index that has no name, or that of a column."""
+
+
+def batches_of(data: Any, columns: Collection[str], *, table: str) -> pa.RecordBatchReader:
+    """Open anything that speaks Arrow as a stream of batches.
+
+    Parameters
+    ----------
+    data
+        An object with ``__arrow_c_stream__`` or ``__arrow_c_array__``: an Arrow table, batch
+        or reader, a pandas or polars frame, a DuckDB relation.
+    columns
+        Names that mean something to who asks: an index of a frame may have one of them.
+    table
+        Its name, for messages.
+
+    Raises
+    ------
+    TypeError
+        If ``data`` does not speak Arrow.
+    DataError
+        If a frame has columns that no table can have, or an index with a name that is none of
+        ``columns``.
+    """
+    reader = _reader(data, columns, table)
+    left_out = [
+        field
+        for field in _unnamed_levels(reader.schema)
+        if field in reader.schema.names and field not in columns
+    ]
+    if not left_out:
+        return reader
+    kept = [name for name in reader.schema.names if name not in left_out]
+    schema = pa.schema([reader.schema.field(name) for name in kept])
+    return pa.RecordBatchReader.from_batches(schema, (batch.select(kept) for batch in reader))
+
+
+def schema_of(data: Any, *, table: str) -> pa.Schema | None:
+    """Return the columns of rows, levels of a frame's index that have names included.
+
+    Parameters
+    ----------
+    data
+        A schema of Arrow, or what `batches_of` takes.
+    table
+        Name of the table that gets these columns, for messages.
+
+    Returns
+    -------
+    pyarrow.Schema or None
+        None: ``data`` is nothing of that kind.
+    """
+    if _is_pandas(data):
+        schema = _from_pandas(data, None, table).schema
+    elif isinstance(data, pa.Schema):
+        schema = data
+    elif hasattr(data, "__arrow_c_schema__"):
+        schema = pa.schema(data)
+    elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        schema = _reader(data, (), table).schema
+    else:
+        return None
+    left_out = _unnamed_levels(schema)
+    return pa.schema([field for field in schema if field.name not in left_out])
+
+
+def _reader(data: Any, columns: Collection[str], table: str) -> pa.RecordBatchReader:
+    if isinstance(data, pa.RecordBatchReader):
+        return data
+    if _is_pandas(data):
+        data = _from_pandas(data, columns, table)
+    if isinstance(data, pa.Table):
+        return data.to_reader()
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(data)
+    if hasattr(data, "__arrow_c_array__"):
+        batch = pa.record_batch(data)
+        return pa.RecordBatchReader.from_batches(batch.schema, [batch])
+    raise TypeError(
+        f"cannot write a {type(data).__name__}: give an Arrow table, a pandas or polars frame, or "
+        "anything else with __arrow_c_stream__"
+    )
+
+
+def _is_pandas(data: Any) -> bool:
+    """Whether something is a DataFrame of pandas, or of a library that builds on it."""
+    return any(
+        cls.__name__ == "DataFrame" and cls.__module__.partition(".")[0] == "pandas"
+        for cls in type(data).__mro__
+    )
+
+
+def _from_pandas(frame: Any, columns: Collection[str] | None, table: str) -> pa.Table:
+    """Turn a frame into Arrow: the named levels of its index, then its columns."""
+    levels = [place for place, name in enumerate(frame.index.names) if name is not None]
+    names = [frame.index.names[place] for place in levels]
+    _check_names([*names, *frame.columns], table)
+    for name in names:
+        if columns is not None and name not in columns:
+            raise DataError(
+                f"{table}: the index of the frame is {name!r}, which is no column here; "
+                "frame.reset_index(drop=True) leaves it out, frame.reset_index() makes a column "
+                "of it that can be renamed"
+            )
+    try:
+        rows = pa.Table.from_pandas(frame, preserve_index=False)
+        values = [
+            pa.array(frame.index.get_level_values(place), from_pandas=True) for place in levels
+        ]
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        said = ": ".join(map(str, reversed(error.args)))
+        raise DataError(f"{table}: the frame is no Arrow table. {said}") from error
+    return pa.table([*values, *rows.columns], names=[*names, *rows.column_names])
+
+
+def _check_names(names: Sequence[Any], table: str) -> None:
+    """Refuse names that Arrow would turn into texts, or that mean two things."""
+    for name in names:
+        if not isinstance(name, str):
+            raise DataError(
+                f"{table}: the frame has a column or index {name!r}, and names of columns are "
+                "texts; rename it, as with frame.columns = [str(name) for name in frame.columns]"
+            )
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{table}: the data has column {twice!r} twice, an index counted")
+
+
+def _unnamed_levels(schema: pa.Schema) -> set[str]:
+    """Return the fields that Arrow made of an index without a name, by its note about pandas."""
+    note = (schema.metadata or {}).get(b"pandas")
+    if note is None:
+        return set()
+    try:
+        described = json.loads(note)
+        levels = [field for field in described["index_columns"] if isinstance(field, str)]
+        names = {column["field_name"]: column["name"] for column in described["columns"]}
+    except (ValueError, KeyError, TypeError):  # others may write such a note, too
+        return set()
+    return {
+        field for field in levels if field.startswith(_INDEX_FIELD) and names.get(field) is None
+    }
