@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from py4j.protocol import Py4JJavaError
@@ -121,10 +122,14 @@ class Bridge:
         cls = self.java_class("org.apache.spark.sql.util.CaseInsensitiveStringMap")
         return cls(self.map(items or {}))
 
+    @property
+    def conf(self) -> Any:
+        """What the session says for which this thread plans: ours, or a clone of it."""
+        return self.java_class("org.apache.spark.sql.internal.SQLConf").get()
+
     def settings(self) -> dict[str, str]:
         """Return all settings of the session, in one call."""
-        converters = self.jvm.scala.jdk.javaapi.CollectionConverters
-        found = converters.asJava(self.session.sessionState().conf().getAllConfs())
+        found = self.jvm.scala.jdk.javaapi.CollectionConverters.asJava(self.conf.getAllConfs())
         return dict(json.loads(self._json_mapper.writeValueAsString(found)))
 
     def from_json(self, class_name: str, text: str) -> Any:
@@ -174,8 +179,20 @@ class Bridge:
 
     def internal_rows(self, table: pa.Table, schema: StructType) -> Any:
         """Turn a small Arrow table into an ``InternalRow[]``, made in the driver."""
-        frame = self.spark.createDataFrame(table, schema)
+        with self._own_session():
+            frame = self.spark.createDataFrame(table, schema)
         return frame._jdf.queryExecution().executedPlan().executeCollect()
+
+    @contextmanager
+    def _own_session(self) -> Iterator[None]:
+        """Let PySpark make our session the active one of this thread, and put the other back."""
+        sessions = self.java_class("org.apache.spark.sql.classic.SparkSession")
+        active = sessions.getActiveSession()
+        try:
+            yield
+        finally:
+            if active.isDefined():
+                sessions.setActiveSession(active.get())
 
     # Errors
 

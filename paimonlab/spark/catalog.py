@@ -238,21 +238,9 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
 
 def register(bridge: Bridge, name: str, catalog: Catalog) -> None:
     """Put a catalog into the session of ``bridge`` under ``name``; an older one is replaced."""
-    _catalogs(bridge).put(name, SparkCatalog(bridge, name, catalog))
+    catalogs_of(bridge.session.sessionState()).put(name, SparkCatalog(bridge, name, catalog))
 
 
 def unregister(bridge: Bridge, name: str) -> None:
     """Take a catalog out of a session that nobody uses any more."""
-    _catalogs(bridge).remove(name)
-
-
-def _catalogs(bridge: Bridge) -> Any:
-    """Return the catalogs of a session: a Scala map from names.
-
-    Spark builds catalogs from class names only; ours is an object, so it goes where Spark keeps
-    those it has built (4.2 and 4.3 alike).
-    """
-    manager = bridge.session.sessionState().catalogManager()
-    field = manager.getClass().getDeclaredField("catalogs")
-    field.setAccessible(True)
-    return field.get(manager)
+    catalogs_of(bridge.session.sessionState()).remove(name)

@@ -24,6 +24,7 @@ from paimonlab.catalog import Catalog
 from paimonlab.catalog import connect as open_catalog
 from paimonlab.spark.bridge import Bridge, Proxy
 from paimonlab.spark.catalog import register, unregister
+from paimonlab.spark.clones import HARMLESS_RULE, original_of
 from paimonlab.spark.remote import CATALOG_KEY, address, check_packages
 from paimonlab.spark.session import connect, existing_session
 
@@ -38,8 +39,6 @@ _TOKEN_BYTES = 32
 _OWN_HOSTS = (LOOPBACK, "localhost", "::1")
 _PLUGINS_KEY = "spark.plugins"
 _CONNECT = "org.apache.spark.sql.connect."
-_HARMLESS_RULE = "org.apache.spark.sql.catalyst.analysis.ResolveTimeZone"
-"""A rule that Spark applies anyway."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -216,8 +215,9 @@ class CatalogOfSessions(Proxy):
     def apply(self, session: Any) -> Any:
         """Put the catalog into a session, once, and return a rule that changes nothing."""
         key = str(session.sessionUUID())
+        is_clone = original_of(session) is not None  # it shares the catalogs of its original
         with self._lock:
-            is_new = key not in self._bridges
+            is_new = not is_clone and key not in self._bridges
             if is_new:
                 self._bridges[key] = None
         if is_new:
@@ -232,7 +232,7 @@ class CatalogOfSessions(Proxy):
             with self._lock:
                 self._bridges[key] = own
             self._forget_closed()
-        return self._bridge.module(_HARMLESS_RULE)
+        return self._bridge.module(HARMLESS_RULE)
 
     def _forget_closed(self) -> None:
         """Take the catalog out of sessions that are gone: the two would keep each other alive."""

@@ -21,6 +21,7 @@ from paimonlab.errors import ForkedProcessError, PaimonError, UnsupportedError
 from paimonlab.secrets import redacted
 from paimonlab.spark.bridge import Bridge
 from paimonlab.spark.catalog import register
+from paimonlab.spark.clones import share_with_clones
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.noise import quiet
 from paimonlab.spark.remote import VARIABLE, is_remote
@@ -104,7 +105,9 @@ def connect(
         )
     _set_worker_python(active)
     quiet()
-    register(Bridge(active), catalog, opened)
+    bridge = Bridge(active)
+    register(bridge, catalog, opened)
+    share_with_clones(bridge)
     return active
 
 
