@@ -27,6 +27,24 @@ def check_name(kind: str, name: str) -> str:
     return name
 
 
+def is_name(text: str) -> bool:
+    """Say whether a table or a system table can have a name.
+
+    Examples
+    --------
+    >>> is_name("db.orders$files"), is_name("parquet./data/orders.parquet")
+    (True, False)
+    """
+    try:
+        identifier = Identifier.parse(text)
+        if identifier.database != SYSTEM_DATABASE:
+            check_name("database", identifier.database)
+        check_name("table", identifier.table)
+    except (SchemaError, ValueError):
+        return False
+    return True
+
+
 def parse(name: str) -> Identifier:
     """Parse the name of a table that is to be looked up or made.
 

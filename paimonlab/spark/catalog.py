@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from paimonlab.catalog.names import is_name
 from paimonlab.errors import (
     AlreadyExistsError,
     DatabaseNotFoundError,
@@ -84,11 +85,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
 
     def tableExists(self, identifier: Any) -> bool:
         """Say whether there is such a table or system table."""
-        try:
-            self._open(identifier)
-        except (TableNotFoundError, DatabaseNotFoundError):
-            return False
-        return True
+        return self._found(identifier) is not None
 
     def loadRelation(self, identifier: Any) -> Any:
         """Return a view for a SELECT, the table for every other statement."""
@@ -195,7 +192,10 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
     # Names
 
     def _open(self, identifier: Any) -> Table | SystemTable:
-        return self._catalog.table(self._full_name(identifier))
+        name = self._full_name(identifier)
+        if not is_name(name):  # ``parquet.`/data/orders.parquet` ``: Spark looks for a table first
+            raise TableNotFoundError(name)
+        return self._catalog.table(name)
 
     def _identifier(self, namespace: Sequence[str], name: str) -> Any:
         return self._bridge.identifier(list(namespace), name)

@@ -140,6 +140,23 @@ def test_system_tables_need_no_quotes(warehouse: InteractiveShell) -> None:
     assert result.to_arrow().to_pylist() == [{"snapshot_id": 2, "files": 3}]
 
 
+def test_cells_read_files_by_their_path_beside_tables(
+    warehouse: InteractiveShell, tmp_path: Path
+) -> None:
+    for source in ("parquet", "json"):
+        path = tmp_path / f"new rows.{source}"
+        new = run(warehouse, "%paimon --lazy SELECT 1 AS id UNION ALL SELECT 3")
+        new.write.format(source).save(str(path))
+
+        found = run(
+            warehouse,
+            "%%paimon\nSELECT t.id, v FROM db.t"
+            f" JOIN {source}.`{path}` f ON f.id = t.id ORDER BY t.id",
+        )
+
+        assert found.to_arrow().to_pydict() == {"id": [1, 3], "v": ["a", "d"]}
+
+
 @pytest.mark.parametrize(
     ("cell", "message"),
     [

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
@@ -447,3 +448,31 @@ def test_links_out_of_a_table_are_read_only_where_that_was_asked_for(
     warehouse = {"warehouse": catalog.path, "follow-links": "true"}
     connect_spark(warehouse, catalog="trusting", spark=spark)
     assert spark.sql("SELECT sum(k) FROM trusting.db.t").collect() == [(3,)]
+
+
+@pytest.mark.parametrize("source", ["parquet", "csv", "json", "orc", "text"])
+def test_files_are_read_by_their_path_while_the_catalog_is_current(
+    catalog: Catalog, spark: SparkSession, tmp_path: Path, source: str
+) -> None:
+    path = tmp_path / "a folder$with.dots" / f"rows.{source}"
+    spark.sql("SELECT 'x' AS value").write.format(source).save(str(path))
+    current = spark.catalog.currentCatalog()
+    spark.sql("USE paimon.db")
+    try:
+        assert spark.sql(f"SELECT * FROM {source}.`{path}`").collect() == [("x",)]
+        assert spark.sql(f"SELECT * FROM {source}.`file:{path}`").collect() == [("x",)]
+        with pytest.raises(AnalysisException, match="PATH_NOT_FOUND"):
+            spark.sql(f"SELECT * FROM {source}.`{path}.not`")
+    finally:
+        spark.catalog.setCurrentCatalog(current)
+
+
+def test_a_name_that_no_table_can_have_is_one_that_is_not_there(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    for name in ("`a/b`", "`t$a$b$c`", "`x:y`"):
+        with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_NOT_FOUND"):
+            spark.sql(f"SELECT * FROM paimon.db.{name}")
+        assert not spark.catalog.tableExists(f"paimon.db.{name}")
+    with pytest.raises(SchemaError, match="cannot be the name of a table"):
+        spark.sql("CREATE TABLE paimon.db.`a/b` (id INT)")
