@@ -20,9 +20,9 @@ from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.executor_read import read_task
 from paimonlab.spark.filters import to_predicate
 from paimonlab.spark.python_tasks import PYTHON_SOURCE, data_source
+from paimonlab.spark.relation_schema import scan_schema
 from paimonlab.spark.scan import SnapshotScan
 from paimonlab.spark.shipping import ship
-from paimonlab.spark.types import spark_schema
 from paimonlab.spec.predicate import AlwaysTrue
 
 _V2_RELATION = "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation"
@@ -49,7 +49,7 @@ class ArrowTable(Proxy):
     def __init__(self, bridge: Bridge, snapshot: SnapshotScan) -> None:
         super().__init__(bridge)
         self._snapshot = snapshot
-        self._schema = spark_schema(snapshot.scan.schema.fields, plain=True)
+        self._schema = scan_schema(snapshot.scan.schema.fields)
 
     def name(self) -> str:
         """Return the name that plans show."""

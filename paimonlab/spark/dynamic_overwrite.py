@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.cloudpickle import dumps
 from pyspark.sql.types import BinaryType, StructType
 
-from paimonlab.commit.scope import OverwriteScope
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.commits import commit_scope, discard
 from paimonlab.spark.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.quoting import quoted
 from paimonlab.spark.shipping import ship
+from paimonlab.spark.spellings import scope_of
 
 if TYPE_CHECKING:
     from paimonlab.table.table import Table
@@ -116,7 +116,7 @@ class DynamicOverwrite(Proxy):
             raise error
         partitions = {message.partition for message in written}
         if partitions:
-            commit_scope(self._table, written, OverwriteScope.exactly(partitions))
+            commit_scope(self._table, written, scope_of(partitions, self._table))
 
     def abort(self, messages: Sequence[Any]) -> None:
         """Delete what tasks of a failed job wrote; not once a commit began, it may have landed."""

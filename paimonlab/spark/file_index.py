@@ -16,9 +16,10 @@ from paimonlab.spark.filters import source_filters, to_predicate
 from paimonlab.spark.listing import ListedFile, masked_directories, plain_directory
 from paimonlab.spark.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.masks import MASK_SCHEMA, FileMask
+from paimonlab.spark.padded_filters import padded_predicate
 from paimonlab.spark.scan import SnapshotScan, has_masks
 from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.predicate import Predicate, all_of
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _KEPT_LISTINGS = 2
@@ -65,7 +66,10 @@ class SnapshotFileIndex(Proxy):
     def listFiles(self, partition_filters: Any, data_filters: Any) -> Any:
         """Return the files that may hold rows for the filters, as ``Seq[PartitionDirectory]``."""
         del partition_filters  # none can be made: the mask is no column of the query
-        predicate = to_predicate(source_filters(self._bridge, data_filters), self._names)
+        predicate = all_of(
+            to_predicate(source_filters(self._bridge, data_filters), self._names),
+            padded_predicate(data_filters, self._names),
+        )
         with self._lock:
             if predicate in self._listings:
                 self._listings.move_to_end(predicate)

@@ -15,8 +15,10 @@ from paimonlab.spark.file_index import SnapshotFileIndex
 from paimonlab.spark.file_shape import FileShape, ShapeColumn, count_fields
 from paimonlab.spark.masks import MASK_SCHEMA, is_winner
 from paimonlab.spark.quoting import quoted
+from paimonlab.spark.relation_schema import scan_field
 from paimonlab.spark.scan import Abilities, SnapshotScan
 from paimonlab.spark.types import to_spark
+from paimonlab.spec.types import with_nullable
 from paimonlab.table.scan import Scan
 
 if TYPE_CHECKING:
@@ -54,14 +56,15 @@ def abilities(bridge: Bridge, schema: TableSchema) -> Abilities:
     Only a scan that hands over whole column vectors shares the mask between rows; any other
     copies it into every row.
     """
-    conf = bridge.session.sessionState().conf()
+    conf = bridge.conf
     fields = count_fields(schema.fields) + _EXTRA_FIELDS
     return Abilities(
         masks=conf.parquetVectorizedReaderEnabled()
         and conf.parquetVectorizedReaderNestedColumnEnabled()
         and conf.wholeStageEnabled()
         and fields <= conf.wholeStageMaxNumFields(),
-        cuts_timestamps=bridge.spark.conf.get(CUT_TIMESTAMPS_KEY, "false") == "true",
+        pads_char=conf.readSideCharPadding() and not conf.charVarcharAsString(),
+        cuts_timestamps=conf.getConfString(CUT_TIMESTAMPS_KEY, "false") == "true",
     )
 
 
@@ -85,9 +88,8 @@ def _native_frame(bridge: Bridge, snapshot: SnapshotScan, shape: FileShape) -> D
 def _file_schema(shape: FileShape) -> st.StructType:
     return st.StructType(
         [
-            st.StructField(
-                column.file_name,
-                to_spark(column.file_type, column=column.name, plain=True),
+            scan_field(
+                column.file_name, with_nullable(column.file_type, nullable=True), column.type
             )
             for column in shape
             if column.conversion is not None

@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.bridge import Bridge
+from paimonlab.spark.spellings import all_spellings, spellings
 from paimonlab.spark.types import spark_schema
 from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.binary_row import decode
@@ -61,15 +62,17 @@ class Partitions:
 
     def drop(self, rows: Sequence[Any]) -> bool:
         """Remove the rows of these partitions in one commit."""
-        self._table.drop_partitions([self._typed(row, self._table.partition_keys) for row in rows])
+        table = self._table
+        wanted = (self._typed(row, table.partition_keys) for row in rows)
+        table.drop_partitions([one for values in wanted for one in all_spellings(values, table)])
         return True
 
     def _matching(self, wanted: dict[str, Value]) -> pa.Table:
         found = self._all()
         for name, value in wanted.items():
             column = found.column(name)
-            literal = pa.scalar(value, column.type)
-            found = found.filter(pc.is_null(column) if value is None else pc.equal(column, literal))
+            equal = pa.array(spellings(value, self._table.schema.field(name).type), column.type)
+            found = found.filter(pc.is_in(column, value_set=equal))
         return found
 
     def _all(self) -> pa.Table:

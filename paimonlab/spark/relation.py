@@ -27,6 +27,7 @@ from paimonlab.secrets import hides_secrets
 from paimonlab.spark.bridge import CONNECTOR, Bridge
 from paimonlab.spark.frames import abilities, read_frame
 from paimonlab.spark.quoting import quoted
+from paimonlab.spark.relation_schema import relation_schema
 from paimonlab.spark.scan import Abilities
 from paimonlab.spark.session_options import session_options
 from paimonlab.spark.types import spark_schema
@@ -140,7 +141,7 @@ def pinned_table_for(
 
 def _view(bridge: Bridge, scan: Scan, name: Sequence[str]) -> Any:
     catalog, database, _ = name
-    schema = spark_schema(scan.schema.fields, plain=True)
+    schema = relation_schema(scan.schema.fields)
     temporary = _temporary_view(bridge, scan)
     columns = ", ".join(map(quoted, schema.names))
     builder = bridge.java_class(CONNECTOR + "catalog.View$Builder")()

@@ -35,6 +35,8 @@ class Abilities:
     """Whether a mask costs nothing: not if rows are copied together with their mask."""
     cuts_timestamps: bool = False
     """Whether the user asked for TIMESTAMP(7-9) to be cut to microseconds."""
+    pads_char: bool = True
+    """Whether values of CHAR(n) are padded as they are read: Spark's rule, which can be off."""
 
 
 def has_masks(split: DataSplit) -> bool:

@@ -35,7 +35,7 @@ from paimonlab.spec.types import (
     with_nullable,
 )
 
-_CHAR_VARCHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
+CHAR_VARCHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 """Metadata where Spark notes what a string column was declared as."""
 _MICROSECONDS = 6
 
@@ -72,7 +72,7 @@ def spark_schema(fields: Iterable[DataField], *, plain: bool = False) -> st.Stru
     fields
         Columns of a table.
     plain
-        CHAR and VARCHAR as string: for plans inside Spark, where a char column would be padded.
+        CHAR and VARCHAR as string, without a trace (`relation_schema` leaves one).
 
     Raises
     ------
@@ -145,7 +145,7 @@ def fields_from_spark(schema: st.StructType) -> tuple[DataField, ...]:
 
 
 def _field_from_spark(index: int, field: st.StructField, *, column: str) -> DataField:
-    declared = field.metadata.get(_CHAR_VARCHAR_KEY)
+    declared = field.metadata.get(CHAR_VARCHAR_KEY)
     spark_type = field.dataType
     if declared is not None and isinstance(spark_type, st.StringType):
         spark_type = st._parse_datatype_json_value(declared)  # needs no session

@@ -25,9 +25,9 @@ from paimonlab.spark.filters import equal_values
 from paimonlab.spark.session_options import session_options
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.shuffle import shuffled
+from paimonlab.spark.spellings import scope_with
 from paimonlab.spec.bucket_mode import BucketMode
 from paimonlab.spec.options import check_known, check_supported
-from paimonlab.table.overwriting import partition_values
 from paimonlab.table.table import Table
 from paimonlab.write.write_plan import WritePlan
 
@@ -92,7 +92,7 @@ class WriteBuilder(Proxy):
         """Replace the partitions that predicates choose."""
         values = self._values(predicates)
         assert values is not None, "Spark asks canOverwrite first"
-        self._scope = OverwriteScope.partitions_with([partition_values(values, self._table.parts)])
+        self._scope = scope_with(values, self._table)
         return self
 
     def overwriteDynamicPartitions(self) -> Proxy:

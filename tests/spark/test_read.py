@@ -343,7 +343,7 @@ def test_all_types_that_spark_has(catalog: Catalog, spark: SparkSession) -> None
         "d9": Decimal("-1234567.89"),
         "d18": Decimal(123456789012345678),
         "d38": Decimal("-99999999999999999999999999999999.999999"),
-        "c": "ab",
+        "c": "ab   ",
         "vc": "äöü",
         "s": "",
         "by": b"\x00\xff",
