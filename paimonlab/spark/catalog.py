@@ -18,8 +18,10 @@ from paimonlab.spark.absent import WithoutViewsAndFunctions
 from paimonlab.spark.access import REFUSED_OPTIONS, check_access, check_statement
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.callers import replaces_table, statement, wants_rows
+from paimonlab.spark.clones import catalogs_of
 from paimonlab.spark.ddl import schema_changes, table_definition
 from paimonlab.spark.procedures import Procedures
+from paimonlab.spark.session_options import check_new_table, on_branch, session_options
 from paimonlab.spark.system_tables import SystemRelation
 from paimonlab.spark.table_relation import TableRelation
 from paimonlab.spark.time_travel import (
@@ -92,9 +94,14 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         with self._missing_as_spark_says(identifier):
             table = self._open(identifier)
         check_statement(statement(self._bridge))
-        if isinstance(table, SystemTable) or not wants_rows(self._bridge):
+        if isinstance(table, SystemTable):
             return self._described(table)
-        return relation.view_for(self._bridge, table, name=self._parts(table))
+        name = self._parts(table)
+        given = session_options(self._bridge, name)
+        table = on_branch(table, given)
+        if not wants_rows(self._bridge):
+            return self._described(table)
+        return relation.view_for(self._bridge, table, given, name=name)
 
     def loadTable(self, identifier: Any, *arguments: Any) -> Any:
         """Return a table to write to or to describe, or as it was at a point in time.
@@ -105,16 +112,23 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
             table = self._open(identifier)
         check_access(table.name, arguments)
         point = travel_arguments(arguments)
-        return self._as_of(point, identifier, table) if point else self._described(table)
+        if point:
+            return self._as_of(point, identifier, table)
+        if isinstance(table, SystemTable):
+            return self._described(table)
+        return self._described(on_branch(table, session_options(self._bridge, self._parts(table))))
 
     def _as_of(self, point: TravelArguments, identifier: Any, table: Table | SystemTable) -> Any:
         if isinstance(table, SystemTable):
             raise UnsupportedError(
                 f"time travel on {table.name}", "a system table is read as it is now"
             )
+        name = self._parts(table)
+        given = session_options(self._bridge, name)
+        table = on_branch(table, given)
         snapshot = pinned_snapshot(table, point)
         return relation.pinned_table_for(
-            self._bridge, self, identifier, table, snapshot, name=self._parts(table)
+            self._bridge, self, identifier, table, snapshot, given, name=name
         )
 
     def _described(self, table: Table | SystemTable) -> Proxy:
@@ -132,6 +146,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         name = self._full_name(identifier)
         if "$" in name:
             raise UnsupportedError(f"CREATE TABLE {name}", "'$' in a name means a system table")
+        check_new_table(self._bridge)
         schema = table_definition(self._bridge, definition)
         self._make_default_database(identifier.namespace())
         try:

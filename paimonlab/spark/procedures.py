@@ -21,6 +21,7 @@ from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.listening import progress_of
 from paimonlab.spark.local_scan import LocalScan, arrow_spark_schema
 from paimonlab.spark.namespaces import DEFAULT_DATABASE, Namespaces
+from paimonlab.spark.session_options import check_no_branch
 from paimonlab.spark.types import spark_schema
 from paimonlab.spec.type_text import format_type
 from paimonlab.spec.types import DataField
@@ -113,6 +114,11 @@ class _Bound(_Named):
     def call(self, values: Any) -> Any:
         """Run it; ``values`` is an ``InternalRow`` with one value a parameter."""
         procedure, bridge = self._procedure, self._bridge
+        check_no_branch(
+            bridge,
+            f"CALL {self._catalog_name}.sys.{procedure.name}",
+            "name the branch in the call: table => 'db.t$branch_…'",
+        )
         given = dict(_given(values, procedure.parameters))
         rows = procedure.call(
             self._catalog,

@@ -1,9 +1,9 @@
 """A table at a snapshot as something Spark plans: what the catalog calls to read.
 
-``view_for(bridge, table, name=…)``
+``view_for(bridge, table, given, name=…)``
     A `View` of the connector API, for ``RelationCatalog.loadRelation``: its text selects from a
     temporary view that was made of native Parquet scans over a Python `FileIndex`.
-``pinned_table_for(bridge, catalog, identifier, table, snapshot, name=…)``
+``pinned_table_for(bridge, catalog, identifier, table, snapshot, given, name=…)``
     The same at a snapshot of the past as a `V1Table`, for ``loadTable`` with time travel: Spark
     asks for a table there, and reads a `V1Table` that stands for a view as that view.
 
@@ -19,7 +19,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import UnsupportedError
@@ -29,8 +29,8 @@ from paimonlab.spark.frames import abilities, read_frame
 from paimonlab.spark.quoting import quoted
 from paimonlab.spark.relation_schema import relation_schema
 from paimonlab.spark.scan import Abilities
-from paimonlab.spark.session_options import session_options
-from paimonlab.spark.types import spark_schema
+from paimonlab.spark.session_options import SessionOptions, options_of
+from paimonlab.spark.time_travel import TRAVEL_OPTIONS
 from paimonlab.spec.options import check_supported
 from paimonlab.table.scan import Scan
 
@@ -65,7 +65,7 @@ _relations: weakref.WeakKeyDictionary[Any, OrderedDict[_Key, str]] = weakref.Wea
 """Names of the temporary views of each Spark application."""
 
 
-def view_for(bridge: Bridge, table: Table, *, name: Sequence[str]) -> Any:
+def view_for(bridge: Bridge, table: Table, given: SessionOptions, *, name: Sequence[str]) -> Any:
     """Return a view of a table as it is now.
 
     Parameters
@@ -74,6 +74,8 @@ def view_for(bridge: Bridge, table: Table, *, name: Sequence[str]) -> Any:
         The session.
     table
         What to read; a ``scan.…`` option, its own or the session's, chooses the snapshot.
+    given
+        What the session sets.
     name
         Catalog, database and table.
 
@@ -82,7 +84,7 @@ def view_for(bridge: Bridge, table: Table, *, name: Sequence[str]) -> Any:
     UnsupportedError
         If Spark has no type for a column, or the table cannot be read.
     """
-    scan = table.scan(options=session_options(bridge, name))
+    scan = table.scan(options=options_of(given, table))
     if scan.fallback is not None:
         raise UnsupportedError(
             f"scan.fallback-branch = {scan.parts.options['scan.fallback-branch']!r}",
@@ -101,6 +103,7 @@ def pinned_table_for(
     identifier: Any,
     table: Table,
     snapshot: Snapshot,
+    given: SessionOptions,
     *,
     name: Sequence[str],
 ) -> Any:
@@ -116,10 +119,15 @@ def pinned_table_for(
         What to read.
     snapshot
         Of the table or of one of its tags.
+    given
+        What the session sets; the snapshot goes before what it says of one.
     name
         Catalog, database and table.
     """
     parts = table.parts
+    options = options_of(given, table)
+    others = {key: value for key, value in options.items() if key not in TRAVEL_OPTIONS}
+    parts = replace(parts, options=parts.options.with_options(others))
     schema = parts.schemas.get(snapshot.schema_id)
     check_supported(parts.options, schema, "read")
     if "scan.fallback-branch" in parts.options:

@@ -3,20 +3,52 @@
 ``spark.paimon.<catalog>.<database>.<table>.<option>`` is for one table, ``*`` stands for any
 name; it goes before an option for all tables.
 
-Source: https://paimon.apache.org/docs/master/spark/auxiliary/
+Source: https://paimon.apache.org/docs/master/spark/auxiliary/ and apache/paimon@5dacde5
+``OptionUtils``, ``SparkConnectorOptions``, ``AbstractFileStoreTable.checkImmutability``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
+from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.bridge import Bridge
+from paimonlab.spec.change_kinds import SetOption
+from paimonlab.spec.option_changes import set_option
 from paimonlab.spec.options import check_known, find_option
 
+if TYPE_CHECKING:
+    from paimonlab.spec.schema import TableSchema
+    from paimonlab.table.table import Table
+
 PREFIX = "spark.paimon."
+_BRANCH = "branch"
+_TIMESTAMPS = "legacy-timestamp-mapping.enabled"
+_REFUSED = {
+    _TIMESTAMPS: "TIMESTAMP is Spark's TIMESTAMP_NTZ here; cast the column where it is read",
+    "write.hive-style-dynamic-partition.enabled": "values go to columns in the order of the "
+    "table, partition columns included; name the columns: INSERT INTO t (a, b, dt) SELECT …",
+}
+"""What Java Paimon's Spark connector reads of the session alone, and what to do instead."""
+_WRITES_ONLY = frozenset({"write.hive-style-dynamic-partition.enabled"})
 
 
-def session_options(bridge: Bridge, name: Sequence[str]) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class SessionOption:
+    """An option as a session sets it."""
+
+    setting: str
+    """Its key in the session."""
+    value: str
+
+
+SessionOptions: TypeAlias = Mapping[str, SessionOption]
+"""By their keys in the table."""
+
+
+def session_options(bridge: Bridge, name: Sequence[str]) -> SessionOptions:
     """Return the options that the session sets for a table.
 
     Parameters
@@ -34,29 +66,112 @@ def session_options(bridge: Bridge, name: Sequence[str]) -> dict[str, str]:
     return options_for(bridge.settings(), name)
 
 
-def options_for(settings: Mapping[str, str], name: Sequence[str]) -> dict[str, str]:
+def on_branch(table: Table, given: SessionOptions) -> Table:
+    """Return a table on the branch that the session sets, unless its name has one."""
+    if table.identifier.branch is not None or _BRANCH not in given:
+        return table
+    return table.on_branch(given[_BRANCH].value)
+
+
+def options_of(given: SessionOptions, table: Table, *, writes: bool = False) -> dict[str, str]:
+    """Return the options for a read or write of a table on its branch.
+
+    Parameters
+    ----------
+    given
+        What the session sets.
+    table
+        What is read or written.
+    writes
+        Whether rows are written.
+
+    Raises
+    ------
+    UnsupportedError
+        If an option cannot be obeyed, or cannot differ from that of the table.
+    """
+    for key, option in given.items():
+        if key not in _WRITES_ONLY or writes:
+            _check_obeyed(key, option)
+        if key not in _REFUSED:
+            _check_may_differ(key, option, table.schema, table.name)
+    return {key: option.value for key, option in given.items() if key != _BRANCH}
+
+
+def check_new_table(bridge: Bridge) -> None:
+    """Check that the session does not choose other types for the columns of a new table.
+
+    Raises
+    ------
+    UnsupportedError
+        If it does.
+    """
+    value = bridge.conf.getConfString(PREFIX + _TIMESTAMPS, "false")
+    _check_obeyed(_TIMESTAMPS, SessionOption(PREFIX + _TIMESTAMPS, str(value)))
+
+
+def check_no_branch(bridge: Bridge, statement: str, instead: str) -> None:
+    """Check that the session sets no branch, for what would not be done on it.
+
+    Raises
+    ------
+    UnsupportedError
+        If it does, for any table; names ``statement`` and says what to do ``instead``.
+    """
+    for key, value in bridge.settings().items():
+        if key == PREFIX + _BRANCH or (key.startswith(PREFIX) and key.endswith("." + _BRANCH)):
+            raise UnsupportedError(f"{statement} with {key} = {value!r}", instead)
+
+
+def options_for(settings: Mapping[str, str], name: Sequence[str]) -> dict[str, SessionOption]:
     """Pick the options for a table out of all settings of a session.
 
     Examples
     --------
     >>> settings = {"spark.paimon.write-only": "true", "spark.paimon.*.db.*.scan.snapshot-id": "3"}
-    >>> options_for(settings, ["paimon", "db", "t"])
-    {'write-only': 'true', 'scan.snapshot-id': '3'}
+    >>> list(options_for(settings, ["paimon", "db", "t"]))
+    ['write-only', 'scan.snapshot-id']
     >>> options_for(settings, ["paimon", "other", "t"])
-    {'write-only': 'true'}
+    {'write-only': SessionOption(setting='spark.paimon.write-only', value='true')}
     """
-    for_all: dict[str, str] = {}
-    for_one: dict[str, str] = {}
+    for_all: dict[str, SessionOption] = {}
+    for_one: dict[str, SessionOption] = {}
     for key, value in settings.items():
         if not key.startswith(PREFIX):
             continue
         option = key.removeprefix(PREFIX)
         *pattern, rest = option.split(".", 3)
         if find_option(option) is not None:
-            for_all[option] = value
+            for_all[option] = SessionOption(key, value)
         elif len(pattern) == 3 and find_option(rest) is not None:
             if all(part in {"*", own} for part, own in zip(pattern, name, strict=True)):
-                for_one[rest] = value
+                for_one[rest] = SessionOption(key, value)
         else:
             check_known([option])
     return for_all | for_one
+
+
+def _check_obeyed(key: str, option: SessionOption) -> None:
+    if key in _REFUSED and option.value.strip().lower() != "false":
+        raise UnsupportedError(f"{option.setting} = {option.value!r}", _REFUSED[key])
+
+
+def _check_may_differ(key: str, option: SessionOption, schema: TableSchema, table: str) -> None:
+    """Refuse what decides where the rows of a table are, and which of them count."""
+    if option.value == _own_value(key, schema):
+        return
+    try:
+        set_option(schema, SetOption(key, option.value), has_snapshots=True)
+    except SchemaError as error:
+        raise UnsupportedError(
+            f"{option.setting} = {option.value!r} for {table}", str(error)
+        ) from None
+
+
+def _own_value(key: str, schema: TableSchema) -> str | None:
+    """Return what a table has; None: nothing, and there is no default."""
+    lists = {"primary-key": schema.primary_keys, "partition": schema.partition_keys}
+    if key in lists:
+        return ",".join(lists[key])
+    spec = find_option(key)
+    return schema.options.get(key, None if spec is None else spec.default)

@@ -22,7 +22,7 @@ from paimonlab.spark.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.dynamic_overwrite import DynamicOverwrite
 from paimonlab.spark.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.filters import equal_values
-from paimonlab.spark.session_options import session_options
+from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.shuffle import shuffled
 from paimonlab.spark.spellings import scope_with
@@ -122,7 +122,8 @@ def _with_options(bridge: Bridge, table: Table, definition: Any, catalog: str) -
     check_access(table.name, (given,))
     check_known(given)
     name = (catalog, table.identifier.database, table.identifier.table)
-    options = table.parts.options.with_options(session_options(bridge, name))
+    of_session = options_of(session_options(bridge, name), table, writes=True)
+    options = table.parts.options.with_options(of_session)
     return Table(table.identifier, replace(table.parts, options=options))
 
 

@@ -1,0 +1,149 @@
+"""Options that a session sets: obeyed as in Java, or refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import UnsupportedError
+from paimonlab.table.table import Table
+
+INSERT = "INSERT INTO paimon.db.t VALUES (9, 'new', 'x')"
+SELECT = "SELECT id FROM paimon.db.t ORDER BY id"
+
+
+@pytest.fixture
+def table(catalog: Catalog) -> Table:
+    """Return a table with two rows in two partitions."""
+    made = catalog.create_table(
+        "db.t",
+        {"id": "BIGINT", "v": "STRING", "dt": "STRING"},
+        primary_keys=["id", "dt"],
+        partition_keys=["dt"],
+        options={"bucket": "2", "merge-engine": "deduplicate"},
+    )
+    made.write(pa.table({"id": [1, 2], "v": ["a", "b"], "dt": ["x", "y"]}))
+    return made
+
+
+@pytest.fixture
+def setting(spark: SparkSession) -> Iterator[Callable[[str, str], None]]:
+    """Set an option of the session until the test is over."""
+    keys: list[str] = []
+
+    def set_one(key: str, value: str) -> None:
+        spark.conf.set(key, value)
+        keys.append(key)
+
+    yield set_one
+    for key in keys:
+        spark.conf.unset(key)
+
+
+def test_columns_in_the_order_of_hive_are_refused_when_rows_are_written(
+    table: Table, spark: SparkSession, setting: Callable[[str, str], None]
+) -> None:
+    option = "spark.paimon.write.hive-style-dynamic-partition.enabled"
+    setting(option, "TRUE")
+
+    for statement in (
+        INSERT,
+        "INSERT INTO paimon.db.t PARTITION (dt) SELECT 9, 'x', 'new'",
+        "INSERT OVERWRITE paimon.db.t PARTITION (dt = 'x') VALUES (9, 'new')",
+    ):
+        with pytest.raises(UnsupportedError, match=f"{re.escape(option)} = 'TRUE'"):
+            spark.sql(statement)
+    assert spark.sql(SELECT).collect() == [(1,), (2,)]
+
+    setting(option, "false")
+    spark.sql(INSERT)
+    assert spark.sql(SELECT).collect() == [(1,), (2,), (9,)]
+
+
+def test_other_types_of_timestamps_are_refused(
+    table: Table, spark: SparkSession, setting: Callable[[str, str], None]
+) -> None:
+    setting("spark.paimon.legacy-timestamp-mapping.enabled", "true")
+
+    for statement in (SELECT, INSERT, "CREATE TABLE paimon.db.n (ts TIMESTAMP)"):
+        with pytest.raises(UnsupportedError, match=r"legacy-timestamp-mapping\.enabled = 'true'"):
+            spark.sql(statement)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("merge-engine", "first-row"),
+        ("bucket-key", "v"),
+        ("bucket", "-1"),
+        ("primary-key", "id"),
+        ("partition", "v"),
+        ("rowkind.field", "v"),
+        ("deletion-vectors.enabled", "true"),
+    ],
+)
+def test_what_makes_a_table_cannot_be_set_by_a_session(
+    table: Table,
+    spark: SparkSession,
+    setting: Callable[[str, str], None],
+    option: str,
+    value: str,
+) -> None:
+    setting(f"spark.paimon.*.db.*.{option}", value)
+
+    for statement in (SELECT, INSERT, f"{SELECT.replace('db.t', 'db.t VERSION AS OF 1')}"):
+        shown = re.escape(f"spark.paimon.*.db.*.{option} = {value!r} for db.t")
+        with pytest.raises(UnsupportedError, match=shown):
+            spark.sql(statement).collect()
+    assert table.scan().count() == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("merge-engine", "deduplicate"),
+        ("bucket", "2"),
+        ("primary-key", "id,dt"),
+        ("partition", "dt"),
+        ("deletion-vectors.enabled", "false"),
+    ],
+)
+def test_what_the_table_has_anyway_may_be_set(
+    table: Table,
+    spark: SparkSession,
+    setting: Callable[[str, str], None],
+    option: str,
+    value: str,
+) -> None:
+    setting(f"spark.paimon.{option}", value)
+
+    spark.sql(INSERT)
+
+    assert spark.sql(SELECT).collect() == [(1,), (2,), (9,)]
+
+
+def test_a_branch_of_the_session_is_read_and_written(
+    table: Table, spark: SparkSession, setting: Callable[[str, str], None]
+) -> None:
+    table.branches.create("dev")
+    table.branches.create("other")
+    setting("spark.paimon.branch", "dev")
+
+    spark.sql(INSERT)
+    spark.sql("INSERT INTO paimon.db.`t$branch_other` VALUES (7, 'o', 'x')")
+
+    assert spark.sql(SELECT).collect() == [(9,)]
+    assert spark.sql(SELECT.replace("db.t", "db.t VERSION AS OF 1")).collect() == [(9,)]
+    assert spark.sql(SELECT.replace("db.t", "db.`t$branch_other`")).collect() == [(7,)]
+    assert [row.partition for row in spark.sql("SHOW PARTITIONS paimon.db.t").collect()] == ["dt=x"]
+    with pytest.raises(UnsupportedError, match=r"CALL paimon.sys.compact with spark.paimon.branch"):
+        spark.sql("CALL paimon.sys.compact(table => 'db.t')")
+    assert table.scan().to_arrow().sort_by("id")["id"].to_pylist() == [1, 2]
+    spark.sql("ALTER TABLE paimon.db.t DROP PARTITION (dt = 'x')")
+    assert table.scan().count() == 2
+    assert table.on_branch("dev").scan().count() == 0
