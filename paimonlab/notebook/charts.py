@@ -11,6 +11,7 @@ import msgspec
 from paimonlab.interrupts import interrupts_held_back
 from paimonlab.notebook.display.bar_picture import COLOURS, Values, bar_picture
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
+from paimonlab.notebook.plotting.figure import label as plain_label
 from paimonlab.notebook.result import Result
 
 if TYPE_CHECKING:
@@ -88,10 +89,14 @@ def _figure(title: str, labels: Sequence[str], series: Mapping[str, Values]) -> 
     figure = go.Figure()
     for (name, values), colour in zip(series.items(), COLOURS, strict=False):
         figure.add_bar(
-            name=name, y=list(labels), x=list(values), orientation="h", marker_color=colour
+            name=plain_label(name),
+            y=[plain_label(text) for text in labels],
+            x=list(values),
+            orientation="h",
+            marker_color=colour,
         )
     figure.update_layout(
-        title=title,
+        title=plain_label(title),
         barmode="group",
         height=120 + 30 * len(labels),
         margin={"l": 60, "r": 20, "t": 60, "b": 40},

@@ -14,6 +14,7 @@ from threading import Event, Thread
 from typing import Generic, TypeVar
 
 from paimonlab.maintenance.deletion import Progress as Told
+from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.progress import Progress, ProgressDisplay
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ class Cancelled(KeyboardInterrupt):
 
     def _render_traceback_(self) -> list[str]:
         """Tell IPython what to show instead of a traceback."""
-        return [f"{type(self).__name__}: {self}"]
+        return [f"{type(self).__name__}: {visible(str(self))}"]
 
 
 def run_interruptibly(

@@ -111,7 +111,7 @@ class QueryError(PaimonError):
     def _line(self, prefix: str) -> str:
         told = visible(prefix + without_secrets(self.message))
         told = textwrap.shorten(told, WIDTH, placeholder=" …")[:WIDTH]
-        whole = f"{told} [{self.condition}]"
+        whole = f"{told} [{visible(self.condition)}]"
         return whole if self.condition and len(whole) <= WIDTH else told
 
     def _render_traceback_(self) -> list[str]:

@@ -10,6 +10,7 @@ from paimonlab.scan.plan import Plan
 from paimonlab.secrets import without_secrets
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.visible_text import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +21,16 @@ class Explain:
     """Label and value, in order."""
 
     def __str__(self) -> str:
-        width = max(len(label) for label, _ in self.facts)
-        return "\n".join(f"{label:<{width}}  {value}" for label, value in self.facts)
+        facts = [(visible(label), visible(value)) for label, value in self.facts]
+        width = max(len(label) for label, _ in facts)
+        return "\n".join(f"{label:<{width}}  {value}" for label, value in facts)
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th>{escape(label)}</th><td>{escape(value)}</td></tr>"
+            f"<tr><th>{escape(visible(label))}</th><td>{escape(visible(value))}</td></tr>"
             for label, value in self.facts
         )
         return f"<table>{rows}</table>"

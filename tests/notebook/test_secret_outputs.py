@@ -205,7 +205,7 @@ def _parameters(here: InteractiveShell, capsys: pytest.CaptureFixture[str], **_:
 def _completions(**_: Any) -> str:
     variables: dict[str, Any] = {"settings": SETTINGS, "api_token": "zqhush"}
     variables.update((f"v{number}", uri) for number, uri in enumerate(URIS))
-    _, found = candidates("%paimon SELECT :", "", lambda: NAMES, variables, lambda _: [])
+    _word, found = candidates("%paimon SELECT :", "", lambda: NAMES, variables, lambda _: [])
     assert {one.text for one in found} >= {":settings", ":api_token"}
     return repr(found)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+
+from paimonlab.notebook.display.characters import escaped
 
 COLOURS = ("#E69F00", "#0072B2", "#009E73", "#CC79A7")
 """One for each series; Okabe and Ito's, which colour-blind readers can tell apart."""
@@ -24,7 +25,7 @@ def bar_picture(title: str, labels: Sequence[str], series: Mapping[str, Values])
     return (
         f'<img src="data:image/svg+xml;base64,{data}" width="{_WIDTH}" '
         f'height="{_height(labels, series)}" style="max-width:100%" '
-        f'alt="{escape(alternative(title, labels, series))}">'
+        f'alt="{escaped(alternative(title, labels, series))}">'
     )
 
 
@@ -44,7 +45,7 @@ def svg(title: str, labels: Sequence[str], series: Mapping[str, Values]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
         f'width="{_WIDTH}" height="{height}" font-family="sans-serif" font-size="11">'
         f'<rect width="{_WIDTH}" height="{height}" rx="6" fill="#fff"/>'
-        f'<text x="12" y="20" fill="#222" font-size="13" font-weight="bold">{escape(title)}</text>'
+        f'<text x="12" y="20" fill="#222" font-size="13" font-weight="bold">{escaped(title)}</text>'
         + "".join(_legend(series))
         + "".join(_bars(labels, series))
         + "</svg>"
@@ -63,7 +64,7 @@ def _legend(series: Mapping[str, Values]) -> Iterator[str]:
     x = 12
     for name, colour in zip(series, COLOURS, strict=False):
         yield f'<rect x="{x}" y="30" width="10" height="10" fill="{colour}"/>'
-        yield f'<text x="{x + 15}" y="39" fill="#222">{escape(name)}</text>'
+        yield f'<text x="{x + 15}" y="39" fill="#222">{escaped(name)}</text>'
         x += 40 + 7 * len(name)
 
 
@@ -80,7 +81,7 @@ def _bars(labels: Sequence[str], series: Mapping[str, Values]) -> Iterator[str]:
         middle = y + _BAR * len(series) / 2 + 4
         yield (
             f'<text x="{_LABEL_WIDTH - 10}" y="{middle:.0f}" fill="#222" text-anchor="end">'
-            f"{escape(label)}</text>"
+            f"{escaped(label)}</text>"
         )
         for place, (values, colour) in enumerate(zip(series.values(), COLOURS, strict=False)):
             value = values[row]

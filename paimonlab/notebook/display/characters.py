@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
+from html import escape
 
-_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-# Controls, line and paragraph separators, what reverses or hides text, lone surrogates.
-_INVISIBLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
+from paimonlab.spec.visible_text import visible
 
 
-def visible(text: str) -> str:
-    r"""Write characters that cannot be seen, or that reorder others, as escapes.
+def escaped(text: str) -> str:
+    r"""Write a text into HTML or SVG: it stays a text, and all of it can be seen.
 
     Examples
     --------
-    >>> print(visible("a\tb\u202ec"))
-    a\tb\u202ec
+    >>> print(escaped("<b>\x07"))
+    &lt;b&gt;\x07
     """
-    return _INVISIBLE.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    character = match[0]
-    code = ord(character)
-    if character in _NAMED:
-        return _NAMED[character]
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    return escape(visible(text))
 
 
 def text_width(text: str) -> int:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from html import escape
 
-from paimonlab.notebook.display.characters import cut, visible
+from paimonlab.notebook.display.characters import cut, escaped, visible
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.views import CompactionRun, FileSum
 
@@ -28,7 +27,7 @@ def picture(table: str, run: CompactionRun) -> str:
     )
     data = base64.b64encode(svg.encode()).decode()
     return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative(table, run))}" '
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(table, run))}" '
         f'width="{_WIDTH}" height="{height}" style="max-width:100%">'
     )
 
@@ -80,4 +79,4 @@ def _weight(files: FileSum) -> int:
 
 
 def _text(x: float, y: float, text: str, weight: str = "normal") -> str:
-    return f'<text x="{x}" y="{y}" fill="#222" font-weight="{weight}">{escape(text)}</text>'
+    return f'<text x="{x}" y="{y}" fill="#222" font-weight="{weight}">{escaped(text)}</text>'

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import base64
-from html import escape
 
-from paimonlab.notebook.display.characters import cut, visible
+from paimonlab.notebook.display.characters import cut, escaped, visible
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text, count
@@ -124,7 +123,7 @@ def tile_name(files: FileMap, tile: Tile) -> str:
 def _picture(files: FileMap) -> str:
     data = base64.b64encode(svg(files).encode()).decode()
     return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative(files))}" '
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(files))}" '
         f'width="{WIDTH}" height="{HEIGHT}" style="max-width:100%">'
     )
 
@@ -170,7 +169,7 @@ def _label(files: FileMap, tile: Tile) -> str:
     room = int(tile.width / 7)
     if room < 4 or tile.height < 16:
         return ""
-    name = escape(cut(tile_name(files, tile), room))
+    name = escaped(cut(tile_name(files, tile), room))
     return f'<text x="{tile.x + 4}" y="{tile.y + 13}" fill="#111">{name}</text>'
 
 

@@ -8,10 +8,9 @@ so that is all there is. Nothing sets a text colour: the front end's theme does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from html import escape
 
 from paimonlab.notebook.display.cells import Cell
-from paimonlab.notebook.display.characters import visible
+from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.display.grid import Align, Column, Grid
 
 SHORT_CHARACTERS = 80
@@ -49,7 +48,7 @@ def paragraph(text: str) -> str:
 
 def lines(texts: Iterable[str]) -> str:
     """Write lines of text as they are."""
-    return "<pre>" + escape("\n".join(texts)) + "</pre>"
+    return "<pre>" + "\n".join(map(escaped, texts)) + "</pre>"
 
 
 def _head(column: Column) -> str:
@@ -61,7 +60,7 @@ def _head(column: Column) -> str:
 
 
 def _body_cell(column: Column, cell: Cell) -> str:
-    shade = f";background-color:{escape(cell.background)}" if cell.background else ""
+    shade = f";background-color:{escaped(cell.background)}" if cell.background else ""
     return f'<td style="{_style(column)}{shade}">{_content(cell)}</td>'
 
 
@@ -83,4 +82,4 @@ def _content(cell: Cell) -> str:
 
 
 def _shown(text: str) -> str:
-    return escape(visible(text))
+    return escaped(text)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Sequence
-from html import escape
 from itertools import groupby
 
-from paimonlab.notebook.display.characters import cut, visible
+from paimonlab.notebook.display.characters import cut, escaped, visible
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.views import Lsm, LsmBucket, LsmFile
 
@@ -32,7 +31,7 @@ def picture(lsm: Lsm, bucket: LsmBucket) -> str:
     lanes = lanes_of(lsm, bucket)
     data = base64.b64encode(svg(lsm, bucket, lanes).encode()).decode()
     return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative(lsm, bucket))}" '
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(lsm, bucket))}" '
         f'width="{_WIDTH}" height="{_height(lanes)}" style="max-width:100%">'
     )
 
@@ -161,4 +160,4 @@ def _bar(lsm: Lsm, file: LsmFile, x: float, y: float, width: float) -> str:
 
 
 def _text(x: float, y: float, text: str, style: str) -> str:
-    return f'<text x="{x}" y="{y}" fill="#222" {style}>{escape(text)}</text>'
+    return f'<text x="{x}" y="{y}" fill="#222" {style}>{escaped(text)}</text>'

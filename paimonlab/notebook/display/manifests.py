@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from paimonlab.notebook.display.cells import Cell
-from paimonlab.notebook.display.characters import visible
+from paimonlab.notebook.display.characters import escaped, visible
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.html import paragraph
@@ -243,4 +242,4 @@ def _details(summary: str, inner: str, *, is_open: bool = False) -> str:
 
 
 def _safe(text: str) -> str:
-    return escape(visible(text))
+    return escaped(text)

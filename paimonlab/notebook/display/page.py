@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 from paimonlab.notebook import modules
+from paimonlab.notebook.display.characters import escaped
 
 # Nothing is loaded from anywhere: not even by a mistake in a module.
 _POLICY = (
@@ -47,7 +47,7 @@ def page(title: str, static: str, data: Mapping[str, Any] | None) -> str:
         '<meta name="viewport" content="width=device-width">\n'
         "<style>:root{color-scheme:light dark}body{font-family:system-ui,sans-serif;margin:1em}"
         "</style>\n"
-        f"<title>{escape(title)}</title></head><body>\n"
+        f"<title>{escaped(title)}</title></head><body>\n"
         f'<div id="view"></div>\n<div id="static">{static}</div>\n{script}</body></html>\n'
     )
 

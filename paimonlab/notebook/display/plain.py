@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from paimonlab.notebook.display.cells import Cell
@@ -9,6 +10,8 @@ from paimonlab.notebook.display.characters import cut, text_width, visible
 from paimonlab.notebook.display.grid import Align, Column, Grid
 
 _GAP = "  "
+_BLOCK = re.compile(r"^(\d*)([#+=.):-])")
+"""What makes more than a paragraph at the begin of a line, as far as it is not escaped anyway."""
 
 
 def text(grid: Grid, *, cell_columns: int | None = None) -> str:
@@ -57,14 +60,14 @@ def markdown_rows(rows: Sequence[Sequence[Cell]]) -> str:
 
 
 def _markdown_lines(grid: Grid) -> Iterator[str]:
-    if grid.caption:
-        yield f"**{_markdown_text(grid.caption)}**\n"
+    if grid.caption.strip():
+        yield f"**{_markdown_text(grid.caption.strip())}**\n"
     yield _markdown_row([column.name for column in grid.columns])
     rules = ["---:" if column.align is Align.RIGHT else "---" for column in grid.columns]
     yield "| " + " | ".join(rules) + " |"
     yield from map(_markdown_cells, grid.rows)
     if grid.footer:
-        yield f"\n{_markdown_text(grid.footer)}"
+        yield f"\n{_markdown_line(grid.footer)}"
 
 
 def _markdown_cells(row: Sequence[Cell]) -> str:
@@ -75,6 +78,11 @@ def _markdown_row(texts: Sequence[str]) -> str:
     return "| " + " | ".join(map(_markdown_text, texts)) + " |"
 
 
+def _markdown_line(value: str) -> str:
+    """Write a paragraph: its begin makes no heading, list, rule or code of it."""
+    return _BLOCK.sub(r"\1\\\2", _markdown_text(value.strip()))
+
+
 def _markdown_text(value: str) -> str:
-    escaped = "".join("\\" + mark if mark in "\\|*_`<>[]" else mark for mark in visible(value))
+    escaped = "".join("\\" + mark if mark in "\\|*_`<>[]$~" else mark for mark in visible(value))
     return escaped.replace("&", "&amp;")

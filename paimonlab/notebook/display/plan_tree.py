@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 
-from paimonlab.notebook.display.characters import visible
+from paimonlab.notebook.display.characters import escaped
 
 NODE_CHARACTERS = 2_000
 """A longer line of a plan is cut."""
@@ -88,4 +87,4 @@ def _html(nodes: Sequence[PlanNode]) -> Iterator[str]:
 def _shown(text: str) -> str:
     more = len(text) - NODE_CHARACTERS
     tail = f"… {more:,} more characters" if more > 0 else ""
-    return escape(visible(text[:NODE_CHARACTERS])) + tail
+    return escaped(text[:NODE_CHARACTERS]) + tail

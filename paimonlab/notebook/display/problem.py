@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from html import escape
 
 import pyarrow as pa
 
 from paimonlab.notebook.display import html
-from paimonlab.notebook.display.characters import cut, text_width, visible
+from paimonlab.notebook.display.characters import cut, escaped, text_width, visible
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.views import Problem, ProblemLine, rows
@@ -116,9 +115,9 @@ def _html_lines(lines: Sequence[ProblemLine]) -> Iterator[str]:
         mark = f'<b style="{_MARK}">{_shown(line.marked)}</b>' if line.marked else ""
         yield f"{line.number:>4} | {_shown(line.before)}{mark}{_shown(line.after)}"
         if mark and is_first:
-            yield escape(_pointer(line)[1])
+            yield escaped(_pointer(line)[1])
             is_first = False
 
 
 def _shown(text: str) -> str:
-    return escape(visible(text))
+    return escaped(text)

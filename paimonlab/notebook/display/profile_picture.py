@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from html import escape
 
-from paimonlab.notebook.display.characters import cut, visible
+from paimonlab.notebook.display.characters import cut, escaped, visible
 from paimonlab.notebook.views import Profile, ProfileColumn
 
 MOST = 24
@@ -24,7 +23,7 @@ def picture(profile: Profile) -> str:
         return ""
     data = base64.b64encode(svg(profile).encode()).decode()
     return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative(profile))}" '
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(profile))}" '
         f'width="{_WIDTH}" height="{_height(len(drawn))}" style="max-width:100%">'
     )
 
@@ -98,4 +97,4 @@ def _histogram(column: ProfileColumn, x: int, y: int, wide: int) -> Iterator[str
 
 
 def _text(text: str, columns: int) -> str:
-    return escape(cut(visible(text), columns))
+    return escaped(cut(visible(text), columns))

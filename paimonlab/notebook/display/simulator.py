@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Sequence
-from html import escape
 
 import pyarrow as pa
 
-from paimonlab.notebook.display.characters import visible
+from paimonlab.notebook.display.characters import escaped, visible
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text
@@ -131,7 +130,7 @@ def _picture(value: Simulator) -> str:
     )
     data = base64.b64encode(svg.encode()).decode()
     return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative(value))}" '
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(value))}" '
         f'width="{_WIDTH}" height="{height}" style="max-width:100%">'
     )
 

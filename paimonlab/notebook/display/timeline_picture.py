@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
 
+from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.views import TimelinePoint
 
 Points = Sequence[TimelinePoint]
@@ -31,7 +31,7 @@ def picture(table: str, points: Points) -> str:
     """Return an ``<img>`` of the newest snapshots of a table, oldest first."""
     data = base64.b64encode(svg(points).encode()).decode()
     return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative(table, points))}" '
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(table, points))}" '
         f'width="{_width(points)}" height="{_HEIGHT}" style="max-width:100%">'
     )
 
@@ -118,7 +118,7 @@ def _short_name(names: Sequence[str]) -> str:
 
 
 def _text(x: int, y: int, text: str, style: str) -> str:
-    return f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>'
+    return f'<text x="{x}" y="{y}" {style}>{escaped(text)}</text>'
 
 
 def _short(count: int) -> str:

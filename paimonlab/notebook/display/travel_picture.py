@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-from html import escape
 
+from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.views import Travel
 
 _WIDTH = 640
@@ -16,7 +16,7 @@ def picture(travel: Travel) -> str:
     """Return an ``<img>`` whose text says the numbers."""
     data = base64.b64encode(svg(travel).encode()).decode()
     return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative(travel))}" '
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(travel))}" '
         f'width="{_WIDTH}" height="{_HEIGHT}" style="max-width:100%">'
     )
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import base64
 import sys
 from collections.abc import Callable, Iterator
-from html import escape
 
 import numpy as np
 
-from paimonlab.notebook.display.characters import cut, visible
+from paimonlab.notebook.display.characters import cut, escaped, visible
 from paimonlab.notebook.plotting import axes
 from paimonlab.notebook.plotting.columns import AxisKind
 from paimonlab.notebook.plotting.points import Points, Series
@@ -55,7 +54,7 @@ def image(points: Points, alternative: str) -> str:
     """Return an ``<img>`` with a text that stands for it."""
     data = base64.b64encode(svg(points).encode()).decode()
     return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative)}" '
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative)}" '
         f'width="{WIDTH}" height="{HEIGHT}" style="max-width:100%">'
     )
 
@@ -242,7 +241,7 @@ class _Drawing:
                         f'stroke-dasharray="{dashes or "none"}"/>'
                     )
                 yield f'<path d="{_MARKS[style.symbol](x + 11, y - 4.0)}" fill="{style.colour}"/>'
-            yield f'<text x="{x + 27}" y="{y}">{escape(name)}</text>'
+            yield f'<text x="{x + 27}" y="{y}">{escaped(name)}</text>'
             x += 44 + 6.5 * len(name)
 
 
@@ -253,4 +252,4 @@ def _scaled(value: float, low: float, high: float, first: float, last: float) ->
 
 
 def _text(text: str, columns: int) -> str:
-    return escape(cut(visible(text), columns))
+    return escaped(cut(visible(text), columns))
