@@ -8,13 +8,20 @@ a cell can be shown to the one that runs it.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+logger = logging.getLogger(__name__)
+
 COMM = "paimonlab-plugin"
+LISTENING_KEPT = 1_000
+"""Sessions that are remembered: anybody may make up their names."""
+CODE_CHARACTERS = 1_000_000
+"""Of a cell in which names are completed."""
 Complete = Callable[[str, int], Mapping[str, Any]]
 """Is given a cell and the cursor, in characters; returns ``start``, ``end`` and ``items``."""
 
@@ -31,8 +38,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 class Cursor(msgspec.Struct, frozen=True):
     """A place in a cell."""
 
-    code: str
-    offset: int
+    code: Annotated[str, msgspec.Meta(max_length=CODE_CHARACTERS)]
+    offset: Annotated[int, msgspec.Meta(ge=0)]
     """Characters before it."""
 
 
@@ -76,16 +83,16 @@ class FrontEnds:
             self._send("status", {"execution_state": "busy"}, parent)
 
     def handle_msg(self, message: Mapping[str, Any]) -> None:
-        """Take a message of a front end.
+        """Take a message of a front end; what is none is dropped, and nothing is raised."""
+        try:
+            said = msgspec.convert(message["content"]["data"], Message)
+            session = msgspec.convert(message["header"]["session"], str)
+            self._take(said, session, message)
+        except Exception as error:  # noqa: BLE001 - would be a traceback in the kernel's log
+            logger.debug("a message of a front end was refused: %s", type(error).__name__)
 
-        Raises
-        ------
-        msgspec.ValidationError
-            If that is none.
-        """
-        said = msgspec.convert(message["content"]["data"], Message)
-        session = message["header"]["session"]
-        if said.listens:
+    def _take(self, said: Message, session: str, message: Mapping[str, Any]) -> None:
+        if said.listens and len(self._listening) < LISTENING_KEPT:
             self._listening.add(session)
         elif said.listens is False:
             self._listening.discard(session)

@@ -8,14 +8,26 @@ views still follow each other, but Python hears nothing.
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import msgspec
 
+from paimonlab.secrets import without_secrets
+
+logger = logging.getLogger(__name__)
+
 TARGET = "paimonlab"
 ANSWERS_KEPT = 50
 """A view that answers may hold rows; the oldest is forgotten when there are more."""
+SELECTIONS_KEPT = 1_000
+"""Likewise of what was chosen: anybody may make up names of views."""
+ID_CHARACTERS = 100
+ERROR_CHARACTERS = 1_000
+TEXT_CHARACTERS = 100_000
+"""Of a name or a filter that is chosen."""
+Text = Annotated[str, msgspec.Meta(max_length=TEXT_CHARACTERS)]
 
 
 class RowQuery(
@@ -26,9 +38,11 @@ class RowQuery(
     by: Annotated[int, msgspec.Meta(ge=0)] | None = None
     """Column that the rows are sorted by; None: as they came."""
     descending: bool = False
-    search: str = ""
+    search: Text = ""
     """A piece of text that any column has."""
-    filters: tuple[tuple[Annotated[int, msgspec.Meta(ge=0)], str], ...] = ()
+    filters: Annotated[
+        tuple[tuple[Annotated[int, msgspec.Meta(ge=0)], Text], ...], msgspec.Meta(max_length=1_000)
+    ] = ()
     """Columns and what was typed under their heads, as `paimonlab.notebook.row_query` reads it."""
 
     def __bool__(self) -> bool:
@@ -43,9 +57,9 @@ class Selection(
     snapshot: int | None = None
     range: tuple[int, int] | None = None
     """First and last snapshot, both included."""
-    partition: str | None = None
+    partition: Text | None = None
     bucket: int | None = None
-    file: str | None = None
+    file: Text | None = None
     rows: RowQuery | None = None
 
     def __bool__(self) -> bool:
@@ -72,7 +86,10 @@ class Selections:
             If that is no selection.
         """
         selection = msgspec.convert(dict(chosen), Selection)
+        self._chosen.pop(view_id, None)
         self._chosen[view_id] = selection
+        while len(self._chosen) > SELECTIONS_KEPT:
+            del self._chosen[next(iter(self._chosen))]
         return selection
 
     def answer(
@@ -97,21 +114,29 @@ class Selections:
             )
         return self._answers[view_id](request)
 
-    def hear(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
+    def hear(self, message: Any) -> dict[str, Any] | None:
         """Take a message of the interactive form; return what to send back, if anything.
 
         A selection is ``{"id", "selected"}``, a question ``{"id", "number", "request"}``; the
-        reply is ``{"number", "reply"}`` or ``{"number", "error"}``.
+        reply is ``{"number", "reply"}`` or ``{"number", "error"}``. Anybody may send anything:
+        what is neither is told so, and nothing is ever raised.
         """
-        view_id = str(message.get("id", ""))
-        if "selected" in message:
-            self.choose(view_id, message["selected"])
-            return None
+        if not isinstance(message, Mapping):
+            return {"number": None, "error": "a message is a map"}
+        given = message.get("number")
+        number = given if type(given) is int else None
         try:
+            view_id = message["id"]
+            if not isinstance(view_id, str) or len(view_id) > ID_CHARACTERS:
+                raise TypeError("the id of a view is a short text")  # noqa: TRY301
+            if "selected" in message:
+                self.choose(view_id, message["selected"])
+                return None
             reply = self.ask(view_id, message["request"])
         except Exception as error:  # noqa: BLE001 - told to the one who asked
-            return {"number": message.get("number"), "error": str(error)}
-        return {"number": message.get("number"), "reply": dict(reply)}
+            logger.debug("a message of a view was refused: %s", type(error).__name__)
+            return {"number": number, "error": without_secrets(str(error))[:ERROR_CHARACTERS]}
+        return {"number": number, "reply": dict(reply)}
 
 
 @functools.cache
@@ -126,7 +151,7 @@ def register(comm_manager: Any) -> None:
     def opened(comm: Any, _message: Any) -> None:
         @comm.on_msg
         def heard(message: Mapping[str, Any]) -> None:
-            reply = selections().hear(message["content"]["data"])
+            reply = selections().hear(message.get("content", {}).get("data"))
             if reply is not None:
                 comm.send(reply)
 

@@ -44,13 +44,14 @@ class ViewWidget(anywidget.AnyWidget):
         self.on_msg(self._heard)
         self.observe(self._chose, names="selected")
 
-    def _heard(self, _widget: Any, message: Mapping[str, Any], _buffers: Any) -> None:
-        reply = selections().hear({"id": self._view.id, **message})
+    def _heard(self, _widget: Any, message: Any, _buffers: Any) -> None:
+        is_map = isinstance(message, Mapping)
+        reply = selections().hear({**message, "id": self._view.id} if is_map else message)
         if reply is not None:
             self.send(reply)
 
     def _chose(self, change: Any) -> None:
-        selections().choose(self._view.id, change["new"])
+        selections().hear({"id": self._view.id, "selected": change["new"]})
 
     def __repr__(self) -> str:
         return f"ViewWidget({self._view.kind})"

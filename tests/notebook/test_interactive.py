@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from paimonlab.notebook import modules, views
@@ -97,8 +96,13 @@ def test_a_selection_is_known_in_python() -> None:
 
 
 def test_what_is_no_selection_is_refused() -> None:
-    with pytest.raises(msgspec.ValidationError):
-        Selections().hear({"id": "view-1", "selected": {"snapshot": "<b>"}})
+    chosen = Selections()
+
+    reply = chosen.hear({"id": "view-1", "selected": {"snapshot": "<b>"}})
+
+    assert reply is not None
+    assert "Expected `int | null`" in reply["error"]
+    assert not chosen.of("view-1")
 
 
 @pytest.mark.parametrize(
