@@ -11,7 +11,6 @@ import msgspec
 from paimonlab.interrupts import interrupts_held_back
 from paimonlab.notebook.display.bar_picture import COLOURS, Values, bar_picture
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
-from paimonlab.notebook.plotting.figure import label as plain_label
 from paimonlab.notebook.result import Result
 
 if TYPE_CHECKING:
@@ -85,6 +84,8 @@ def bar_chart(result: Result, *, label: str, values: Mapping[str, str], title: s
 def _figure(title: str, labels: Sequence[str], series: Mapping[str, Values]) -> Figure:
     with interrupts_held_back():
         from plotly import graph_objects as go  # noqa: PLC0415 - optional
+
+    from paimonlab.notebook.plotting.figure import label as plain_label  # noqa: PLC0415 - few
 
     figure = go.Figure()
     for (name, values), colour in zip(series.items(), COLOURS, strict=False):

@@ -14,8 +14,8 @@ from threading import Event, Thread
 from typing import Generic, TypeVar
 
 from paimonlab.maintenance.deletion import Progress as Told
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.progress import Progress, ProgressDisplay
+from paimonlab.spec.visible_text import visible
 
 T = TypeVar("T")
 _POLL_SECONDS = 0.1

@@ -12,7 +12,6 @@ from paimonlab.errors import (
     ProcedureNotFoundError,
     TableNotFoundError,
 )
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.problem import MOST_LINES, WIDTH, text_lines
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.topics import Topic, topic_of
@@ -25,6 +24,7 @@ from paimonlab.notebook.views import (
 )
 from paimonlab.secrets import without_secrets
 from paimonlab.spec.sql_text import Span
+from paimonlab.spec.visible_text import visible
 
 
 class QueryError(PaimonError):

@@ -19,6 +19,7 @@ from paimonlab.notebook.display import plain
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.grid import Column, Grid
 from paimonlab.notebook.row_json import check_json, json_lines
+from paimonlab.notebook.written_files import LOOKED_AT_BYTES, IsOurs, check_target, replacing
 
 Write = Callable[[pa.RecordBatch], None]
 
@@ -38,21 +39,22 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     UnsupportedError
-        If its name ends otherwise.
+        If its name ends otherwise, or something is there that is no such file.
     """
     target = Path(path).expanduser()
     if target.suffix not in ENDINGS:
         close = close_matches(target.suffix, ENDINGS) or f" There are {', '.join(ENDINGS)}."
         raise UnsupportedError(f"a file that ends with {target.suffix!r}", close.strip())
+    check_target(target, _BEGINS[target.suffix])
     return target
 
 
 def export(rows: pa.Table | pa.RecordBatchReader, path: str | os.PathLike[str]) -> Written:
     """Write rows as CSV, Parquet, an Arrow file, lines of JSON or a Markdown table.
 
-    A file of that name is replaced, at once and only when all rows are written. In CSV, NULL
-    is nothing and an empty text is ``""``. In JSON, decimals, whole numbers beyond 2^53, NaN and
-    infinity are text, bytes are ``0x…``, maps with keys that are no text are lists of pairs.
+    A file of that name and kind is replaced, at once and only when all rows are written. In CSV,
+    NULL is nothing and an empty text is ``""``. In JSON, decimals, whole numbers beyond 2^53, NaN
+    and infinity are text, bytes are ``0x…``, maps with keys that are no text are lists of pairs.
 
     Parameters
     ----------
@@ -64,21 +66,18 @@ def export(rows: pa.Table | pa.RecordBatchReader, path: str | os.PathLike[str]) 
     Raises
     ------
     UnsupportedError
-        If the ending is another, or such a file has no form for a column.
+        If the ending is another, such a file has no form for a column, or something is there
+        that is no such file.
     """
     target = checked_path(path)
     reader = rows if isinstance(rows, pa.RecordBatchReader) else rows.to_reader()
-    part = target.with_name(f".{target.name}.part")
     count = 0
-    try:
+    with replacing(target) as part:
         with ENDINGS[target.suffix](reader.schema, part) as write:
             for batch in reader:
                 write(batch)
                 count += batch.num_rows
         size = part.stat().st_size
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
     return Written(target, count, size)
 
 
@@ -142,3 +141,24 @@ ENDINGS: Mapping[str, Callable[[pa.Schema, Path], AbstractContextManager[Write]]
     ".md": _markdown,
 }
 """How a file that ends so is written."""
+
+
+def _is_line_of_json(begin: bytes) -> bool:
+    line, _, rest = begin.partition(b"\n")
+    is_whole = line.endswith(b"}") or (not rest and len(begin) == LOOKED_AT_BYTES)
+    return line.startswith(b"{") and is_whole
+
+
+def _is_table(begin: bytes) -> bool:
+    lines = begin.split(b"\n", 2)
+    return begin.startswith(b"| ") and len(lines) > 1 and lines[1].startswith((b"| --", b"|"))
+
+
+_BEGINS: Mapping[str, IsOurs] = {
+    ".csv": lambda begin: begin.startswith(b'"'),
+    ".parquet": lambda begin: begin.startswith(b"PAR1"),
+    ".arrow": lambda begin: begin.startswith(b"ARROW1"),
+    ".json": _is_line_of_json,
+    ".md": _is_table,
+}
+"""How a file begins that was written here."""

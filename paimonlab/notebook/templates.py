@@ -19,6 +19,14 @@ from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.notebook.parameters import parameters
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement, split
+from paimonlab.notebook.template_bounds import (
+    OPERATORS,
+    Rounds,
+    bounded_filter,
+    check_method,
+    check_operator,
+    joined,
+)
 from paimonlab.spec.sql_text import Span, TokenKind, tokenize
 
 if TYPE_CHECKING:
@@ -28,6 +36,8 @@ MOST_VALUES = 10_000
 """Values that one cell may bind."""
 
 _OUTPUT = "paimonlab_output"
+_JOINED = "paimonlab_joined"
+_COUNTED = "paimonlab_counted"
 _PLAIN = (str, bytes, int, float, bool, list, tuple, dict, set, dt.date, dt.time, Decimal)
 _PIECES = (
     *("Macro", "CallBlock", "FilterBlock", "AssignBlock", "Block"),
@@ -131,8 +141,9 @@ class _Maker:
         self._values: dict[str, Any] = {}
         self._identifiers: dict[str, _Identifier] = {}
         self._environment: Environment | None = None
+        self._rounds = Rounds()
 
-    def environment(self) -> Environment:
+    def environment(self) -> Environment:  # noqa: C901 - its classes need Jinja
         """Make the environment: nothing of ours or of Python's is in reach of the template."""
         from jinja2 import StrictUndefined, pass_context  # noqa: PLC0415 - optional
         from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
@@ -149,6 +160,18 @@ class _Maker:
 
         class Sandbox(ImmutableSandboxedEnvironment):
             """Calls methods of plain values and what Jinja itself has, nothing else."""
+
+            intercepted_binops = OPERATORS
+
+            def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+                check_operator(operator, left, right)
+                return super().call_binop(context, operator, left, right)
+
+            def call(self, context: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
+                owner, name = getattr(obj, "__self__", None), getattr(obj, "__name__", "")
+                if type(owner) in _PLAIN:
+                    check_method(owner, name, args, kwargs)
+                return super().call(context, obj, *args, **kwargs)
 
             def is_safe_callable(self, obj: Any) -> bool:
                 owner = getattr(obj, "__self__", None)
@@ -172,7 +195,10 @@ class _Maker:
             return made_of
 
         made = Sandbox(undefined=Missing, autoescape=False, keep_trailing_newline=True)
-        made.filters = {**made.filters, _OUTPUT: output}
+        made.globals.pop("lipsum")
+        bounded = {name: bounded_filter(name, one) for name, one in made.filters.items()}
+        own = {_OUTPUT: output, _JOINED: joined, _COUNTED: self._rounds.counted}
+        made.filters = {**bounded, **own}
         made.filters |= {"raw": present(_raw), "ident": present(_identifier)}
         self._environment = made
         return made
@@ -208,8 +234,40 @@ class _Maker:
                 )
                 for one in output.nodes
             ]
+        self._bound(template)
         template.set_environment(self._environment)  # type: ignore[arg-type]
         return template
+
+    def _bound(self, template: nodes.Template) -> None:
+        """Count the rounds of loops, and see how long the texts are that ``~`` makes."""
+        from jinja2 import nodes  # noqa: PLC0415 - optional
+
+        def filtered(name: str, value: Any) -> nodes.Filter:
+            return nodes.Filter(value, name, [], [], None, None, lineno=value.lineno)
+
+        for loop in template.find_all(nodes.For):
+            if loop.recursive:
+                raise self.error(
+                    "A recursive for is not supported in a cell: make the values in Python.",
+                    loop.lineno,
+                )
+            loop.iter = filtered(_COUNTED, loop.iter)
+        for parent in [template, *template.find_all(nodes.Node)]:
+            for field, value in parent.iter_fields():
+                if isinstance(value, nodes.Concat):
+                    setattr(parent, field, self._joined_of(value))
+                elif isinstance(value, list):
+                    value[:] = [
+                        self._joined_of(one) if isinstance(one, nodes.Concat) else one
+                        for one in value
+                    ]
+
+    @staticmethod
+    def _joined_of(value: nodes.Concat) -> nodes.Filter:
+        from jinja2 import nodes  # noqa: PLC0415 - optional
+
+        parts = nodes.List(value.nodes, lineno=value.lineno)
+        return nodes.Filter(parts, _JOINED, [], [], None, None, lineno=value.lineno)
 
     def _placed(self, value: Any, name: str) -> str:
         """Return what stands for a value until it is known where it stands."""

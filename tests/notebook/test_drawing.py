@@ -6,8 +6,9 @@ import pytest
 
 from paimonlab.notebook.display import html, plain
 from paimonlab.notebook.display.cells import NULL, Cell
-from paimonlab.notebook.display.characters import cut, text_width, visible
+from paimonlab.notebook.display.characters import cut, text_width
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.spec.visible_text import visible
 
 EVIL = "<script>alert(1)</script>\"'&\u202e"
 # What JupyterLab leaves in the outputs of a notebook it does not trust.

@@ -53,7 +53,7 @@ class Forger:
         pick = self._random
         if pick.random() < 0.1:
             return self._value(0)
-        made = {
+        made: dict[str, Any] = {
             "id": pick.choice([*self._ids, *self._ids, "view-9999", "", None, 7, "__proto__"]),
             "number": pick.choice([1, -1, 2**70, None, "1", [], {}, 1.5, True]),
         }
@@ -172,7 +172,12 @@ def test_a_widget_asks_its_own_view_only(table: Table, monkeypatch: pytest.Monke
     monkeypatch.setattr("paimonlab.notebook.widget.selections", lambda: heard)
     widget = VIEWS["timeline"](table).widget()
     asked: list[Any] = []
-    heard.answer("view-other", lambda request: asked.append(request) or {})  # type: ignore[func-returns-value]
+
+    def answer(request: Any) -> dict[str, Any]:
+        asked.append(request)
+        return {}
+
+    heard.answer("view-other", answer)
 
     widget._heard(widget, {"id": "view-other", "number": 1, "request": {}}, [])
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.notebook.display.characters import visible
+from paimonlab.spec.visible_text import visible
 
 BYTES_SHOWN = 512
 """Of a binary value."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.compaction_picture import picture
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text, count, time_text
 from paimonlab.notebook.views import Compaction, CompactionRun, FileSum
+from paimonlab.spec.visible_text import visible
 
 _RIGHT = Align.RIGHT
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-from paimonlab.notebook.display.characters import cut, escaped, visible
+from paimonlab.notebook.display.characters import cut, escaped
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.views import CompactionRun, FileSum
+from paimonlab.spec.visible_text import visible
 
 _WIDTH = 720
 _SIDE = 250

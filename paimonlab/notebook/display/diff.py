@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text, count, signed, time_text
 from paimonlab.notebook.display.schemas import difference_cells
 from paimonlab.notebook.views import Diff, Sums, rows
+from paimonlab.spec.visible_text import visible
 
 _SHOWN = 30
 """Rows of a table; the interactive form has more."""

@@ -14,6 +14,7 @@ import pyarrow as pa
 from paimonlab.notebook.display import html, page, plain
 from paimonlab.notebook.display.grid import Grid
 from paimonlab.notebook.selection import Selection, Selections, selections
+from paimonlab.notebook.written_files import save_page
 
 if TYPE_CHECKING:
     from paimonlab.notebook.widget import ViewWidget
@@ -123,12 +124,15 @@ class Drawn(Generic[StructT]):
         Parameters
         ----------
         path
-            Where to; replaced if it is there.
+            Where to; a page that is there is replaced.
+
+        Raises
+        ------
+        UnsupportedError
+            If something else is there.
         """
-        target = Path(path)
         data = None if self.kind is None else self.data()
-        target.write_text(page.page(self.grid.caption, self.to_html(), data), encoding="utf-8")
-        return target
+        return save_page(Path(path), page.page(self.grid.caption, self.to_html(), data))
 
     @property
     def _grids(self) -> tuple[Grid, ...]:

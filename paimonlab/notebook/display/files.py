@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 
-from paimonlab.notebook.display.characters import cut, escaped, visible
+from paimonlab.notebook.display.characters import cut, escaped
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.notebook.views import FileMap, Tile, rows
 from paimonlab.notebook.views.file_map import HEIGHT, WIDTH
+from paimonlab.spec.visible_text import visible
 
 _BAR_COLUMNS = 24
 _LARGEST = 10

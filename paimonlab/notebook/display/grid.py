@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from paimonlab.notebook.display.cells import Cell
-from paimonlab.notebook.display.characters import visible
+from paimonlab.spec.visible_text import visible
 
 
 class Align(Enum):

@@ -9,11 +9,11 @@ from itertools import chain
 import pyarrow as pa
 
 from paimonlab.notebook.display.cells import Cell
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid
 from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.notebook.views import Heatmap, HeatmapColumn, HeatmapRow, Skew
+from paimonlab.spec.visible_text import visible
 
 MOST_COLUMNS = 16
 """Buckets that the static form has columns for; of more it shows only the sums."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.lsm_picture import picture
 from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.notebook.views import Lsm, LsmBucket, LsmFile, rows
+from paimonlab.spec.visible_text import visible
 
 _PICTURES = 3
 _FILES = 20

@@ -6,9 +6,10 @@ import base64
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from paimonlab.notebook.display.characters import cut, escaped, visible
+from paimonlab.notebook.display.characters import cut, escaped
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.views import Lsm, LsmBucket, LsmFile
+from paimonlab.spec.visible_text import visible
 
 _WIDTH = 720
 _LEFT = 54

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paimonlab.notebook.display.cells import Cell
-from paimonlab.notebook.display.characters import escaped, visible
+from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.html import paragraph
@@ -21,6 +21,7 @@ from paimonlab.notebook.views import (
     VectorNode,
     rows,
 )
+from paimonlab.spec.visible_text import visible
 
 _MOST_IN_TEXT = 100
 """Entries that the text shows."""

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from paimonlab.notebook.display.cells import Cell
-from paimonlab.notebook.display.characters import cut, text_width, visible
+from paimonlab.notebook.display.characters import cut, text_width
 from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.spec.visible_text import visible
 
 _GAP = "  "
 _BLOCK = re.compile(r"^(\d*)([#+=.):-])")

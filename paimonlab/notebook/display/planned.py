@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from paimonlab.notebook.display.characters import cut, visible
+from paimonlab.notebook.display.characters import cut
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.plan_tree import plan_html
 from paimonlab.notebook.views import PlannedQuery, PlannedRead, rows
+from paimonlab.spec.visible_text import visible
 
 _FILTER_COLUMNS = 120
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from paimonlab.notebook.display.characters import cut, visible
+from paimonlab.notebook.display.characters import cut
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.views import PlannedCall, PlannedChange, rows
+from paimonlab.spec.visible_text import visible
 
 _NAME_COLUMNS = 100
 _REASON_COLUMNS = 120

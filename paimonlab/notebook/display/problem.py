@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from paimonlab.notebook.display import html
-from paimonlab.notebook.display.characters import cut, escaped, text_width, visible
+from paimonlab.notebook.display.characters import cut, escaped, text_width
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.views import Problem, ProblemLine, rows
+from paimonlab.spec.visible_text import visible
 
 WIDTH = 100
 """Columns of an error block."""

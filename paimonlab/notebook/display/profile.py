@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from paimonlab.notebook.display.cells import NULL, Cell
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid
 from paimonlab.notebook.display.profile_picture import picture
 from paimonlab.notebook.views import Profile, ProfileColumn
 from paimonlab.notebook.views.profile import SHARES
+from paimonlab.spec.visible_text import visible
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _SHORT = 40

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-from paimonlab.notebook.display.characters import cut, escaped, visible
+from paimonlab.notebook.display.characters import cut, escaped
 from paimonlab.notebook.views import Profile, ProfileColumn
+from paimonlab.spec.visible_text import visible
 
 MOST = 24
 """Columns that are drawn; the table has all."""

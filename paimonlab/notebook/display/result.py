@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 from paimonlab.notebook.column_facts import ColumnFacts, column_facts, ranks
 from paimonlab.notebook.column_kinds import column_kind
 from paimonlab.notebook.display.cells import BYTES_SHOWN, NULL, Cell, cells
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid
 from paimonlab.notebook.display.trees import is_nested, tree
 from paimonlab.notebook.views import ResultCells, ResultColumn, ResultRows
+from paimonlab.spec.visible_text import visible
 
 DATA_BYTES = 430_000
 """Of the interactive table, as JSON."""

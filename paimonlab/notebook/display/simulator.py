@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from paimonlab.notebook.display.characters import escaped, visible
+from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.views import Simulation, Simulator
+from paimonlab.spec.visible_text import visible
 
 _WIDTH = 760
 _CHART = 236

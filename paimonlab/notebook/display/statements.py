@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from paimonlab.notebook.display.characters import cut, visible
+from paimonlab.notebook.display.characters import cut
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.views import Parameters, StatementEntry, Statements, rows
+from paimonlab.spec.visible_text import visible
 
 _SQL_COLUMNS = 100
 

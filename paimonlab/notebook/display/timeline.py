@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text, count, signed, time_text
 from paimonlab.notebook.display.timeline_picture import LETTERS, picture
 from paimonlab.notebook.views import Timeline, TimelineBranch, TimelinePoint, rows
+from paimonlab.spec.visible_text import visible
 
 Field = tuple[Column, Callable[[TimelinePoint], object]]
 """A column and what stands in it for a snapshot."""

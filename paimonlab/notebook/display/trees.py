@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimonlab.notebook.display.cells import value_text
-from paimonlab.notebook.display.characters import visible
+from paimonlab.spec.visible_text import visible
 
 ITEMS = 200
 """A list, map or struct shows at most so many of its items."""

@@ -28,6 +28,7 @@ from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.views import View
 from paimonlab.notebook.wrong_use import wrong_use
 from paimonlab.secrets import without_secrets
+from paimonlab.spec.visible_text import visible
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -132,7 +133,7 @@ def _hand_out(asked: sql_line.SqlLine, statement: Statement, result: Result) -> 
     """Write the last result to a file and make a view of it, as far as that is wanted."""
     if asked.to is not None:
         size = result.export(asked.to)
-        print(f"{asked.to}: {len(result):,} rows, {size:,} bytes")  # noqa: T201
+        print(f"{visible(asked.to)}: {len(result):,} rows, {size:,} bytes")  # noqa: T201
     if asked.view is not None:
         result.spark.createOrReplaceTempView(_viewed(asked.view, statement))
 
@@ -403,7 +404,7 @@ class SqlMagics(Magics):
         written = commands.write(*last, manner, asked.to)
         if asked.view is not None:
             self._lazy(asked, *last)
-        told = f"{asked.to}: {written.row_count:,} rows, {written.byte_count:,} bytes"
+        told = f"{visible(asked.to)}: {written.row_count:,} rows, {written.byte_count:,} bytes"
         print(told)  # noqa: T201
         return commands.profile_query(*last, manner) if "--profile" in asked.flags else None
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.interrupts import interrupts_held_back
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.plotting.columns import AxisKind
 from paimonlab.notebook.plotting.points import Points, Series
 from paimonlab.notebook.plotting.styles import STYLES, Style
+from paimonlab.spec.visible_text import visible
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from paimonlab.notebook.display.characters import cut, escaped, visible
+from paimonlab.notebook.display.characters import cut, escaped
 from paimonlab.notebook.plotting import axes
 from paimonlab.notebook.plotting.columns import AxisKind
 from paimonlab.notebook.plotting.points import Points, Series
 from paimonlab.notebook.plotting.styles import STYLES, Style
+from paimonlab.spec.visible_text import visible
 
 WIDTH, HEIGHT = 760, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 16, 34, 322

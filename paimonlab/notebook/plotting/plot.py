@@ -18,6 +18,7 @@ from paimonlab.notebook.plotting import figure as figures
 from paimonlab.notebook.plotting.picture import image
 from paimonlab.notebook.plotting.points import Points, points_of
 from paimonlab.notebook.plotting.told import alternative, told
+from paimonlab.notebook.written_files import save_page
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -128,11 +129,8 @@ class Plot:
         return plain.text(self._grid, cell_columns=40)
 
     def save(self, path: str | Path) -> Path:
-        """Write picture and numbers as one HTML page; replaced if it is there."""
-        target = Path(path)
-        text = page.page(self._grid.caption, self.to_html(), None)
-        target.write_text(text, encoding="utf-8")
-        return target
+        """Write picture and numbers as one HTML page; one that is there is replaced."""
+        return save_page(Path(path), page.page(self._grid.caption, self.to_html(), None))
 
     @property
     def _grid(self) -> Grid:

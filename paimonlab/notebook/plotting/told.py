@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from paimonlab.notebook.display.cells import NULL, Cell, value_text
-from paimonlab.notebook.display.characters import visible
 from paimonlab.notebook.display.grid import Align, Column, Grid
 from paimonlab.notebook.plotting.points import Points, Series
+from paimonlab.spec.visible_text import visible
 
 MOST_TOLD = 60
 """Points that are told one by one."""
