@@ -411,6 +411,21 @@ class CommitOutcomeUnknownError(CommitError):
         )
 
 
+class CommitRolledBackError(CommitError):
+    """Others went back to an older snapshot while the commit was under way; it is not there."""
+
+    def __init__(self, table: str, snapshot_id: int) -> None:
+        self.table = table
+        self.snapshot_id = snapshot_id
+        super().__init__(table, snapshot_id)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table}: the table went back to before snapshot {self.snapshot_id} while that "
+            "was being committed, so it is not there. Read the table again and redo this write."
+        )
+
+
 class CommitHistoryExpiredError(CommitError):
     """Snapshots that would tell whether this commit already happened have expired."""
 

@@ -242,8 +242,8 @@ class FaultFileIO:
     def make_directory(self, path: str) -> None:
         self.call("make_directory", path, lambda: self.store.make_directory(path))
 
-    def rename(self, source: str, target: str) -> None:
-        self.call("rename", source, lambda: self.store.rename(source, target))
+    def rename(self, source: str, target: str, *, durable: bool = True) -> None:
+        self.call("rename", source, lambda: self.store.rename(source, target, durable=durable))
 
     def delete(self, path: str) -> None:
         self.call("delete", path, lambda: self.store.delete(path))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 
-from paimonlab.errors import SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.snapshot import Snapshot
 
@@ -43,7 +42,7 @@ class Checked:
         if not found or len(found) < len(known):
             return base_id
         oldest = min(found, key=lambda one: one.id)
-        return max(oldest.id, base_id) if self._is_there(oldest) else base_id
+        return max(oldest.id, base_id) if self._snapshots.still_has(oldest) else base_id
 
     def remember(self, things: Collection[Hashable], latest: Snapshot | None) -> None:
         """Take note that things were checked up to a snapshot."""
@@ -52,10 +51,3 @@ class Checked:
         if len(self._upto) > _MOST:
             self._upto.clear()
         self._upto.update(dict.fromkeys(things, latest))
-
-    def _is_there(self, snapshot: Snapshot) -> bool:
-        """Whether an id still belongs to a snapshot: a rollback may give it to another one."""
-        try:
-            return self._snapshots.get(snapshot.id) == snapshot
-        except SnapshotNotFoundError:
-            return False

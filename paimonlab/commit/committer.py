@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
+from functools import partial
 
 import pyarrow.compute as pc
 
@@ -29,11 +30,12 @@ from paimonlab.commit.publisher import SnapshotPublisher
 from paimonlab.commit.race import Race
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.commit.settlement import settle, unknown_outcome
+from paimonlab.commit.settlement import Fate, Settler, unknown_outcome
 from paimonlab.commit.strict_mode import StrictMode
 from paimonlab.errors import (
     CommitError,
     CommitOutcomeUnknownError,
+    CommitRolledBackError,
     PaimonError,
     PostCommitError,
     TableNotFoundError,
@@ -376,9 +378,15 @@ PostCommitError
             after_id=after_id,
         )
         race = Race(self._table, self._options.retry)
-        preparation = Preparation(
-            request, change, self._manifests, shape.partition_fields, options or self._options
+        prepare = partial(
+            Preparation,
+            request,
+            change,
+            self._manifests,
+            shape.partition_fields,
+            options or self._options,
         )
+        preparation = prepare()
         in_doubt: Snapshot | None = None
         try:
             while True:
@@ -392,24 +400,52 @@ PostCommitError
                     latest, schema_id=self._schema().id, time_millis=self._now_millis()
                 )
                 # Syncing is what takes time; who has lost already need not do it.
-                if not self._is_taken(snapshot.id):
+                fate = Fate.TAKEN
+                if self._may_follow(latest):
                     preparation.sync()
-                    if not self._is_taken(snapshot.id):
+                    if self._may_follow(latest):
                         in_doubt = snapshot
-                        if settle(snapshot, self._publisher, self._snapshots, self._table):
+                        fate = self._settler().settle(snapshot, latest, preparation.traces())
+                        if fate is Fate.LANDED:
                             break
                         in_doubt = None
-                preparation.discard_lists()
+                if fate is Fate.LOST:
+                    preparation.discard()
+                    preparation = prepare()
+                else:
+                    preparation.discard_lists()
+                self._check_history(latest)
                 race.lost(snapshot.id)
         except BaseException as error:
-            if in_doubt is not None:  # whatever was written may be in use
+            is_settled = isinstance(error, CommitRolledBackError | TableNotFoundError)
+            if in_doubt is not None and not is_settled:  # whatever was written may be in use
                 raise unknown_outcome(in_doubt, self._table, error) from error
             preparation.discard()
             raise
         return self._called_back(self._landed(snapshot, preparation, race))
 
-    def _is_taken(self, snapshot_id: int) -> bool:
-        return self._file_io.exists(self._layout.snapshot(snapshot_id))
+    def _settler(self) -> Settler:
+        return Settler(
+            table=self._table,
+            file_io=self._file_io,
+            layout=self._layout,
+            publisher=self._publisher,
+            snapshots=self._snapshots,
+            manifests=self._manifests,
+            schemas=self._schemas,
+        )
+
+    def _may_follow(self, latest: Snapshot | None) -> bool:
+        """Whether the next id is free, and was not used before."""
+        if latest is None:
+            return not self._snapshots.has(FIRST_SNAPSHOT_ID)
+        return not self._snapshots.has(latest.id + 1) and self._snapshots.has(latest.id)
+
+    def _check_history(self, base: Snapshot | None) -> None:
+        """Check that what a lost attempt was built upon still is, or was, part of the table."""
+        found = None if base is None else self._snapshots.find(base.id)
+        if base is not None and found is not None and found != base:
+            raise CommitRolledBackError(self._table, base.id + 1)
 
     @contextmanager
     def _nothing_happens_on_errors(self) -> Iterator[None]:
@@ -422,7 +458,7 @@ PostCommitError
     def _landed(self, snapshot: Snapshot, preparation: Preparation, race: Race) -> Snapshot:
         self._strict.landed(snapshot)
         try:
-            write_hint(self._file_io, self._layout.latest_hint, snapshot.id)
+            self._snapshots.write_latest_hint(snapshot.id)
             if snapshot.id == FIRST_SNAPSHOT_ID:
                 write_hint(self._file_io, self._layout.earliest_hint, snapshot.id)
             preparation.discard_unused()

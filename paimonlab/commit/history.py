@@ -43,6 +43,7 @@ class CommitHistory:
         self._identifier = identifier
         self._kinds = _WRITES if kind in _WRITES else frozenset({kind})
         self._seen = after_id
+        self._newest_seen: Snapshot | None = None
 
     def find(self, latest: Snapshot | None, written_millis: int | None) -> Snapshot | None:
         """Return the snapshot that the commit became, among those not looked at before.
@@ -61,8 +62,8 @@ class CommitHistory:
         ValueError
             If the user has committed a greater identifier, but not this one.
         """
+        self._look_back(latest)
         snapshot = latest
-        is_first_look = self._seen == 0
         newest: Snapshot | None = None
         while snapshot is not None and snapshot.id > self._seen:
             if snapshot.commit_user == self._user and snapshot.commit_kind in self._kinds:
@@ -73,11 +74,23 @@ class CommitHistory:
                     break
             oldest = snapshot
             snapshot = self._previous(snapshot)
-            if snapshot is None and is_first_look:
+            if snapshot is None and oldest.id - 1 > self._seen:
                 self._check_expired(oldest, written_millis)
-        self._seen = latest.id if latest else 0
+        self._seen, self._newest_seen = latest.id if latest else 0, latest
         self._check_rising(newest)
         return None
+
+    def _look_back(self, latest: Snapshot | None) -> None:
+        """Look at all snapshots again if those seen were replaced: somebody went back."""
+        seen = self._newest_seen
+        if seen is None:
+            return
+        if (
+            latest is None
+            or latest.id < seen.id
+            or self._snapshots.find(seen.id) not in (None, seen)
+        ):
+            self._seen = 0
 
     def _previous(self, snapshot: Snapshot) -> Snapshot | None:
         if snapshot.id == FIRST_SNAPSHOT_ID:

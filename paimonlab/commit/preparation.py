@@ -10,12 +10,13 @@ import pyarrow.compute as pc
 from paimonlab.commit.attempt import CommitRequest, ManifestLists, next_snapshot
 from paimonlab.commit.base_manifests import BaseManifests
 from paimonlab.commit.changes import Change
+from paimonlab.commit.lineage import Traces
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.row_ids import assign_row_ids
 from paimonlab.metadata.manifests import ManifestOptions, ManifestStore
 from paimonlab.scan.entries import without_stats_of_deleted
 from paimonlab.spec.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifest import ManifestFileMeta
+from paimonlab.spec.manifest import ENTRY_SCHEMA, ManifestFileMeta
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.spec.types import DataField
 
@@ -43,6 +44,7 @@ class Preparation:
         self._delta = _Entries(manifests, partition_fields, options.manifests)
         self._changelog = _Entries(manifests, partition_fields, options.manifests)
         self._lists: list[str] = []
+        self._index_manifest: str | None = None
 
     def after(self, latest: Snapshot | None, *, schema_id: int, time_millis: int) -> Snapshot:
         """Write what the snapshot after ``latest`` needs, and return the snapshot.
@@ -72,6 +74,16 @@ class Preparation:
             next_row_id=next_row_id,
             changelog_rows=pc.sum(delta.changelog["row_count"]).as_py() or 0,
             time_millis=time_millis,
+        )
+
+    def traces(self) -> Traces:
+        """Return what this commit leaves in snapshots that are built upon it."""
+        written = self._delta.written
+        return Traces(
+            frozenset(self._delta.names),
+            lambda: written,
+            index_manifest=self._index_manifest,
+            statistics=self._request.statistics,
         )
 
     def sync(self) -> None:
@@ -109,8 +121,9 @@ class Preparation:
         self, files: Sequence[IndexManifestEntry] | None, latest: Snapshot | None
     ) -> str | None:
         if files is None:
+            self._index_manifest = None
             return latest.index_manifest if latest else None
-        name = self._manifests.write_index(files, self._options.manifests)
+        self._index_manifest = name = self._manifests.write_index(files, self._options.manifests)
         self._lists.append(name)
         return name
 
@@ -134,6 +147,11 @@ class _Entries:
         self._options = options
         self._written: pa.Table | None = None
         self.metas: list[ManifestFileMeta] = []
+
+    @property
+    def written(self) -> pa.Table:
+        """The entries in them (`ENTRY_SCHEMA`)."""
+        return ENTRY_SCHEMA.empty_table() if self._written is None else self._written
 
     @property
     def names(self) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import MutableSequence, Sequence
 from datetime import UTC, datetime
 
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError, SnapshotNotFoundError
-from paimonlab.metadata.hints import numbered, read_hint
+from paimonlab.metadata.hints import numbered, read_hint, write_hint
 from paimonlab.metadata.layout import SNAPSHOT_PREFIX, TableLayout
 from paimonlab.metadata.table_files import TableFiles
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
@@ -20,6 +20,10 @@ _LISTED_EVERY = 100
 """Commits after which the folder is listed again, to see whether ids are missing in it."""
 _LONGEST_WALK = 100
 """Snapshots of others that are looked for one by one; if there are more, the folder is listed."""
+
+
+_LISTINGS = 3
+"""Times that the folder is listed while others change it."""
 
 
 class SnapshotManager(TableFiles):
@@ -213,6 +217,100 @@ class SnapshotManager(TableFiles):
             else:
                 high = middle
         return self.get(ids[low]) if low < len(ids) else None
+
+    def find(self, snapshot_id: int) -> Snapshot | None:
+        """Read a snapshot, or return None if there is none of that id.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If the file does not follow the format.
+        """
+        path = self._layout.snapshot(snapshot_id)
+        try:
+            return Snapshot.from_json(self._file_io.read(path), path=path)
+        except FileNotFoundError:
+            return None
+
+    def still_has(self, snapshot: Snapshot) -> bool:
+        """Whether an id still belongs to a snapshot: going back may give it to another one."""
+        return self.find(snapshot.id) == snapshot
+
+    def hinted_id(self) -> int | None:
+        """Return the id in the hint of the newest snapshot; it may be out of date."""
+        return read_hint(self._file_io, self._layout.latest_hint)
+
+    def live_ids(self) -> Sequence[int]:
+        """Return the ids of the snapshots, ascending, without those below the oldest one.
+
+        A process that died between publishing a snapshot and finding out that it came too late
+        leaves it below; nobody reads it.
+        """
+        ids = self.ids()
+        earliest = read_hint(self._file_io, self._layout.earliest_hint)
+        return [one for one in ids if one >= earliest] if earliest in ids else ids
+
+    def chain(self) -> tuple[Sequence[int], tuple[int, ...]]:
+        """Return the ids of the snapshots of the table, ascending, and those of strays below.
+
+        Raises
+        ------
+        CorruptMetadataError
+            If ids are missing, and it cannot be told which snapshots are those of the table.
+        """
+        ids: Sequence[int] = ()
+        first = 0
+        strays: tuple[int, ...] = ()
+        for _ in range(_LISTINGS):
+            ids = self.ids()
+            earliest = read_hint(self._file_io, self._layout.earliest_hint)
+            first = next((one for one in reversed(ids) if one - 1 not in ids), 0)
+            strays = tuple(one for one in ids if one < first)
+            if not strays or (earliest in ids and earliest >= first):
+                return ids[len(strays) :], strays
+            hinted = self.hinted_id()
+            if hinted is None or hinted >= first:
+                return ids, ()  # somebody deleted what is missing
+        raise CorruptMetadataError(
+            self._layout.snapshot_folder,
+            f"snapshot {first - 1} is missing between {ids[0]} and {ids[-1]}, and the table is at "
+            f"{strays[-1]}: a commit is being taken back, or its process died. In that case delete "
+            "what is above, then let snapshots expire",
+        )
+
+    def oldest_live(self) -> Sequence[Snapshot]:
+        """Return the oldest snapshot, in a list; none in a table nobody has written to."""
+        for snapshot_id in self.live_ids():
+            found = self.find(snapshot_id)
+            if found is not None:
+                return [found]
+        return []
+
+    def write_latest_hint(self, snapshot_id: int) -> None:
+        """Let the hint name a snapshot that was published, unless the table has moved on.
+
+        A process may stand still before it writes. A hint that names what is gone stands for
+        a damaged table once nothing newer is there, so it is looked at again.
+        """
+        if self._is_there(snapshot_id + 1) or not self._is_there(snapshot_id):
+            return  # whoever published that one writes the hint
+        write_hint(self._file_io, self._layout.latest_hint, snapshot_id)
+        while self._is_there(snapshot_id + 1) or not self._is_there(snapshot_id):
+            ids = self.live_ids()
+            if not ids:
+                self._file_io.delete(self._layout.latest_hint)
+                return
+            if ids[-1] == snapshot_id:
+                return
+            snapshot_id = ids[-1]
+            write_hint(self._file_io, self._layout.latest_hint, snapshot_id)
+
+    def mend_latest_hint(self) -> None:
+        """Let the hint name no snapshot that is gone: somebody went back behind it."""
+        hinted = self.hinted_id()
+        ids = self.ids()
+        if hinted is not None and ids and not self._is_there(hinted):
+            write_hint(self._file_io, self._layout.latest_hint, ids[-1])
 
     def has(self, snapshot_id: int) -> bool:
         """Whether a snapshot is there."""

@@ -116,7 +116,7 @@ class FileIO(Protocol):
         """Create a folder and its parents; fine when it exists."""
         ...
 
-    def rename(self, source: str, target: str) -> None:
+    def rename(self, source: str, target: str, *, durable: bool = True) -> None:
         """Move a file or folder. Raises ``FileExistsError`` if the target exists."""
         ...
 

@@ -174,7 +174,7 @@ class LocalFileIO:
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
         self._sync_directories(str(Path(folder).parent) for folder in missing)
 
-    def rename(self, source: str, target: str) -> None:
+    def rename(self, source: str, target: str, *, durable: bool = True) -> None:
         """Move a file or folder."""
         self._require_plain(source, source)
         self._require_plain(os.path.dirname(target), target)  # noqa: PTH120
@@ -182,7 +182,8 @@ class LocalFileIO:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
         self.make_directory(str(Path(target).parent))
         Path(source).rename(target)
-        self._sync_directories({str(Path(source).parent), str(Path(target).parent)})
+        if durable:
+            self._sync_directories({str(Path(source).parent), str(Path(target).parent)})
 
     def delete(self, path: str) -> None:
         """Delete a file; fine when it does not exist."""

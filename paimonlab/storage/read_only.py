@@ -77,8 +77,9 @@ class ReadOnlyFileIO:
         """Refuse."""
         _refuse("making", path)
 
-    def rename(self, source: str, target: str) -> None:
+    def rename(self, source: str, target: str, *, durable: bool = True) -> None:
         """Refuse."""
+        del durable
         _refuse("moving", f"{source} to {target}")
 
     def delete(self, path: str) -> None:

@@ -1,0 +1,58 @@
+"""Taking back a file that was published and must not stay."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable
+
+from paimonlab.storage import FileIO
+
+logger = logging.getLogger(__name__)
+
+
+def take_back(
+    file_io: FileIO,
+    path: str,
+    is_ours: Callable[[bytes], bool],
+    *,
+    may_go: Callable[[], bool] = lambda: True,
+) -> bool:
+    """Delete a file if it is still the one that is meant, never what others put in its place.
+
+    Parameters
+    ----------
+    file_io, path
+        The file.
+    is_ours
+        Tells from its bytes whether it is meant.
+    may_go
+        Tells, once it is out of the way, whether it may be deleted.
+
+    Returns
+    -------
+    bool
+        False: it is gone, another one is there, or it may not go.
+
+    Notes
+    -----
+    No store deletes a file on condition of its bytes. So it is moved out of the way, which
+    happens once whoever tries, looked at, and put back if it is not the one.
+    """
+    try:
+        if not is_ours(file_io.read(path)):
+            return False
+        folder, _, name = path.rpartition("/")
+        aside = f"{folder}/.{name}.{uuid.uuid4()}.tmp"
+        file_io.rename(path, aside, durable=False)
+    except FileNotFoundError:
+        return False
+    data = file_io.read(aside)
+    if is_ours(data) and may_go():
+        file_io.delete(aside)
+        return True
+    if file_io.publish(path, data):
+        file_io.delete(aside)
+    else:
+        logger.error("%s: what was there is now %s, as others made it anew", path, aside)
+    return False

@@ -1,0 +1,78 @@
+"""Processes that stand still before a call of the store, while others do things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from paimonlab.commit.publisher import RenamelessPublisher
+from paimonlab.maintenance.retention import Retention
+from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, expire, plan_expiry
+from paimonlab.spec.options import Options
+from paimonlab.spec.schema import Schema, new_table_schema
+from paimonlab.spec.table_schema import TableSchema
+from paimonlab.table.parts import TableParts
+from tests.interleaving.memory_store import MemoryStore
+from tests.small_tables import SmallTable
+
+ROOT = Path("/t")
+
+
+def new_table(**options: str) -> MemoryStore:
+    """Make a table, and return the store that it is in."""
+    store = MemoryStore()
+    definition = Schema({"id": "BIGINT", "v": "STRING"}, options=options)
+    layout = SmallTable(ROOT, file_io=store).layout
+    store.publish(layout.schema(0), new_table_schema(definition, time_millis=0).to_json())
+    return store
+
+
+def process(store: MemoryStore) -> SmallTable:
+    """Open the table as a process of its own does: nothing is remembered."""
+    return SmallTable(ROOT, file_io=store)
+
+
+def parts(store: MemoryStore) -> TableParts:
+    """Open the table for upkeep, as a process of its own."""
+    table = process(store)
+    schema: TableSchema = table.schema
+    return TableParts(
+        name="db.t",
+        schema=schema,
+        options=Options(schema.options),
+        file_io=store,
+        layout=table.layout,
+        publisher=RenamelessPublisher(store, table.layout),
+    )
+
+
+def expire_but(store: MemoryStore, kept: int) -> None:
+    """Let all snapshots expire but the newest ones."""
+    history = parts(store).history
+    retention = Retention(most=kept, least=kept, older_than_millis=2**62)
+    expire(plan_expiry(history, retention, ChangelogKeeping()), history)
+
+
+def stalled_at(
+    store: MemoryStore, method: str, name: str, others: Callable[[MemoryStore], object]
+) -> MemoryStore:
+    """Return the store as a process sees it that stands still once, before a call.
+
+    Parameters
+    ----------
+    store
+        That all processes have.
+    method, name
+        The call: what it is, and the end of the path.
+    others
+        What happens meanwhile.
+    """
+    is_due = True
+
+    def before(called: str, path: str) -> None:
+        nonlocal is_due
+        if is_due and called == method and path.endswith(name):
+            is_due = False
+            others(store)
+
+    return MemoryStore(store.files, before)
