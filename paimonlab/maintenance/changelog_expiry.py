@@ -13,10 +13,19 @@ from paimonlab.maintenance.candidates import left_by_changelogs
 from paimonlab.maintenance.deletion import Progress, delete_empty_folders, delete_unneeded
 from paimonlab.maintenance.held_back import held_by, next_read
 from paimonlab.maintenance.retention import Bound, Retention, changelog_bound
-from paimonlab.maintenance.roots import Root, needed, others_of, tags_between, tags_of
+from paimonlab.maintenance.roots import (
+    Root,
+    changelogs_of,
+    needed,
+    others_of,
+    tags_between,
+    tags_of,
+)
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.unneeded import Candidates, UnneededFiles
 from paimonlab.metadata.hints import write_hint
+from paimonlab.metadata.take_back import take_back
+from paimonlab.spec.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +43,8 @@ class ChangelogExpiry:
     """Why that one stays."""
     files: UnneededFiles = field(default_factory=UnneededFiles)
     """Files that nothing needs then."""
+    gone: tuple[Snapshot, ...] = field(default=(), repr=False, compare=False)
+    """What is meant by the ids: others may go back, and use them again."""
 
     def __str__(self) -> str:
         """Tell it to a person."""
@@ -81,7 +92,11 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
     )
     if not gone:
         return plan
-    found = left_by_changelogs([history.changelogs.get(one) for one in gone], history.reader)
+    read = tuple(one for one in history.changelogs.list() if one.id in gone)
+    if len(read) < len(gone):
+        return ChangelogExpiry(table=history.name, reason="others let changelogs go meanwhile")
+    plan = replace(plan, gone=read)
+    found = left_by_changelogs(read, history.reader)
     names = found.data_names
     roots = partial(_roots, plan, history)
     found.drop(needed(roots, history.reader, history.file_io, data_names=names))
@@ -118,8 +133,8 @@ def expire_changelogs(
         io.delete(layout.earliest_changelog_hint)
     else:
         write_hint(io, layout.earliest_changelog_hint, plan.first_kept)
-    for changelog_id in plan.changelogs:
-        io.delete(layout.changelog(changelog_id))
+    for changelog in plan.gone:
+        take_back(io, layout.changelog(changelog.id), partial(_is, changelog))
     # What was made meanwhile counts, so that all is looked at once the changelogs are gone.
     left = Candidates()
     left.by_path.update({file.path: file for file in plan.files})
@@ -135,6 +150,10 @@ def expire_changelogs(
     return replace(plan, files=files)
 
 
+def _is(changelog: Snapshot, data: bytes) -> bool:
+    return Snapshot.from_json(data, path=f"changelog-{changelog.id}") == changelog
+
+
 def _roots(plan: ChangelogExpiry, history: TableHistory) -> list[Root]:
     """Return all that may need what changelogs leave.
 
@@ -143,9 +162,7 @@ def _roots(plan: ChangelogExpiry, history: TableHistory) -> list[Root]:
     layout, io = history.layout, history.file_io
     tags = tags_of(layout, io)
     found = tags_between(tags, plan.changelogs[0], plan.changelogs[-1] + 1) + others_of(history)
-    if plan.first_kept is not None:
-        kept = history.changelogs.get(plan.first_kept)
-        found.append(Root(layout.changelog(kept.id), kept, "changes"))
+    found += [root for root in changelogs_of(layout, io) if root.snapshot not in plan.gone][:1]
     ids = history.snapshots.ids()
     oldest = [history.snapshots.get(one) for one in ids[:1]]
     return found + [Root(layout.snapshot(one.id), one, "metadata") for one in oldest]

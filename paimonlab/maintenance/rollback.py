@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from paimonlab.errors import CorruptMetadataError
+from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
 from paimonlab.maintenance.deletion import delete_files
 from paimonlab.maintenance.references import References, union
-from paimonlab.maintenance.roots import Root, kept_by_others, needed
+from paimonlab.maintenance.roots import Root, kept_by_others, kept_by_tags, needed
 from paimonlab.maintenance.table_history import TableHistory
-from paimonlab.metadata.hints import lower_hint, write_hint
+from paimonlab.metadata.hints import lower_hint, read_hint, write_hint
+from paimonlab.metadata.take_back import take_back
 from paimonlab.spec.snapshot import Snapshot
 
 
@@ -128,21 +129,87 @@ def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
     found = plan(target, history)
     io, layout = history.file_io, history.layout
     if found.is_only_tagged:
-        io.publish(layout.snapshot(target.id), target.to_json())
+        _bring_back(target, history)
     # A hint may name too old a snapshot, but none that is gone.
     lower_hint(io, layout.latest_hint, target.id)
-    for snapshot_id in found.snapshots:
-        io.delete(layout.snapshot(snapshot_id))
+    try:
+        late = _delete_snapshots(found, target, history)
+    finally:
+        history.snapshots.mend_latest_hint()  # a commit that is gone again may have written it
     if found.is_only_tagged:
         write_hint(io, layout.earliest_hint, target.id)
     history.changelogs.delete_after(target.id)
     for name in found.tags:
-        history.tags.delete(name)
+        history.tags.delete_younger(name, target.id)
     # What went is not there any more; what came meanwhile counts.
-    unneeded = _unneeded(found.files, target, None, history)
+    unneeded = _unneeded(found.files | late, target, None, history)
     delete_files(unneeded, io, table=history.name)
     history.reader.manifests.forget(unneeded.manifests)
     return found
+
+
+def _bring_back(target: Snapshot, history: TableHistory) -> None:
+    """Make a snapshot anew of which only a tag is left.
+
+    Who deletes a tag looks at the snapshots afterwards, so one of us sees the other.
+    """
+    path, data = history.layout.snapshot(target.id), target.to_json()
+    is_new = history.file_io.publish(path, data)
+    if not _is_tagged(target, history):
+        if is_new:
+            take_back(history.file_io, path, lambda found: found == data)
+        raise _expired(target, history, "the tag that kept it was deleted meanwhile")
+
+
+def _is_tagged(target: Snapshot, history: TableHistory) -> bool:
+    kept = (root.snapshot.delta_manifest_list for root in kept_by_tags(history))
+    return target.delta_manifest_list in kept
+
+
+def _delete_snapshots(found: Rollback, target: Snapshot, history: TableHistory) -> References:
+    """Delete what is younger than a snapshot, newest first, what others commit meanwhile too.
+
+    The files of the latter come back.
+    """
+    late = References()
+    is_tagged = _is_tagged(target, history)
+    while younger := [one for one in history.snapshots.ids() if one > target.id]:
+        for snapshot_id in reversed(younger):
+            _check_stays(target, history, is_tagged=is_tagged)
+            snapshot = history.snapshots.find(snapshot_id)
+            if snapshot is not None and snapshot_id not in found.snapshots:
+                late |= _files_of(snapshot, history)
+            # Others may have let all expire but this one.
+            take_back(
+                history.file_io,
+                history.layout.snapshot(snapshot_id),
+                lambda _: True,
+                may_go=lambda: bool(history.snapshots.ids()),
+            )
+    return late
+
+
+def _files_of(snapshot: Snapshot, history: TableHistory) -> References:
+    try:
+        return history.reader.of_commit(snapshot)
+    except (SnapshotExpiredError, CorruptMetadataError):
+        return References()  # whoever published it has taken it back
+
+
+def _check_stays(target: Snapshot, history: TableHistory, *, is_tagged: bool) -> None:
+    """Check that nobody lets the target expire: who does writes the hint, then deletes."""
+    earliest = read_hint(history.file_io, history.layout.earliest_hint)
+    is_passed = earliest is not None and earliest > target.id and not is_tagged
+    if is_passed and history.snapshots.has(earliest or 0):
+        raise _expired(target, history, "others are letting it expire")
+    if not history.snapshots.still_has(target):
+        raise _expired(target, history, "others deleted it meanwhile")
+
+
+def _expired(target: Snapshot, history: TableHistory, why: str) -> SnapshotExpiredError:
+    latest = history.snapshots.latest_id()
+    hint = f"The table cannot go back to it: {why}. The table is at snapshot {latest}."
+    return SnapshotExpiredError(history.name, str(target.id), hint)
 
 
 def _unneeded(
@@ -153,7 +220,8 @@ def _unneeded(
 
     def roots() -> list[Root]:
         if going is None:
-            return [stays, *kept_by_others(history)]
+            is_there = history.snapshots.still_has(target)
+            return [*([stays] if is_there else []), *kept_by_others(history)]
         return [
             stays,
             *kept_by_others(

@@ -57,9 +57,16 @@ class Root:
 
 def tags_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
     """Return the tags of one branch, by snapshot."""
+    # Guards first: they go once a tag has taken their place.
+    found = _guards_of(layout, file_io)
     tags = TagManager(file_io, layout).list()
-    found = [Root(layout.tag(name), tag.to_snapshot(), "state") for name, tag in tags]
+    found += [Root(layout.tag(name), tag.to_snapshot(), "state") for name, tag in tags]
     return sorted(found, key=lambda root: root.snapshot.id)
+
+
+def _guards_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
+    guards = TagManager(file_io, layout).guards()
+    return [Root(path, tag.to_snapshot(), "state") for path, tag in guards]
 
 
 def changelogs_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
@@ -70,14 +77,27 @@ def changelogs_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
 
 def others_of(history: TableHistory) -> list[Root]:
     """Return all that the other branches of a table keep."""
-    io, own = history.file_io, history.layout
-    names = BranchManager(io, own).names()
-    found = []
-    for layout in (own.on_branch(None), *(own.on_branch(name) for name in names)):
-        if layout == own:
-            continue
-        found += tags_of(layout, io) + changelogs_of(layout, io) + snapshots_of(layout, io)
-    return found
+    io = history.file_io
+    branches = BranchManager(io, history.layout)
+    found: list[Root] = []
+    names: list[str] | None = None
+    while names != (names := branches.names()):
+        # One that was renamed meanwhile was under neither of its names.
+        found = []
+        for layout in _other_layouts(history, names):
+            found += tags_of(layout, io) + changelogs_of(layout, io) + snapshots_of(layout, io)
+    # Guards once more: they come before a branch goes whose snapshots are taken over.
+    return found + _guards_of(history.layout, io)
+
+
+def kept_by_tags(history: TableHistory) -> list[Root]:
+    """Return what tags keep, and the other branches."""
+    return tags_of(history.layout, history.file_io) + others_of(history)
+
+
+def _other_layouts(history: TableHistory, names: Sequence[str]) -> list[TableLayout]:
+    layouts = [history.layout.on_branch(name) for name in (None, *names)]
+    return [layout for layout in layouts if layout != history.layout]
 
 
 def snapshots_of(layout: TableLayout, file_io: FileIO, *, upto: int | None = None) -> list[Root]:

@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.candidates import Leaving, left_by_snapshots
@@ -31,6 +32,7 @@ from paimonlab.maintenance.roots import (
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.unneeded import Candidates, UnneededFile, UnneededFiles
 from paimonlab.metadata.hints import write_hint
+from paimonlab.metadata.take_back import take_back
 from paimonlab.spec.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)
@@ -47,12 +49,19 @@ class SnapshotExpiry:
     """The oldest snapshot that stays; None: there is none at all."""
     reason: str = "nothing was committed yet"
     """Why that one stays."""
+    strays: tuple[int, ...] = ()
+    """Ids below the oldest snapshot that anybody reads: published too late by processes that died
+    before they found out. Their files are left to orphan file cleaning."""
     changelogs: tuple[int, ...] = ()
     """Ids of the snapshots whose changes outlive them."""
     files: UnneededFiles = field(default_factory=UnneededFiles)
     """Files that nothing needs then."""
     seen: frozenset[RootKey] = field(default=frozenset(), repr=False, compare=False)
     """The tags and branches that were looked at."""
+    gone: tuple[Snapshot, ...] = field(default=(), repr=False, compare=False)
+    """What is meant by the ids: others may go back, and use them again."""
+    kept: Snapshot | None = field(default=None, repr=False, compare=False)
+    """What is meant by the oldest that stays."""
 
     def __str__(self) -> str:
         """Tell it to a person."""
@@ -104,7 +113,7 @@ def plan_expiry(
     SchemaError
         If the retention contradicts itself.
     """
-    ids = history.snapshots.ids()
+    ids, strays = history.snapshots.chain()
     if not ids:
         return SnapshotExpiry(table=history.name)
     bound = snapshot_bound(
@@ -118,6 +127,7 @@ def plan_expiry(
         snapshots=tuple(one for one in ids if one < bound.first_kept),
         first_kept=next(one for one in ids if one >= bound.first_kept),
         reason=bound.reason,
+        strays=strays,
     )
     if not plan.snapshots:
         return plan
@@ -146,6 +156,7 @@ def expire(
         What was deleted: less than planned if a tag or branch was made meanwhile, nothing if a
         consumer has come that reads what would go.
     """
+    _delete_strays(plan, history)
     if not plan.snapshots or plan.first_kept is None:
         return plan
     reader = held_by(history.consumers, plan.first_kept)
@@ -156,21 +167,14 @@ def expire(
             reason=f"consumer {reader!r} has come meanwhile",
         )
     start = time.monotonic()
-    io, layout = history.file_io, history.layout
-    for snapshot_id in plan.changelogs:
-        io.replace(layout.changelog(snapshot_id), io.read(layout.snapshot(snapshot_id)))
-    if plan.changelogs:
-        write_hint(io, layout.latest_changelog_hint, plan.changelogs[-1])
-    write_hint(io, layout.earliest_hint, plan.first_kept)
-    for number, snapshot_id in enumerate(plan.snapshots, start=1):
-        io.delete(layout.snapshot(snapshot_id))
-        if progress is not None:
-            progress(number, len(plan.snapshots), "snapshots")
+    io = history.file_io
+    if not _delete_snapshots(plan, history, progress):
+        return SnapshotExpiry(table=plan.table, reason="others went back to an older snapshot")
     files = _still_unneeded(plan, history)
     delete_unneeded(files, io, table=history.name, threads=threads, progress=progress)
     history.reader.manifests.forget([file.path for file in files])
     if cleans_directories:
-        roots = (layout.table_path, *layout.external_roots)
+        roots = (history.layout.table_path, *history.layout.external_roots)
         delete_empty_folders(files, io, roots=roots)
     done = replace(plan, files=UnneededFiles(tuple(files)))
     logger.info(
@@ -182,6 +186,91 @@ def expire(
         (time.monotonic() - start) * 1000,
     )
     return done
+
+
+def _delete_snapshots(
+    plan: SnapshotExpiry, history: TableHistory, progress: Progress | None
+) -> bool:
+    """Delete snapshots, lowest first; False: others went back to one that was to go.
+
+    The hint goes first: whoever goes back looks at it, then deletes; here what stays is looked
+    at, then deleted. So one of us sees the other.
+    """
+    io, layout, kept = history.file_io, history.layout, plan.kept
+    assert kept is not None, "there are snapshots"
+    if not _stays(kept, history):
+        return False
+    for snapshot in plan.gone if plan.changelogs else ():
+        if not _keep_changes(snapshot, history):
+            return False
+    if plan.changelogs:
+        write_hint(io, layout.latest_changelog_hint, plan.changelogs[-1])
+    write_hint(io, layout.earliest_hint, kept.id)
+    for number, snapshot in enumerate(plan.gone, start=1):
+        path = layout.snapshot(snapshot.id)
+        is_meant = partial(_is, snapshot, path)
+        is_gone = take_back(io, path, is_meant, may_go=partial(_may_go, snapshot, kept, history))
+        if not is_gone and history.snapshots.has(snapshot.id):
+            break
+        if progress is not None:
+            progress(number, len(plan.gone), "snapshots")
+    if _stays(kept, history):
+        return True
+    for first in history.snapshots.ids()[:1]:
+        write_hint(io, layout.earliest_hint, first)
+    return False
+
+
+def _stays(kept: Snapshot, history: TableHistory) -> bool:
+    """Whether nobody went back behind a snapshot: it is there, or others let it expire."""
+    if history.snapshots.still_has(kept):
+        return True
+    ids = history.snapshots.ids()
+    return bool(ids) and ids[0] > kept.id
+
+
+def _may_go(snapshot: Snapshot, kept: Snapshot, history: TableHistory) -> bool:
+    """Whether a snapshot that was moved out of the way is not what others went back to."""
+    if _stays(kept, history):
+        return True
+    ids = history.snapshots.ids()
+    return bool(ids) and ids[0] < snapshot.id  # they went back further
+
+
+def _is(snapshot: Snapshot, path: str, data: bytes) -> bool:
+    return Snapshot.from_json(data, path=path) == snapshot
+
+
+def _keep_changes(snapshot: Snapshot, history: TableHistory) -> bool:
+    """Make a changelog of a snapshot; False: the snapshot is gone, and its id perhaps another's."""
+    io, path = history.file_io, history.layout.changelog(snapshot.id)
+    try:
+        data = io.read(history.layout.snapshot(snapshot.id))
+    except FileNotFoundError:
+        return False
+    if Snapshot.from_json(data, path=path) != snapshot:
+        return False
+    is_new = io.publish(path, data)
+    if not is_new and io.read(path) != data:
+        io.replace(path, data)  # left by one that others went back behind
+    if history.snapshots.still_has(snapshot):
+        return True
+    if is_new:
+        take_back(io, path, lambda found: found == data)
+    return False
+
+
+def _delete_strays(plan: SnapshotExpiry, history: TableHistory) -> None:
+    for snapshot_id in plan.strays:
+        found = history.snapshots.find(snapshot_id)
+        if found is not None and (plan.kept is None or history.snapshots.still_has(plan.kept)):
+            history.file_io.delete(history.layout.snapshot(snapshot_id))
+            logger.warning(
+                "%s: snapshot %d was published too late, nobody could see it; its files are left "
+                "to orphan file cleaning",
+                history.name,
+                snapshot_id,
+            )
 
 
 def _with_files(
@@ -219,6 +308,8 @@ def _with_files(
         changelogs=changelogs,
         files=found.files(),
         seen=frozenset(seen),
+        gone=tuple(gone),
+        kept=first_kept,
     )
 
 

@@ -7,22 +7,26 @@ Source: https://paimon.apache.org/docs/master/maintenance/manage-branches/ and a
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from paimonlab.errors import (
     AlreadyExistsError,
     BranchNotFoundError,
+    CommitError,
     CorruptMetadataError,
     SnapshotExpiredError,
     SnapshotNotFoundError,
+    TagNotFoundError,
 )
-from paimonlab.metadata.hints import write_hint
-from paimonlab.metadata.layout import BRANCH_PREFIX, TAG_PREFIX, TableLayout
+from paimonlab.metadata.hints import numbered, write_hint
+from paimonlab.metadata.layout import BRANCH_PREFIX, SNAPSHOT_PREFIX, TAG_PREFIX, TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.table_files import TableFiles
 from paimonlab.metadata.tags import TagManager
+from paimonlab.metadata.take_back import take_back
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import join, safe_join
@@ -91,7 +95,7 @@ class BranchManager(TableFiles):
         # Expiry looks at the branches after it has taken the snapshots away, so one of us sees
         # the other.
         if snapshot is not None and not self._is_kept(snapshot, tag):
-            self._file_io.delete_directory(target)
+            self._take_back(target, snapshot)
             raise SnapshotExpiredError(
                 self._table, str(snapshot.id), f"It expired before branch {name!r} was there."
             )
@@ -106,7 +110,8 @@ class BranchManager(TableFiles):
         """
         path = self.layout(_check_name(name)).branch_path
         gone = join(self._layout.branches_folder, f".{BRANCH_PREFIX}{name}-{uuid.uuid4()}.tmp")
-        self._file_io.rename(path, gone)
+        with self._found(name):
+            self._file_io.rename(path, gone)
         self._file_io.delete_directory(gone)
 
     def rename(self, name: str, target: str) -> None:
@@ -122,7 +127,8 @@ class BranchManager(TableFiles):
         path = self.layout(_check_name(name)).branch_path
         new = safe_join(self._layout.branches_folder, f"{BRANCH_PREFIX}{_check_name(target)}")
         try:
-            self._file_io.rename(path, new)
+            with self._found(name):
+                self._file_io.rename(path, new)
         except FileExistsError:
             raise AlreadyExistsError("branch", f"{target!r} of {self._table}") from None
 
@@ -138,6 +144,8 @@ class BranchManager(TableFiles):
             If there is none of that name.
         SnapshotNotFoundError
             If the branch has no snapshot, or if snapshots would be missing in between.
+        CommitError
+            If another commit came in between: do it again.
 
         Notes
         -----
@@ -149,22 +157,73 @@ class BranchManager(TableFiles):
             raise ValueError(f"{self._table}: a branch cannot be forwarded to itself")
         plan = self._plan_forward(source, name)
         io, own = self._file_io, self._layout
-        for tag in plan.tags_to_delete:
-            io.delete(own.tag(tag))
-        io.delete(own.latest_hint)  # without it the folder tells
-        for snapshot_id in plan.snapshots_to_delete:
-            io.delete(own.snapshot(snapshot_id))
-        for schema_id in plan.schemas_to_delete:
-            io.delete(own.schema(schema_id))
-        for schema_id in plan.schemas_to_copy:
-            io.replace(own.schema(schema_id), io.read(source.schema(schema_id)))
-        for snapshot_id in plan.snapshots_to_copy:
-            io.replace(own.snapshot(snapshot_id), io.read(source.snapshot(snapshot_id)))
-        write_hint(io, own.latest_hint, plan.snapshots_to_copy[-1])
-        if plan.earliest is not None:
-            write_hint(io, own.earliest_hint, plan.earliest)
-        for tag in plan.tags_to_copy:
-            io.replace(own.tag(tag), io.read(source.tag(tag)))
+        # All is read before anything goes: the other branch may be deleted meanwhile.
+        with self._found(name):
+            schemas = {one: io.read(source.schema(one)) for one in plan.schemas_to_copy}
+            snapshots = {one: io.read(source.snapshot(one)) for one in plan.snapshots_to_copy}
+            tags = {one: io.read(source.tag(one)) for one in plan.tags_to_copy}
+        first = plan.snapshots_to_copy[0]
+        replaced = SnapshotManager(io, own).find(first)
+        manager = TagManager(io, own, table_name=self._table)
+        with manager.guarded([Snapshot.from_json(snapshots[one], path=name) for one in snapshots]):
+            self.layout(name)  # if it is there now, expiry has kept its files
+            for tag in plan.tags_to_delete:
+                io.delete(own.tag(tag))
+            io.delete(own.latest_hint)  # without it the folder tells
+            try:
+                self._go_back(first, snapshots[first])
+            finally:
+                SnapshotManager(io, own).mend_latest_hint()
+            for schema_id in plan.schemas_to_delete:
+                io.delete(own.schema(schema_id))
+            for schema_id, data in schemas.items():
+                io.replace(own.schema(schema_id), data)
+            self._copy_snapshots(snapshots, replaced)
+            ours = SnapshotManager(io, own, table_name=self._table)
+            ours.write_latest_hint(plan.snapshots_to_copy[-1])
+            if plan.earliest is not None:
+                write_hint(io, own.earliest_hint, plan.earliest)
+            for tag, data in tags.items():
+                io.replace(own.tag(tag), data)
+
+    def _go_back(self, first: int, data: bytes) -> None:
+        """Delete the younger snapshots, newest first, what others commit meanwhile too.
+
+        What the other branch begins with is there before, so that the table is never empty.
+        """
+        ours = SnapshotManager(self._file_io, self._layout)
+        self._file_io.publish(self._layout.snapshot(first), data)
+        while younger := [one for one in ours.ids() if one > first]:
+            for snapshot_id in reversed(younger):
+                if not ours.has(first):
+                    raise self._overtaken(first)
+                # Others may have let all expire but this one.
+                path = self._layout.snapshot(snapshot_id)
+                take_back(self._file_io, path, lambda _: True, may_go=lambda: bool(ours.ids()))
+
+    def _copy_snapshots(self, snapshots: Mapping[int, bytes], replaced: Snapshot | None) -> None:
+        """Put snapshots in place, oldest first; the first one may replace one that was there."""
+        io, ours = self._file_io, SnapshotManager(self._file_io, self._layout)
+        before: Snapshot | None = None
+        for snapshot_id, data in snapshots.items():
+            path = self._layout.snapshot(snapshot_id)
+            snapshot = Snapshot.from_json(data, path=path)
+            if before is None and replaced not in (None, snapshot):
+                if ours.find(snapshot_id) != replaced:
+                    raise self._overtaken(snapshot_id)
+                io.replace(path, data)
+            elif not io.publish(path, data) and not ours.still_has(snapshot):
+                raise self._overtaken(snapshot_id)
+            if not ours.still_has(snapshot if before is None else before):
+                take_back(io, path, data.__eq__)
+                raise self._overtaken(snapshot_id)
+            before = snapshot
+
+    def _overtaken(self, snapshot_id: int) -> CommitError:
+        return CommitError(
+            f"{self._table}: others changed snapshot {snapshot_id} while the branch was being "
+            "taken over. Look at the table, then forward once more if that is still wanted"
+        )
 
     def _plan_forward(self, source: TableLayout, name: str) -> Forward:
         theirs = SnapshotManager(self._file_io, source, table_name=self._table)
@@ -199,10 +258,29 @@ class BranchManager(TableFiles):
             data = self._file_io.read(self._layout.tag(tag))
             self._file_io.write(join(folder, "tag", f"{TAG_PREFIX}{tag}"), data)
 
+    @contextmanager
+    def _found(self, name: str) -> Iterator[None]:
+        """Say that a branch is not there when its files are not."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise BranchNotFoundError(self._table, name, self.names()) from None
+
     def _is_kept(self, snapshot: Snapshot, tag: str | None) -> bool:
-        if tag is not None and self._file_io.exists(self._layout.tag(tag)):
+        if SnapshotManager(self._file_io, self._layout).still_has(snapshot):
             return True
-        return self._file_io.exists(self._layout.snapshot(snapshot.id))
+        tags = TagManager(self._file_io, self._layout)
+        with suppress(TagNotFoundError):
+            return tag is not None and tags.get(tag).to_snapshot() == snapshot
+        return False
+
+    def _take_back(self, folder: str, snapshot: Snapshot) -> None:
+        """Delete a branch, unless others made it anew or went on with it."""
+        names = self._file_io.list_names(join(folder, "snapshot"))
+        path = join(folder, "snapshot", f"snapshot-{snapshot.id}")
+        is_alone = numbered(names, SNAPSHOT_PREFIX) == [snapshot.id]
+        if is_alone and self._file_io.read(path) == snapshot.to_json():
+            self._file_io.delete_directory(folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,8 +39,14 @@ class ChangelogManager(TableFiles):
         return Snapshot.from_json(data, path=path)
 
     def list(self) -> list[Snapshot]:
-        """Read all changelogs, oldest first."""
-        return [self.get(snapshot_id) for snapshot_id in self.ids()]
+        """Read all changelogs, oldest first; those that expire meanwhile are left out."""
+        found = []
+        for snapshot_id in self.ids():
+            try:
+                found.append(self.get(snapshot_id))
+            except SnapshotNotFoundError:
+                continue
+        return found
 
     def delete_after(self, snapshot_id: int) -> None:
         """Delete the changelogs of younger snapshots, newest first; the hint goes before."""

@@ -14,7 +14,7 @@ import msgspec
 
 from paimonlab.errors import ConsumerNotFoundError, CorruptMetadataError
 from paimonlab.metadata.layout import CONSUMER_PREFIX, TableLayout
-from paimonlab.storage import FileIO, safe_join
+from paimonlab.storage import FileIO, FileStatus, safe_join
 
 _READ_ATTEMPTS = 10
 _READ_WAIT_SECONDS = 0.2
@@ -120,11 +120,18 @@ class ConsumerManager:
         for status in self._file_io.list(self._layout.consumer_folder):
             name = status.path.rpartition("/")[2]
             moved = datetime.fromtimestamp(status.modified_millis / 1000, UTC)
-            if _is_consumer(name) and not status.is_linked and moved < older_than:
-                if not dry_run:
-                    self._file_io.delete(status.path)
-                gone.append(name.removeprefix(CONSUMER_PREFIX))
+            if not _is_consumer(name) or status.is_linked or moved >= older_than:
+                continue
+            if not dry_run:
+                if not self._has_not_moved(status):
+                    continue
+                self._file_io.delete(status.path)
+            gone.append(name.removeprefix(CONSUMER_PREFIX))
         return sorted(gone)
+
+    def _has_not_moved(self, before: FileStatus) -> bool:
+        """Whether a consumer is as it was listed: it may have moved while others expired."""
+        return before in self._file_io.list(self._layout.consumer_folder)
 
     def _names(self) -> Sequence[str]:
         names = self._file_io.list_names(self._layout.consumer_folder)

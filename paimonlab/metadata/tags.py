@@ -6,7 +6,9 @@ Source: https://paimon.apache.org/docs/master/maintenance/manage-tags/ and apach
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
 import msgspec
@@ -18,9 +20,12 @@ from paimonlab.errors import (
     TagNotFoundError,
 )
 from paimonlab.metadata.layout import TAG_PREFIX, TableLayout
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.metadata.take_back import take_back
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import FileIO, safe_join
 
+_GUARD = ".guard.tmp"
 _SUCCESS_FOLDER = "tag-success-file"
 """Beside the tags: files for others to see that a tag is there."""
 
@@ -42,13 +47,28 @@ class TagManager:
         self._now = now
 
     def list(self) -> list[tuple[str, Tag]]:
-        """Read all tags with their names, sorted by name; those deleted meanwhile are left out."""
+        """Read all tags with their names, sorted by name; those deleted meanwhile are left out.
+
+        One that is renamed meanwhile is there, under one of its names or both.
+        """
+        found: dict[str, Tag] = {}
+        names: Sequence[str] | None = None
+        while names != (names := self._names()):
+            found = {}
+            for name in names:
+                with suppress(TagNotFoundError):
+                    found[name] = self.get(name)
+        return [*found.items()]
+
+    def guards(self) -> Sequence[tuple[str, Tag]]:
+        """Read what expiry must keep for what is under way, with the paths of the files."""
+        folder = self._layout.tag_folder
         found = []
-        for name in self._names():
-            try:
-                found.append((name, self.get(name)))
-            except TagNotFoundError:
-                continue
+        for name in self._file_io.list_names(folder):
+            if name.endswith(_GUARD):
+                with suppress(FileNotFoundError):
+                    path = f"{folder}/{name}"
+                    found.append((path, _decoded(self._file_io.read(path), path)))
         return found
 
     def get(self, name: str) -> Tag:
@@ -66,10 +86,7 @@ class TagManager:
             data = self._file_io.read(path)
         except (FileNotFoundError, ValueError):
             raise TagNotFoundError(self._table, name, self._names()) from None
-        try:
-            return msgspec.json.decode(data, type=Tag).found_in(f"{TAG_PREFIX}{name}")
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise CorruptMetadataError(path, str(error)) from error
+        return _decoded(data, path)
 
     def create(
         self, name: str, snapshot: Snapshot, *, time_retained: timedelta | None = None
@@ -101,7 +118,7 @@ class TagManager:
         # Expiry looks at the tags after it has taken the snapshots away, so one of us sees
         # the other.
         if not self._is_kept(snapshot, but=name):
-            self._file_io.delete(path)
+            take_back(self._file_io, path, lambda data: data == tag.to_json())
             raise SnapshotExpiredError(
                 self._table, str(snapshot.id), f"It expired before tag {name!r} was there."
             )
@@ -122,13 +139,27 @@ class TagManager:
         before = self.get(name)
         tag = self._tag(snapshot, time_retained)
         path = self._path(name)
-        self._file_io.replace(path, tag.to_json())
-        if not self._is_kept(snapshot, but=name) and before.id != snapshot.id:
-            self._file_io.replace(path, before.to_json())
-            raise SnapshotExpiredError(
-                self._table, str(snapshot.id), f"It expired before tag {name!r} named it."
-            )
+        # What the tag names now must be kept until it is certain that the other snapshot is.
+        with self.guarded([snapshot]):
+            if not _is_same(before, snapshot) and not self._is_kept(snapshot, but=name):
+                raise SnapshotExpiredError(
+                    self._table, str(snapshot.id), f"It expired before tag {name!r} named it."
+                )
+            self._file_io.replace(path, tag.to_json())
         return tag
+
+    @contextmanager
+    def guarded(self, snapshots: Sequence[Snapshot]) -> Iterator[None]:
+        """Let expiry keep what snapshots need until they have a name or a place again."""
+        folder = self._layout.tag_folder
+        paths = [f"{folder}/.{TAG_PREFIX}{one.id}.{uuid.uuid4()}{_GUARD}" for one in snapshots]
+        try:
+            for path, one in zip(paths, snapshots, strict=True):
+                self._file_io.publish(path, self._tag(one, None).to_json())
+            yield
+        finally:
+            for path in paths:
+                self._file_io.delete(path)
 
     def rename(self, name: str, target: str) -> None:
         """Give a tag another name.
@@ -140,11 +171,14 @@ class TagManager:
         AlreadyExistsError
             If the new name is taken.
         """
-        self.get(name)
-        try:
-            self._file_io.rename(self._path(name), self._path(target))
-        except FileExistsError:
-            raise AlreadyExistsError("tag", f"{target!r} of {self._table}") from None
+        tag = self.get(name)
+        path, new = self._path(name), self._path(target)
+        # Under both names for a moment, never under none: expiry looks for what tags keep.
+        if not self._file_io.publish(new, tag.to_json()):
+            raise AlreadyExistsError("tag", f"{target!r} of {self._table}")
+        if not take_back(self._file_io, path, lambda data: _decoded(data, path) == tag):
+            take_back(self._file_io, new, lambda data: data == tag.to_json())
+            raise TagNotFoundError(self._table, name, self._names())
 
     def modified(self) -> dict[str, datetime]:
         """Return when the file of each tag was written, as a local time without a zone."""
@@ -167,11 +201,19 @@ class TagManager:
         self.get(name)
         self._file_io.delete(self._path(name))
 
+    def delete_younger(self, name: str, snapshot_id: int) -> None:
+        """Delete a tag if it is there and names a younger snapshot; its files are left."""
+
+        def is_younger(data: bytes) -> bool:
+            return _decoded(data, name).id > snapshot_id
+
+        take_back(self._file_io, self._path(name), is_younger)
+
     def _is_kept(self, snapshot: Snapshot, *, but: str) -> bool:
-        """Whether a snapshot is there, or another tag of it."""
-        if self._file_io.exists(self._layout.snapshot(snapshot.id)):
+        """Whether a snapshot is there, or another tag of it; going back uses ids again."""
+        if SnapshotManager(self._file_io, self._layout).still_has(snapshot):
             return True
-        return any(tag.id == snapshot.id for name, tag in self.list() if name != but)
+        return any(_is_same(tag, snapshot) for name, tag in self.list() if name != but)
 
     def _names(self) -> Sequence[str]:
         names = self._file_io.list_names(self._layout.tag_folder)
@@ -197,6 +239,18 @@ class TagManager:
         return Tag(
             **fields, tag_create_time=_local_date_time(self._now()), tag_time_retained=seconds
         )
+
+
+def _decoded(data: bytes, path: str) -> Tag:
+    try:
+        return msgspec.json.decode(data, type=Tag).found_in(path.rpartition("/")[2])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CorruptMetadataError(path, str(error)) from error
+
+
+def _is_same(one: Snapshot, other: Snapshot) -> bool:
+    """Whether two are of the same commit; a tag says more than its snapshot."""
+    return (one.id, one.delta_manifest_list) == (other.id, other.delta_manifest_list)
 
 
 def _is_tag(name: str) -> bool:
