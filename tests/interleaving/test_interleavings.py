@@ -1,0 +1,99 @@
+"""Every step of every operation is delayed past others; nobody is told what is not true.
+
+A failure says which operations stood still before which calls of the store, and the seed. To run
+one again: ``Schedule.check(Step("append", {21: [Step("expire but one")]}))``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+
+from paimonlab.commit.race import Race
+from paimonlab.commit.settlement import Settler
+from paimonlab.storage.forks import UniqueNames
+from tests.interleaving.schedule import Schedule, Step
+from tests.interleaving.world import OPERATIONS, Names, made
+
+AT_LEAST = 20_000
+RANDOM = 500
+_SLOW = frozenset({"roll back", "roll back to tag", "overwrite", "compact"})
+"""Operations of which each call meets every other of what may happen meanwhile."""
+_FAST = ("expire but one", "tag", "replace tag", "delete tag", "rename tag", "branch")
+"""Operations that meet any two others, before they have changed anything."""
+MEANWHILE = (
+    "append",
+    "expire but one",
+    "append; append; expire but one",
+    "append; append; append; expire but two",
+    "append; tag; append; expire but one",
+    "compact; append; expire but one",
+    "overwrite; append; expire but one",
+    "say; expire but one",
+    "roll back",
+    "roll back; append",
+    "roll back; append; append; append",
+    "roll back; append; append; append; expire but one",
+    "expire but one; roll back to tag; append",
+    "expire but one; roll back to tag; delete tag; append; append",
+    "expire, keep changes; append; expire, keep changes; expire changes",
+    "tag",
+    "rename tag; append; expire but one",
+    "replace tag; append; expire but one",
+    "delete tag; expire but one",
+    "branch; append; expire but one",
+    "fast-forward; append",
+    "delete branch; append; expire but one",
+    "rename branch; append; expire but one",
+    "alter; append",
+)
+
+
+def _never(_seconds: float) -> None:
+    """Wait in simulated time."""
+
+
+@pytest.fixture
+def schedule(monkeypatch: pytest.MonkeyPatch) -> Schedule:
+    names = Names()
+    monkeypatch.setattr("uuid.uuid4", names.uuid4)
+    monkeypatch.setattr(UniqueNames, "next", lambda _self: f"{names.uuid4()}-0")
+    committer = "paimonlab.commit.committer"
+    monkeypatch.setattr(f"{committer}.Race", partial(Race, sleep=_never, clock=lambda: 0.0))
+    monkeypatch.setattr(f"{committer}.Settler", partial(Settler, sleep=_never))
+    names.of("made")
+    return Schedule(made(), names)
+
+
+def test_nobody_is_told_what_is_not_true(schedule: Schedule, rng: np.random.Generator) -> None:
+    for operation in OPERATIONS:
+        step = 2 if operation in _SLOW else 1
+        for call in range(1, schedule.calls(operation) + 1):
+            for script in MEANWHILE[call % step :: step]:
+                others = [Step(name) for name in script.split("; ")]
+                schedule.check(Step(operation, {call: others}))
+    for _ in range(RANDOM):
+        schedule.check(_drawn(rng, depth=2))
+    pairs = [[Step(one), Step(two)] for one, two in product(OPERATIONS, repeat=2)]
+    first_change = {name: schedule.first_change(name) for name in _FAST}
+    for pair, name in product(pairs, _FAST):
+        for call in range(1, first_change[name] + 1):
+            if schedule.tried < AT_LEAST:
+                schedule.check(Step(name, {call: pair}))
+    assert schedule.tried >= AT_LEAST
+
+
+def _drawn(rng: np.random.Generator, depth: int) -> Step:
+    """Draw an operation that stands still once or twice, as may those that come meanwhile."""
+    name = str(rng.choice([*OPERATIONS]))
+    if not depth:
+        return Step(name)
+    calls = sorted({int(call) for call in rng.geometric(0.06, rng.integers(1, 3))})
+    return Step(name, {call: _others(rng, depth - 1) for call in calls})
+
+
+def _others(rng: np.random.Generator, depth: int) -> list[Step]:
+    return [_drawn(rng, depth * (rng.random() < 0.3)) for _ in range(rng.integers(1, 4))]
