@@ -208,15 +208,17 @@ class BranchManager(TableFiles):
         for snapshot_id, data in snapshots.items():
             path = self._layout.snapshot(snapshot_id)
             snapshot = Snapshot.from_json(data, path=path)
-            if before is None and replaced not in (None, snapshot):
-                if ours.find(snapshot_id) != replaced:
+            if before is None and not ours.still_has(snapshot):
+                if replaced is None or ours.find(snapshot_id) != replaced:
                     raise self._overtaken(snapshot_id)
                 io.replace(path, data)
-            elif not io.publish(path, data) and not ours.still_has(snapshot):
+            elif before is not None and not io.publish(path, data) and not ours.still_has(snapshot):
                 raise self._overtaken(snapshot_id)
             if not ours.still_has(snapshot if before is None else before):
-                take_back(io, path, data.__eq__)
-                raise self._overtaken(snapshot_id)
+                # All before it may have expired: then nothing is left but this one.
+                take_back(io, path, data.__eq__, may_go=lambda: bool(ours.ids()))
+                if not ours.still_has(snapshot):
+                    raise self._overtaken(snapshot_id)
             before = snapshot
 
     def _overtaken(self, snapshot_id: int) -> CommitError:
