@@ -20,8 +20,8 @@ from tests.interleaving.world import OPERATIONS, Names, made
 
 AT_LEAST = 20_000
 RANDOM = 500
-_SLOW = frozenset({"roll back", "roll back to tag", "overwrite", "compact"})
-"""Operations of which each call meets every other of what may happen meanwhile."""
+_SLOW = {"roll back": 3, "roll back to tag": 3, "overwrite": 2, "compact": 2, "append": 2}
+"""Operations of which each call meets every so many of what may happen meanwhile, in turns."""
 _FAST = ("expire but one", "tag", "replace tag", "delete tag", "rename tag", "branch")
 """Operations that meet any two others, before they have changed anything."""
 MEANWHILE = (
@@ -70,13 +70,13 @@ def schedule(monkeypatch: pytest.MonkeyPatch) -> Schedule:
 
 def test_nobody_is_told_what_is_not_true(schedule: Schedule, rng: np.random.Generator) -> None:
     for operation in OPERATIONS:
-        step = 2 if operation in _SLOW else 1
+        step = _SLOW.get(operation, 1)
         for call in range(1, schedule.calls(operation) + 1):
             for script in MEANWHILE[call % step :: step]:
                 others = [Step(name) for name in script.split("; ")]
                 schedule.check(Step(operation, {call: others}))
     for _ in range(RANDOM):
-        schedule.check(_drawn(rng, depth=2))
+        schedule.check(_drawn(rng, depth=1))
     pairs = [[Step(one), Step(two)] for one, two in product(OPERATIONS, repeat=2)]
     first_change = {name: schedule.first_change(name) for name in _FAST}
     for pair, name in product(pairs, _FAST):
@@ -87,7 +87,7 @@ def test_nobody_is_told_what_is_not_true(schedule: Schedule, rng: np.random.Gene
 
 
 def _drawn(rng: np.random.Generator, depth: int) -> Step:
-    """Draw an operation that stands still once or twice, as may those that come meanwhile."""
+    """Draw an operation that stands still once or twice, while others run through."""
     name = str(rng.choice([*OPERATIONS]))
     if not depth:
         return Step(name)
@@ -96,4 +96,4 @@ def _drawn(rng: np.random.Generator, depth: int) -> Step:
 
 
 def _others(rng: np.random.Generator, depth: int) -> list[Step]:
-    return [_drawn(rng, depth * (rng.random() < 0.3)) for _ in range(rng.integers(1, 4))]
+    return [_drawn(rng, depth) for _ in range(rng.integers(1, 4))]
