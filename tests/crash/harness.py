@@ -208,29 +208,47 @@ def tried(whole: Prepared, kind: Kind, scratch: Path, *, every: int) -> int:
 
 
 def _try_fault(whole: Prepared, fault: Fault, warehouse: Path, *, loses_power: bool) -> None:
-    operation, before, after = whole.operation, whole.before, whole.after
     store = FaultFileIO(UNSYNCED, fault)
-    error = _met(operation, catalog(warehouse, store))
+    error = _met(whole.operation, catalog(warehouse, store))
     is_over = fault.at > len(store.calls)
     call = "no call" if is_over else store.calls[fault.at - 1]
-    where = f"PAIMONLAB_SEED={SEED} {operation.name}: {fault} in {call}: {error!r}"
+    where = f"PAIMONLAB_SEED={SEED} {whole.operation.name}: {fault} in {call}: {error!r}"
     if loses_power:
         store.lose_unsynced()
-    found = state(warehouse, operation)
-    assert found == after or not is_over, f"{where}: it says that it happened"
-    assert found in (before, after) or operation.between(found), f"{where}: {found}"
-    _check_sound(warehouse, operation, where)
+    found = check_old_or_new(whole, warehouse, where)
+    assert found == whole.after or not is_over, f"{where}: it says that it happened"
     if fault.kind in ("error", "full", "lie"):
-        if error is None or isinstance(error, PostCommitError):
-            assert found == after, f"{where}: it says that it happened"
-        elif _did_not_happen(error) and not operation.has_steps:
-            assert found == before, f"{where}: it says that it did not happen"
-            left = _without_data(files(warehouse) - whole.files, operation)
-            assert not left, f"{where}: left behind {left}"
-    _again(operation, warehouse)
-    _remove_junk(warehouse, operation, where)
-    assert state(warehouse, operation) == after, f"{where}, and done again"
-    _check_sound(warehouse, operation, f"{where}, and done again")
+        check_told(whole, warehouse, found, error, where)
+    check_done_again(whole, warehouse, where)
+
+
+def check_old_or_new(whole: Prepared, warehouse: Path, where: str) -> State:
+    """Check that a table is as before an operation or as after it, and sound; return how it is."""
+    found = state(warehouse, whole.operation)
+    is_allowed = found in (whole.before, whole.after) or whole.operation.between(found)
+    assert is_allowed, f"{where}: {found}"
+    _check_sound(warehouse, whole.operation, where)
+    return found
+
+
+def check_told(
+    whole: Prepared, warehouse: Path, found: State, error: BaseException | None, where: str
+) -> None:
+    """Check that what an operation said by its error, or by none, is so."""
+    if error is None or isinstance(error, PostCommitError):
+        assert found == whole.after, f"{where}: it says that it happened"
+    elif _did_not_happen(error) and not whole.operation.has_steps:
+        assert found == whole.before, f"{where}: it says that it did not happen"
+        left = _without_data(files(warehouse) - whole.files, whole.operation)
+        assert not left, f"{where}: left behind {left}"
+
+
+def check_done_again(whole: Prepared, warehouse: Path, where: str) -> None:
+    """Do an operation that was stopped again, and check that it happened once and left no junk."""
+    _again(whole.operation, warehouse)
+    _remove_junk(warehouse, whole.operation, where)
+    assert state(warehouse, whole.operation) == whole.after, f"{where}, and done again"
+    _check_sound(warehouse, whole.operation, f"{where}, and done again")
 
 
 def _met(operation: Operation, faulty: pl.Catalog) -> BaseException | None:
