@@ -119,10 +119,11 @@ def keep(folder: Path, _number: int, chance: random.Random) -> None:
 def follow(folder: Path, _number: int, _chance: random.Random) -> None:
     """Apply all changes to a dict; the dict and the position are kept as one."""
     table, notes = table_of(folder), followed_of(folder)
-    while True:
+    is_over = False
+    while not is_over:
         try:
             _follow_from(table, notes, folder / STOP_FOLLOWING)
-            return
+            is_over = True
         except SnapshotExpiredError:
             if "soak" in table.consumers.list():  # then nothing unread may expire
                 raise
