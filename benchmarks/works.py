@@ -19,6 +19,7 @@ PURE = frozenset({"pypaimon"})
 
 WORKS = (
     Work("append_write", "append write, 2 M rows"),
+    Work("commits", "100 commits of one row each"),
     Work("append_scan", "append scan to Arrow"),
     Work("key_write", "primary-key write, one batch of 2 M rows", PURE),
     Work("upsert", "8 upserts of 250 k rows, half of the keys again", PURE),

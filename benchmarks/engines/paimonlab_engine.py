@@ -41,6 +41,16 @@ def append_write(task: Task) -> tuple[list[float], object]:
     return timed(task, lambda number: _write(tables[number], data))
 
 
+def commits(task: Task) -> tuple[list[float], object]:
+    row = task.upserts()[0].slice(0, 1)
+    tables = [_table(task.scratch, f"t{n}", row.schema, OPTIONS) for n in range(1 + task.repeat)]
+
+    def run(number: int) -> int:
+        return sum(_write(tables[number], row) for _ in range(100))
+
+    return timed(task, run, warm=1)
+
+
 def append_scan(task: Task) -> tuple[list[float], object]:
     table = _open(task, "append")
     return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
@@ -193,6 +203,7 @@ if __name__ == "__main__":
             function.__name__: function
             for function in (
                 append_write,
+                commits,
                 append_scan,
                 key_write,
                 upsert,
