@@ -285,14 +285,16 @@ PostCommitError, UnsupportedError
             change = Increment(second, shape, self._base, user, is_compaction=True)
             return self._commit_second(landed, change, request, shape, is_new_user=is_new_user)
 
-    def analyze(self, statistics: Statistics, *, user: str, identifier: int) -> Snapshot:
+    def analyze(
+        self, statistics: Statistics, *, user: str, identifier: int, is_new_user: bool = False
+    ) -> Snapshot:
         """Make statistics of the table visible, in a snapshot of kind ANALYZE.
 
         Parameters
         ----------
         statistics
             Of the schema they name; later snapshots keep them until the schema changes.
-        user, identifier
+        user, identifier, is_new_user
             As in `append`.
 
         Raises
@@ -309,7 +311,7 @@ PostCommitError
             is_new = False
             try:
                 snapshot = self._commit(
-                    NoChange(CommitKind.ANALYZE), request, shape, is_new_user=False
+                    NoChange(CommitKind.ANALYZE), request, shape, is_new_user=is_new_user
                 )
                 is_new = snapshot.statistics == name
             except (CommitOutcomeUnknownError, PostCommitError):

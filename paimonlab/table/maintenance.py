@@ -450,7 +450,10 @@ class Maintenance:
         if statistics is None:
             return None
         return self._parts.committer.analyze(
-            statistics, user=new_user(self._parts), identifier=BATCH_COMMIT_IDENTIFIER
+            statistics,
+            user=new_user(self._parts),
+            identifier=BATCH_COMMIT_IDENTIFIER,
+            is_new_user=True,
         )
 
     def _target(self, point: TravelPoint) -> Snapshot:

@@ -702,7 +702,9 @@ class Table:
         if statistics is not None:
             if messages or overwrite or properties or watermark is not None:
                 raise ValueError("statistics are committed by themselves")
-            return committer.analyze(statistics, user=given_user, identifier=identifier)
+            return committer.analyze(
+                statistics, user=given_user, identifier=identifier, is_new_user=user is None
+            )
         request: dict[str, Any] = {
             "user": given_user,
             "identifier": identifier,

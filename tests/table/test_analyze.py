@@ -137,6 +137,18 @@ def test_columns_are_chosen(catalog: pl.Catalog) -> None:
         table.maintenance.analyze(["l"])
 
 
+def test_first_snapshots_may_have_expired(catalog: pl.Catalog) -> None:
+    table = catalog.create_table("db.t", {"a": "INT"})
+    for number in range(3):
+        table.write(pa.table({"a": pa.array([number], pa.int32())}))
+    table.maintenance.expire_snapshots(retain_max=1, retain_min=1)
+
+    assert table.maintenance.analyze()
+
+    assert table.statistics
+    assert table.statistics.merged_record_count == 3
+
+
 def test_many_distinct_values_are_estimated(catalog: pl.Catalog) -> None:
     table = catalog.create_table("db.t", {"a": "BIGINT", "few": "BIGINT"})
     values = np.arange(400_000) * 7919
