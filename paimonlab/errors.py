@@ -22,6 +22,7 @@ PaimonError
 │   └── CorruptDataError            a data file that is damaged, cut, missing or not as described
 ├── ForkedProcessError              begun in another process, this one was forked from it
 ├── MemoryLimitError                a file takes more memory than there is (also MemoryError)
+├── StorageError                    the disk or store failed            (also OSError)
 ├── PostCommitError                 the commit landed, later work failed
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
@@ -36,6 +37,7 @@ A wrong argument is a plain ``ValueError`` or ``TypeError``; an impossible state
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable, Sequence
 
 from paimonlab.secrets import without_secrets
@@ -318,6 +320,35 @@ class MemoryLimitError(PaimonError, MemoryError):
             + ". A few bytes may decompress to gigabytes: read fewer columns, give the process "
             "more memory, or, if nobody wrote such values, restore the file from a copy"
         )
+
+
+class StorageError(PaimonError, OSError):
+    """The disk or store failed: it is full, read-only, broken, or does not let this process in.
+
+    ``errno`` and ``filename`` are those of the system's error.
+    """
+
+    @classmethod
+    def of(cls, error: OSError, path: str) -> StorageError:
+        """Give an error of the system a name; ``path`` where it has none."""
+        return cls(error.errno, error.strerror or str(error), error.filename or path)
+
+    def __str__(self) -> str:
+        advice = _STORAGE_ADVICE.get(self.errno or 0, "")
+        return f"{self.filename}: {self.strerror}" + (f"; {advice}" if advice else "")
+
+
+_STORAGE_ADVICE = {
+    errno.ENOSPC: "make room, then do it again",
+    errno.EDQUOT: "make room or raise the quota, then do it again",
+    errno.EFBIG: "raise the limit of file sizes (ulimit -f), then do it again",
+    errno.EROFS: "mount it so that it can be written, then do it again",
+    errno.EMFILE: "raise the limit of open files (ulimit -n), then do it again",
+    errno.ENFILE: "the whole machine has too many open files",
+    errno.EACCES: "this user may not do that there",
+    errno.EPERM: "this user may not do that there",
+    errno.EIO: "look into the system's log: the device may be failing",
+}
 
 
 class PostCommitError(PaimonError):

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.compact.row_order import FittedOrder, RowOrder
+from paimonlab.storage.failures import failures_named
 from paimonlab.storage.forks import scratch_folder
 
 Batches: TypeAlias = Iterable[pa.RecordBatch]
@@ -93,7 +94,7 @@ def sorted_rows(
     bounds = _bounds(np.sort(fitted.keys(sample)), count)
     with scratch_folder("paimonlab-sort-", folder) as scratch:
         paths = [Path(scratch, f"{number}.arrow") for number in range(len(bounds) + 1)]
-        with ExitStack() as stack:
+        with failures_named(scratch), ExitStack() as stack:
             writers = [
                 stack.enter_context(pa.ipc.new_stream(str(path), held[0].schema, options=_SPILL))
                 for path in paths

@@ -28,6 +28,7 @@ from paimonlab.spec.stats import StatsCollector
 from paimonlab.spec.stats_mode import StatsMode, StatsOptions
 from paimonlab.spec.types import AtomicType, DataField, TypeRoot
 from paimonlab.storage import FileIO, join
+from paimonlab.storage.failures import failures_named
 from paimonlab.storage.forks import UniqueNames
 
 INDEX_SUFFIX = ".index"
@@ -173,7 +174,8 @@ class _OpenFile:
         self._path = folder_of(self._external_path or join(target.folder, self._name))
         self._file_io = file_io
         physical = target.columns.physical
-        self._writer = target.format.open_output(file_io, self._path, physical)
+        with failures_named(self._path):
+            self._writer = target.format.open_output(file_io, self._path, physical)
         columns = target.columns
         self._values = StatsCollector(columns.values, target.stats.modes)
         self._keys = StatsCollector(columns.keys, [_KEY_MODE] * len(columns.keys))
@@ -191,7 +193,8 @@ class _OpenFile:
         return self._target.target_file_rows - self._rows.count
 
     def write(self, rows: pa.RecordBatch | pa.Table, first_sequence_number: int) -> None:
-        self._writer.write(rows)
+        with failures_named(self._path):
+            self._writer.write(rows)
         self._values.add(rows)
         if self._target.columns.keys:
             self._keys.add(rows)
@@ -199,7 +202,8 @@ class _OpenFile:
         self._indexes.add(_without_blanks(rows, self._trimmed))
 
     def close(self) -> DataFileMeta:
-        size = self._writer.close()
+        with failures_named(self._path):
+            size = self._writer.close()
         value_stats, value_stats_cols = self._values.finish(dense=self._target.stats.dense)
         key_stats, _ = self._keys.finish(dense=False)
         embedded_index, extra_files = self._write_indexes()

@@ -1,8 +1,8 @@
 """What every store can do.
 
 Paths are absolute, as text, with ``/``; local paths carry no ``file:``. All methods raise
-``FileNotFoundError`` when a file that must be there is missing and ``OSError`` when the
-store fails.
+``FileNotFoundError`` when a file that must be there is missing and `StorageError`, an
+``OSError``, when the store fails.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from typing import Literal, Self
 import pyarrow as pa
 
 from paimonlab.errors import CorruptDataError, CorruptMetadataError
+from paimonlab.storage.failures import named_failures
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileStatus
 from paimonlab.storage.forks import kept_from_children
 from paimonlab.storage.links import (
@@ -59,6 +60,7 @@ class LocalFileIO:
         known = {*self.roots, *(root.rstrip("/") for root in roots)}
         return replace(self, roots=tuple(sorted(known, key=len)))
 
+    @named_failures
     def read(self, path: str, *, limit_bytes: int = METADATA_LIMIT_BYTES) -> bytes:
         """Return the whole file."""
         descriptor = self._opened(path)
@@ -71,11 +73,13 @@ class LocalFileIO:
         finally:
             os.close(descriptor)
 
+    @named_failures
     def open_input(self, path: str) -> pa.NativeFile:
         """Open a file for random reads."""
         self._stat(path)
         return pa.OSFile(path, "rb")
 
+    @named_failures
     def open_output(self, path: str) -> pa.NativeFile:
         """Create a new file for writing, parent folders included."""
         folder = os.path.dirname(path)  # noqa: PTH120
@@ -87,6 +91,7 @@ class LocalFileIO:
                 with _undone(path):
                     return kept_from_children(pa.OSFile(path, "wb"))  # writes without the GIL
 
+    @named_failures
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file."""
         folder = os.path.dirname(path)  # noqa: PTH120
@@ -95,6 +100,7 @@ class LocalFileIO:
         with _undone(path):
             self._sync_directory(folder)
 
+    @named_failures
     def sync_files(self, sizes: Mapping[str, int]) -> None:
         """Make written files and their folders durable, if they are whole."""
         for path, size_bytes in sizes.items():
@@ -107,6 +113,7 @@ class LocalFileIO:
                 os.close(descriptor)
         self._sync_directories({str(Path(path).parent) for path in sizes})
 
+    @named_failures
     def publish(self, path: str, data: bytes) -> bool:
         """Create ``path`` with ``data`` if nothing is there, atomically and durably."""
         folder = os.path.dirname(path)  # noqa: PTH120
@@ -122,6 +129,7 @@ class LocalFileIO:
         self._sync_directory(folder)
         return True
 
+    @named_failures
     def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Write ``path`` atomically, whether or not it exists."""
         folder = os.path.dirname(path)  # noqa: PTH120
@@ -135,6 +143,7 @@ class LocalFileIO:
         if durable:
             self._sync_directory(folder)
 
+    @named_failures
     def exists(self, path: str) -> bool:
         """Whether a file or folder is there; a link is, wherever it leads."""
         root = None if self.follow_links else root_of(path, self.roots)
@@ -143,10 +152,12 @@ class LocalFileIO:
         self._find_link(os.path.dirname(path), path)  # noqa: PTH120
         return os.path.lexists(path)
 
+    @named_failures
     def size_bytes(self, path: str) -> int:
         """Size of a file."""
         return self._stat(path).st_size
 
+    @named_failures
     def list(self, path: str) -> list[FileStatus]:
         """Files and folders directly in a folder; [] when the folder does not exist."""
         link = self._find_link(path, path)
@@ -157,6 +168,7 @@ class LocalFileIO:
             return []
         return [status for status in found if status is not None]
 
+    @named_failures
     def list_names(self, path: str) -> Sequence[str]:
         """Names directly in a folder; [] when the folder does not exist."""
         self._find_link(path, path)
@@ -165,6 +177,7 @@ class LocalFileIO:
         except FileNotFoundError:
             return []
 
+    @named_failures
     def make_directory(self, path: str) -> None:
         """Create a folder and its parents, durably; fine when it exists."""
         self._require_plain(path, path)
@@ -174,6 +187,7 @@ class LocalFileIO:
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
         self._sync_directories(str(Path(folder).parent) for folder in missing)
 
+    @named_failures
     def rename(self, source: str, target: str, *, durable: bool = True) -> None:
         """Move a file or folder."""
         self._require_plain(source, source)
@@ -185,6 +199,7 @@ class LocalFileIO:
         if durable:
             self._sync_directories({str(Path(source).parent), str(Path(target).parent)})
 
+    @named_failures
     def delete(self, path: str) -> None:
         """Delete a file; fine when it does not exist."""
         root = root_of(path, self.roots)
@@ -196,6 +211,7 @@ class LocalFileIO:
                 raise refusal(path, path)
             os.unlink(name, dir_fd=folder)
 
+    @named_failures
     def delete_directory(self, path: str) -> None:
         """Delete a folder with all in it; fine when it does not exist."""
         root = root_of(path, self.roots)
@@ -211,6 +227,7 @@ class LocalFileIO:
                 raise refusal(path, path)
             shutil.rmtree(name, dir_fd=folder)
 
+    @named_failures
     def delete_empty_directory(self, path: str) -> bool:
         """Delete a folder if nothing is in it; False if something is, or if it is not there."""
         root = root_of(path, self.roots)

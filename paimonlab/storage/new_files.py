@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+from paimonlab.storage.failures import failures_named
 from paimonlab.storage.file_io import FileIO
 
 
@@ -19,7 +20,7 @@ def create_file(file_io: FileIO, path: str, data: bytes) -> None:
         If there is a file of that name.
     """
     try:
-        with file_io.open_output(path) as file:
+        with failures_named(path), file_io.open_output(path) as file:
             file.write(data)
     except FileExistsError:
         raise

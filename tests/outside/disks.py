@@ -35,7 +35,7 @@ class Disk:
 
     def unmount(self) -> None:
         """Let go of it; what is in it is lost."""
-        _run("umount", str(self.mount_point))
+        _run("umount", "--lazy", str(self.mount_point))  # btrfs may still be at work
 
     @property
     def warehouse(self) -> Path:

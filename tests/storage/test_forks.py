@@ -1,18 +1,19 @@
 from __future__ import annotations
 
-import atexit
 import contextlib
 import copy
 import os
 import pickle
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from paimonlab.errors import ForkedProcessError
-from paimonlab.storage.forks import Home, UniqueNames, delete_at_exit, scratch_folder
+from paimonlab.storage.forks import Home, UniqueNames
 
 
 def test_names_are_an_id_and_a_number_that_rises() -> None:
@@ -82,19 +83,27 @@ def test_what_belongs_to_a_process_is_refused_in_its_children() -> None:
     assert _in_child(refused)
 
 
+_ENDING = """
+import os, pathlib, sys
+from paimonlab.storage.forks import delete_at_exit, scratch_folder
+kept = pathlib.Path(sys.argv[1], "kept")
+kept.mkdir()
+delete_at_exit(str(kept))
+with scratch_folder("scratch-", sys.argv[1]) as folder:
+    child = os.fork()
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+        assert kept.is_dir() and os.path.isdir(folder)
+if not child:
+    sys.exit(0)  # with all that is registered for the end of a process
+assert not os.path.exists(folder)
+"""
+
+
 def test_a_child_that_ends_leaves_the_folders_of_its_parent(tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    delete_at_exit(str(kept))
-    scratch = contextlib.ExitStack()
-    folder = Path(scratch.enter_context(scratch_folder("scratch-", str(tmp_path))))
+    command = [sys.executable, "-c", _ENDING, str(tmp_path)]
 
-    def end() -> None:
-        scratch.close()
-        atexit._run_exitfuncs()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
-    assert _in_child(end)
-    assert kept.is_dir()
-    assert folder.is_dir()
-    scratch.close()
-    assert not folder.exists()
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.iterdir())
