@@ -34,7 +34,6 @@ from paimonlab.storage import FileIO, ReadOnlyFileIO, join
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.table import Table
-from paimonlab.write.frames import schema_of
 
 if TYPE_CHECKING:
     from paimonlab.table.system import SystemTable
@@ -384,6 +383,8 @@ def _definition(
     options: Mapping[str, str] | None,
     comment: str | None,
 ) -> Schema:
+    from paimonlab.write.frames import schema_of
+
     columns = schema.fields if isinstance(schema, Schema) else schema
     of_rows = None if isinstance(columns, Mapping) else schema_of(columns, table=name)
     if not isinstance(schema, Schema):

@@ -32,7 +32,7 @@ _MOST_ROOM_BYTES = 1 << 20
 _MAKE_ROOM = frozenset(
     {
         *("expire snapshots", "purge", "remove orphans", "drop a table", "rename a table"),
-        *("rename a tag", "delete a tag of an expired snapshot", "delete a branch"),
+        *("delete a tag of an expired snapshot", "delete a branch"),
     }
 )
 _MAKE_ROOM_FIRST = frozenset({"fast-forward"})
