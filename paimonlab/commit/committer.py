@@ -38,6 +38,7 @@ from paimonlab.errors import (
     CommitRolledBackError,
     PaimonError,
     PostCommitError,
+    SnapshotExpiredError,
     TableNotFoundError,
 )
 from paimonlab.metadata.hints import write_hint
@@ -398,9 +399,14 @@ PostCommitError
                     preparation.discard()
                     return self._called_back(known)
                 self._strict.check(latest, request.user)
-                snapshot = preparation.after(
-                    latest, schema_id=self._schema().id, time_millis=self._now_millis()
-                )
+                try:
+                    snapshot = preparation.after(
+                        latest, schema_id=self._schema().id, time_millis=self._now_millis()
+                    )
+                except SnapshotExpiredError:  # others were so much faster that latest is gone
+                    preparation.discard_lists()
+                    race.lost(latest.id + 1 if latest else FIRST_SNAPSHOT_ID)
+                    continue
                 # Syncing is what takes time; who has lost already need not do it.
                 fate = Fate.TAKEN
                 if self._may_follow(latest):

@@ -6,7 +6,7 @@ Source: https://paimon.apache.org/docs/master/concepts/spec/snapshot/ and apache
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 from datetime import UTC, datetime
 
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError, SnapshotNotFoundError
@@ -16,6 +16,8 @@ from paimonlab.metadata.table_files import TableFiles
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.storage import FileIO
 
+_MOST_OVERTAKEN = 16
+"""How often the newest snapshot may go before it is read."""
 _LISTED_EVERY = 100
 """Commits after which the folder is listed again, to see whether ids are missing in it."""
 _LONGEST_WALK = 100
@@ -43,8 +45,7 @@ class SnapshotManager(TableFiles):
 
     def latest(self) -> Snapshot | None:
         """Return the newest snapshot; None in a table nobody has written to."""
-        found = self.latest_id()
-        return None if found is None else self.get(found)
+        return self._read_newest(self.latest_id)
 
     def latest_id(self) -> int | None:
         """Return the id of the newest snapshot; None in a table nobody has written to.
@@ -75,6 +76,19 @@ class SnapshotManager(TableFiles):
             If ids are missing between the oldest and the newest snapshot: whatever was
             committed next might never be seen.
         """
+        return self._read_newest(self._newest_of_whole_chain)
+
+    def _read_newest(self, find: Callable[[], int | None]) -> Snapshot | None:
+        """Read the snapshot found, or another one if it went before it was read."""
+        for _ in range(_MOST_OVERTAKEN):
+            found = find()
+            try:
+                return None if found is None else self.get(found)
+            except SnapshotNotFoundError as error:
+                gone = error
+        raise gone
+
+    def _newest_of_whole_chain(self) -> int | None:
         hint = read_hint(self._file_io, self._layout.latest_hint)
         found = self._walked(hint)
         if found is None:
@@ -86,7 +100,7 @@ class SnapshotManager(TableFiles):
                 self._check_holes(ids)
             found, self._walks = ids[-1], 0
         self._whole_upto = found
-        return self.get(found)
+        return found
 
     def _walked(self, hint: int | None) -> int | None:
         """Go on from the snapshot that was the newest; None: the folder must be listed."""

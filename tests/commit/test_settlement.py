@@ -86,6 +86,21 @@ def test_a_commit_that_comes_too_late_is_tried_again(store: MemoryStore, call: s
     assert _snapshots(store) == [13, 14, 15]
 
 
+@pytest.mark.parametrize("is_list", [False, True])
+def test_a_commit_whose_base_expires_before_it_is_read_is_tried_again(
+    store: MemoryStore, *, is_list: bool
+) -> None:
+    latest = process(store).snapshots.latest()
+    assert latest is not None
+    name = latest.delta_manifest_list if is_list else "/snapshot-2"
+
+    landed = _commit(stalled_at(store, "read", name, _move_on))
+
+    assert landed is not None
+    assert landed.id == 15
+    assert _live(store) == ["old1", "old2", "ours"]
+
+
 def test_a_commit_others_built_upon_has_landed_though_it_expired(store: MemoryStore) -> None:
     landed = _commit(_stalled_after_publishing(store, _move_on))
 
