@@ -33,8 +33,9 @@ check: $(INSTALLED) ## lint and the tests that take no Spark, Java or browser: a
 	@$(BIN)/python tools/run_tests.py --quick
 
 .PHONY: soak
-soak: $(INSTALLED) ## half an hour of processes on one table that are killed and stopped; PAIMONLAB_SOAK_SECONDS says how long
-	PAIMONLAB_SOAK_SECONDS=$${PAIMONLAB_SOAK_SECONDS:-1800} $(BIN)/python -m pytest -m soak tests/outside
+soak: $(INSTALLED) ## attacks from outside for half an hour: full disks, kills, stops; PAIMONLAB_SOAK_SECONDS says how long
+	PAIMONLAB_SOAK_SECONDS=$${PAIMONLAB_SOAK_SECONDS:-1200} PAIMONLAB_DISK_ALL=1 PAIMONLAB_DISK_STEP=4096 \
+	  $(BIN)/python -m pytest tests/outside
 
 .PHONY: lab
 lab: java ## open JupyterLab on the notebooks

@@ -333,6 +333,11 @@ class StorageError(PaimonError, OSError):
         """Give an error of the system a name; ``path`` where it has none."""
         return cls(error.errno, error.strerror or str(error), error.filename or path)
 
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the system said no before it did anything: it will not happen later either."""
+        return self.errno in _REFUSALS
+
     def __str__(self) -> str:
         advice = _STORAGE_ADVICE.get(self.errno or 0, "")
         return f"{self.filename}: {self.strerror}" + (f"; {advice}" if advice else "")
@@ -349,6 +354,7 @@ _STORAGE_ADVICE = {
     errno.EPERM: "this user may not do that there",
     errno.EIO: "look into the system's log: the device may be failing",
 }
+_REFUSALS = frozenset(_STORAGE_ADVICE) - {errno.EIO}
 
 
 class PostCommitError(PaimonError):

@@ -425,8 +425,9 @@ PostCommitError
                 self._check_history(latest)
                 race.lost(snapshot.id)
         except BaseException as error:
-            is_settled = isinstance(error, CommitRolledBackError | TableNotFoundError)
-            if in_doubt is not None and not is_settled:  # whatever was written may be in use
+            is_told = isinstance(error, CommitError | TableNotFoundError)
+            is_unknown = isinstance(error, CommitOutcomeUnknownError) or not is_told
+            if in_doubt is not None and is_unknown:  # whatever was written may be in use
                 raise unknown_outcome(in_doubt, self._table, error) from error
             preparation.discard()
             raise

@@ -24,11 +24,13 @@ from paimonlab.commit.lineage import (
 )
 from paimonlab.commit.publisher import SnapshotPublisher
 from paimonlab.errors import (
+    CommitError,
     CommitOutcomeUnknownError,
     CommitRolledBackError,
     CorruptMetadataError,
     SchemaNotFoundError,
     SnapshotExpiredError,
+    StorageError,
     TableNotFoundError,
 )
 from paimonlab.metadata.branches import BranchManager
@@ -102,6 +104,8 @@ class Settler:
             If it cannot be told what became of it: nothing may be deleted.
         CommitRolledBackError
             If others went back to a snapshot before it, and it is not there.
+        CommitError
+            If the disk refused the snapshot: it is not there and never was.
         TableNotFoundError
             If the table was dropped meanwhile.
         """
@@ -138,14 +142,23 @@ class Settler:
                 found = self._found(snapshot)
                 if found is not _Found.NOTHING:
                     return found, problem is not None
-                if base is not None and not self._is_there(base):
+                if not self._was_free(base):
                     break  # the id may have been used, and be gone again
+                self._check_refused(problem)
             except (OSError, CorruptMetadataError) as error:
                 problem = error
             self.sleep(_PAUSE_SECONDS * 2**attempt)
         if problem is None or self._has_descendants(snapshot, traces):
             return _Found.OURS, True
         raise unknown_outcome(snapshot, self.table, problem) from problem
+
+    def _check_refused(self, problem: Exception | None) -> None:
+        if isinstance(problem, StorageError) and problem.is_refusal:
+            raise CommitError(f"{self.table}: the commit did not happen: {problem}") from problem
+
+    def _was_free(self, base: Snapshot | None) -> bool:
+        """Whether the id after a snapshot, which holds nothing now, was never used."""
+        return not self.snapshots.ids() if base is None else self._is_there(base)
 
     def _fate(self, snapshot: Snapshot, base: Snapshot | None, traces: Traces) -> Fate:
         """Settle a snapshot that was under its id at some time."""

@@ -6,6 +6,7 @@ Source: https://paimon.apache.org/docs/master/concepts/spec/snapshot/ and apache
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, MutableSequence, Sequence
 from datetime import UTC, datetime
 
@@ -82,11 +83,10 @@ class SnapshotManager(TableFiles):
         """Read the snapshot found, or another one if it went before it was read."""
         for _ in range(_MOST_OVERTAKEN):
             found = find()
-            try:
+            with contextlib.suppress(SnapshotNotFoundError):
                 return None if found is None else self.get(found)
-            except SnapshotNotFoundError as error:
-                gone = error
-        raise gone
+        found = find()
+        return None if found is None else self.get(found)
 
     def _newest_of_whole_chain(self) -> int | None:
         hint = read_hint(self._file_io, self._layout.latest_hint)

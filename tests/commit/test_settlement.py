@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 
 import pytest
 
 from paimonlab.errors import (
+    CommitError,
     CommitHistoryExpiredError,
     CommitOutcomeUnknownError,
     CommitRolledBackError,
     FilesConflictError,
     PaimonError,
+    StorageError,
     TableNotFoundError,
 )
 from paimonlab.maintenance.rollback import roll_back
@@ -99,6 +102,23 @@ def test_a_commit_whose_base_expires_before_it_is_read_is_tried_again(
     assert landed is not None
     assert landed.id == 15
     assert _live(store) == ["old1", "old2", "ours"]
+
+
+def test_a_commit_that_finds_no_room_did_not_happen(store: MemoryStore) -> None:
+    def full(method: str, path: str) -> None:
+        if method == "publish" and path.endswith(SNAPSHOT):
+            raise StorageError(errno.ENOSPC, "No space left on device", path)
+
+    files = set(store.files)
+
+    with pytest.raises(CommitError, match="make room") as raised:
+        _commit(MemoryStore(store.files, full))
+
+    assert not isinstance(raised.value, CommitOutcomeUnknownError)
+    assert set(store.files) == files
+    landed = _commit(store)
+    assert landed is not None
+    assert landed.id == 3
 
 
 def test_a_commit_others_built_upon_has_landed_though_it_expired(store: MemoryStore) -> None:
