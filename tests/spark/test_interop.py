@@ -14,12 +14,12 @@ import paimonlab as pl
 from paimonlab.catalog import Catalog
 from paimonlab.spec.arrow_types import arrow_schema
 from paimonlab.spec.type_text import format_type, parse_type, type_to_json
-from tests.interop.conftest import java, java_tools, oracle
+from tests.interop.conftest import java, java_tools, oracle, pytest_generate_tests
 from tests.interop.oracle import JavaPaimon
 from tests.interop.pair import Pair, random_rows
 from tests.java_values import java_rows, unordered
 
-__all__ = ["java", "java_tools", "oracle"]  # fixtures
+__all__ = ["java", "java_tools", "oracle", "pytest_generate_tests"]  # fixtures and their hook
 
 pytestmark = pytest.mark.interop
 
