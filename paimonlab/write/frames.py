@@ -2,7 +2,8 @@
 
 A pandas frame has an index beside its columns. One without a name is no data: it says where rows
 stood in another frame. One with a name was a column once (``set_index``, ``groupby``), so it is
-a column again, or an error. pandas itself is not imported here.
+a column again, or an error; one that repeats a column counts once. pandas itself is not imported
+here.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from paimonlab.errors import DataError
 
 _INDEX_FIELD = "__index_level_"
 """What Arrow calls a level of an index that has no name, or that of a column."""
+_NO_ARROW = (ValueError, TypeError, NotImplementedError, OverflowError)
+"""What Arrow raises for values that it has no type for; of the first three also by its own
+subclasses."""
 
 
 def batches_of(data: Any, columns: Collection[str], *, table: str) -> pa.RecordBatchReader:
@@ -110,9 +114,9 @@ def _is_pandas(data: Any) -> bool:
 
 def _from_pandas(frame: Any, columns: Collection[str] | None, table: str) -> pa.Table:
     """Turn a frame into Arrow: the named levels of its index, then its columns."""
-    levels = [place for place, name in enumerate(frame.index.names) if name is not None]
-    names = [frame.index.names[place] for place in levels]
-    _check_names([*names, *frame.columns], table)
+    names = [name for name in frame.index.names if name is not None]
+    _check_names(names, table)
+    _check_names(list(frame.columns), table)
     for name in names:
         if columns is not None and name not in columns:
             raise DataError(
@@ -120,15 +124,39 @@ def _from_pandas(frame: Any, columns: Collection[str] | None, table: str) -> pa.
                 "frame.reset_index(drop=True) leaves it out, frame.reset_index() makes a column "
                 "of it that can be renamed"
             )
+    rows = _columns(frame, table)
+    levels = {
+        name: _array(frame.index.get_level_values(place), name, table)
+        for place, name in enumerate(frame.index.names)
+        if name is not None
+    }
+    for name in [name for name in names if name in rows.column_names]:
+        if not levels.pop(name).equals(rows[name]):
+            raise DataError(
+                f"{table}: the data has column {name!r} twice, an index counted, and they differ; "
+                "frame.reset_index(drop=True) leaves the index out"
+            )
+    return pa.table([*levels.values(), *rows.columns], names=[*levels, *rows.column_names])
+
+
+def _columns(frame: Any, table: str) -> pa.Table:
     try:
-        rows = pa.Table.from_pandas(frame, preserve_index=False)
-        values = [
-            pa.array(frame.index.get_level_values(place), from_pandas=True) for place in levels
-        ]
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        said = ": ".join(map(str, reversed(error.args)))
-        raise DataError(f"{table}: the frame is no Arrow table. {said}") from error
-    return pa.table([*values, *rows.columns], names=[*names, *rows.column_names])
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except _NO_ARROW as error:
+        for name in frame.columns:  # not every error says which it is
+            _array(frame[name], name, table)
+        raise DataError(f"{table}: the frame is no Arrow table. {error}") from error
+
+
+def _array(values: Any, name: str, table: str) -> pa.ChunkedArray:
+    """Turn a column or a level of an index into Arrow."""
+    try:
+        found = pa.array(values, from_pandas=True)
+    except _NO_ARROW as error:
+        raise DataError(
+            f"{table}: the frame is no Arrow table. Column {name!r}: {error}"
+        ) from error
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
 def _check_names(names: Sequence[Any], table: str) -> None:
@@ -141,7 +169,7 @@ def _check_names(names: Sequence[Any], table: str) -> None:
             )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"{table}: the data has column {twice!r} twice, an index counted")
+        raise DataError(f"{table}: the data has column {twice!r} twice")
 
 
 def _unnamed_levels(schema: pa.Schema) -> set[str]:

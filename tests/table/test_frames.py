@@ -121,12 +121,26 @@ def test_a_level_of_an_index_with_the_name_of_a_column_is_that_column(
     [
         (lambda frame: frame.rename_axis("row"), "the index of the frame is 'row', which is no"),
         (lambda frame: frame[frame.id > 2].rename_axis("row"), r"reset_index\(drop=True\) leaves"),
-        (lambda frame: frame.set_index([frame["id"], frame["v"].rename("w")]), "'id' twice"),
+        (
+            lambda frame: frame.set_index([frame["id"], frame["v"].rename("w")]),
+            "the index of the frame is 'w'",
+        ),
+        (
+            lambda frame: frame.set_index([frame["id"], frame["id"]]).drop(columns="id"),
+            "column 'id' twice",
+        ),
         (
             lambda frame: frame.set_index(["id", frame["v"].rename("w")]),
             "the index of the frame is 'w'",
         ),
-        (lambda frame: frame.rename_axis("id"), "'id' twice, an index counted"),
+        (
+            lambda frame: frame.rename_axis("id"),
+            r"'id' twice, an index counted.* frame\.reset_index\(drop=True\) leaves",
+        ),
+        (
+            lambda frame: frame.set_index("id", drop=False).astype({"id": "float64"}),
+            "'id' twice, an index counted",
+        ),
         (lambda frame: frame.rename_axis(7), "a column or index 7, and names of columns are texts"),
         (lambda frame: frame.rename(columns={"v": 1}), "a column or index 1, and"),
         (
@@ -136,7 +150,21 @@ def test_a_level_of_an_index_with_the_name_of_a_column_is_that_column(
         (lambda frame: frame.set_axis(["id", "v", "v", "x"], axis=1), "column 'v' twice"),
         (
             lambda frame: frame.assign(v=["a", 1, "b", "c"]),
-            "the frame is no Arrow table. .*column v",
+            "the frame is no Arrow table. Column 'v'",
+        ),
+        (
+            lambda frame: frame.assign(id=pd.Series([1, 2, 3, 2**70], dtype=object)),
+            "the frame is no Arrow table. Column 'id': Python int too large",
+        ),
+        (
+            lambda frame: frame.assign(v="\ud800").astype({"v": object}),
+            "the frame is no Arrow table. Column 'v': 'utf-8' codec",
+        ),
+        (
+            lambda frame: frame.drop(columns="id").set_index(
+                pd.Index([1, 2, 3, 2**70], dtype=object, name="id")
+            ),
+            "the frame is no Arrow table. Column 'id': Python int too large",
         ),
     ],
 )
@@ -150,6 +178,28 @@ def test_what_would_be_lost_or_taken_for_something_else_is_refused(
         table.write(indexed(frame))
 
     assert table.snapshot is None
+
+
+@pytest.mark.parametrize("names", [["id"], ["d"], ["v", "x"]], ids="-".join)
+def test_an_index_that_repeats_a_column_is_written_once(
+    catalog: Catalog, table: Table, frame: Frame, names: list[str]
+) -> None:
+    repeated = frame.set_index(names, drop=False)
+
+    table.write(repeated)
+
+    assert stored(table) == wanted(frame)
+    made = catalog.create_table("db.made", repeated)
+    assert made.arrow_schema.names == list(frame.columns)
+
+
+def test_no_table_is_made_of_integers_that_arrow_cannot_hold(catalog: Catalog) -> None:
+    frame = pd.DataFrame({"id": [2**70]}, dtype=object)
+
+    with pytest.raises(DataError, match=r"db\.big: .*Column 'id': Python int too large"):
+        catalog.create_table("db.big", frame)
+
+    assert not catalog.has_table("db.big")
 
 
 def test_an_unknown_column_is_still_one(table: Table, frame: Frame) -> None:
