@@ -187,10 +187,16 @@ def _check_midnights(array: pa.Array, column: str, first_row: int | None) -> Non
     place = pc.index(is_midnight, pa.scalar(False)).as_py()
     where = "a value" if first_row is None else f"row {first_row + place} (counted from 0)"
     raise DataError(
-        f"column {column!r} is DATE, but {where} is {array[place]}, which is not at midnight; cut "
-        "it to its day yourself, in pandas with .dt.normalize(), or give the column a TIMESTAMP "
-        "type"
+        f"column {column!r} is DATE, but {where} is {_printed(array, place)}, which is not at "
+        "midnight; cut it to its day yourself, in pandas with .dt.normalize(), or give the column "
+        "a TIMESTAMP type"
     )
+
+
+def _printed(array: pa.Array, place: int) -> str:
+    """Return a time as text; Python has no objects for the years after 9999."""
+    text: str = pc.cast(array.slice(place, 1), pa.string())[0].as_py()
+    return text
 
 
 def _check_exact_floats(array: pa.Array, narrowed: pa.Array, column: str) -> None:
@@ -232,8 +238,9 @@ def _check_digits(
     factor = 10 ** (digits - precision)
     values = array.view(integers)
     whole = pc.multiply(pc.divide(values, factor), factor)
-    if pc.all(pc.equal(whole, values)).as_py() is False:
-        first = array.filter(pc.not_equal(whole, values))[0]
+    is_whole = pc.equal(whole, values)
+    if pc.all(is_whole).as_py() is False:
+        first = _printed(array, pc.index(is_whole, pa.scalar(False)).as_py())
         raise DataError(
             f"column {column!r} is {format_type(target)}, which cannot hold {first}; round it, or "
             "give the column more digits"

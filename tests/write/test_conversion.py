@@ -85,6 +85,16 @@ def test_what_fits_exactly_is_taken(target: str, given: pa.Array, expected: list
         ("DATE", pa.array([datetime(1969, 12, 31, 23, 59)]), "a value is 1969-12-31 23:59"),
         ("DATE", pa.array([0], pa.timestamp("ns", "Europe/Berlin")), "a value is 1970-01-01 01:00"),
         ("DATE", pa.array([1], pa.timestamp("ns")), "not at midnight"),
+        (
+            "DATE",
+            pa.array([568_971_820_800, 568_971_824_405], pa.timestamp("s")),
+            "a value is 20000-01-01 01:00:05, which is not at midnight",
+        ),
+        (
+            "TIMESTAMP(1)",
+            pa.array([None, 568_971_824_405_010], pa.timestamp("ms")),
+            "cannot hold 20000-01-01 01:00:05.010",
+        ),
         ("DATE", pa.array(["2026-01-01"]), "cast it to date32"),
         ("DATE", pa.array([date(2026, 1, 1)], pa.date64()).view(pa.int64()), "cast it to date32"),
         (
