@@ -130,11 +130,21 @@ def deletes_first(splits: Sequence[ChangeSplit]) -> list[ChangeSplit]:
     """
     if len(splits) < 2:
         return list(splits)
-    may_go = [split for split in splits if any(_may_delete(file) for file in _files(split))]
-    staying = [split for split in splits if not all(_only_deletes(file) for file in _files(split))]
+    found = [
+        (
+            split,
+            any(_may_delete(file) for file in _files(split)),
+            not all(_only_deletes(file) for file in _files(split)),
+        )
+        for split in splits
+    ]
     return [
-        *(replace(split, fate=Fate.GONE) for split in may_go),
-        *(replace(split, fate=Fate.PRESENT) if split in may_go else split for split in staying),
+        *(replace(split, fate=Fate.GONE) for split, may_go, _ in found if may_go),
+        *(
+            replace(split, fate=Fate.PRESENT) if may_go else split
+            for split, may_go, stays in found
+            if stays
+        ),
     ]
 
 
