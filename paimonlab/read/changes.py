@@ -97,7 +97,8 @@ def read_inserts(
 ) -> pa.RecordBatchReader:
     """Stream the new rows of changes alone, as a batch query sees them.
 
-    ``-U`` and ``-D`` are left out, because rows without a kind cannot take anything away.
+    ``-U`` and ``-D`` are left out, because rows without a kind cannot take anything away. In a
+    difference the keys that are gone have nothing else.
     """
 
     def inserts(split: ChangeSplit) -> Iterator[pa.RecordBatch]:
@@ -106,7 +107,8 @@ def read_inserts(
             if keeps.any():
                 yield rows.filter(pa.array(keeps)).select(list(plan.columns))
 
-    batches = in_threads([partial(inserts, split) for split in splits])
+    some = [split for split in splits if not (split.is_diff and split.fate is Fate.GONE)]
+    batches = in_threads([partial(inserts, split) for split in some])
     if limit is not None:
         batches = limited(batches, limit)
     return pa.RecordBatchReader.from_batches(plan.arrow_schema, batches)

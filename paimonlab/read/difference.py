@@ -73,7 +73,7 @@ def read_difference(
             f"{plan.table_name} has no primary key, and files of it were rewritten or deleted "
             "between the two snapshots; read both and compare them",
         )
-    whole = replace(plan, columns=plan.schema.field_names)
+    whole = replace(plan, columns=_columns(plan, split.fate))
     lanes = [_lanes(one, whole, file_io) for one in split.buckets]
     old, new = ([lane for sides in lanes for lane in sides[number]] for number in (0, 1))
     if not old and not new:
@@ -103,7 +103,7 @@ def changed(
     old_count
         How many of the rows are of the old state; they come first.
     fields
-        What is compared, bit by bit.
+        What is compared, bit by bit; nothing is for `Fate.GONE`.
     fate
         Which keys count.
 
@@ -117,15 +117,24 @@ def changed(
     members = piece.members
     last = members.last()
     is_gone = last < old_count
-    reports = np.ones(len(last), np.bool_)
-    is_pair = members.lengths > 1
-    reports[is_pair] = ~_same_rows(piece.rows, members.first()[is_pair], last[is_pair], fields)
-    if fate is not Fate.ANY:
-        reports &= is_gone == (fate is Fate.GONE)
+    if fate is Fate.GONE:
+        reports = is_gone
+    else:
+        reports = np.ones(len(last), np.bool_) if fate is Fate.ANY else ~is_gone
+        is_pair = members.lengths > 1
+        reports[is_pair] = ~_same_rows(piece.rows, members.first()[is_pair], last[is_pair], fields)
     positions = last[reports]
     kinds = piece.rows[KIND_FIELD.name].to_numpy()[positions].astype(np.int8)
     kinds[is_gone[reports]] = int(RowKind.DELETE)
     return positions, kinds
+
+
+def _columns(plan: ReadPlan, fate: Fate) -> tuple[str, ...]:
+    """Choose the columns to read: whether a key is gone, its values do not tell."""
+    if fate is not Fate.GONE:
+        return plan.schema.field_names
+    wanted = {*plan.schema.trimmed_primary_keys, *(field.name for field in plan.fields_to_read)}
+    return tuple(name for name in plan.schema.field_names if name in wanted)
 
 
 def _same_rows(
