@@ -7,24 +7,30 @@ Jinja's sandbox keeps a template from what is outside; it does not keep one from
 from __future__ import annotations
 
 import functools
+import inspect
+import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from typing import Any, SupportsIndex
 
 MOST_CHARACTERS = 1_000_000
 """Of a text, and items of a list, that a template makes; also rounds of all loops together."""
 MOST_BITS = 4_096
 """Of a whole number that a template makes."""
 MOST_WIDTH = 10_000
-"""What a text is padded, indented or broken to."""
+"""What a text is padded or indented to, and a list cut to."""
+MOST_DIGITS = 100
+"""What a number is rounded to, before and behind the point."""
 
 OPERATORS = frozenset({"+", "*", "**", "%"})
 """Those that make more than they were given."""
 _PADDING = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"})
-_FREE = frozenset({"default", "d", "select", "reject", "selectattr", "rejectattr", "map", "int"})
-"""Filters whose arguments are values, not sizes."""
-_WIDE = re.compile(r"\d{5,}|\*")
-"""A width in a format, or one that comes with the values."""
+_WIDTHS = {"center": "width", "batch": "linecount", "slice": "slices"}
+"""The argument of a filter that says how much it makes."""
+_GIVEN_BY_JINJA = frozenset({"environment", "env", "eval_ctx", "context"})
+_FIELD = re.compile(r"[#0\- +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?[\s\S]?")
+"""A field of a format behind its ``%`` and name, with width and precision."""
+_BRACKETS = re.compile(r"[()]")
 
 
 class TooMuchError(Exception):
@@ -35,7 +41,7 @@ def _refuse(what: str) -> TooMuchError:
     return TooMuchError(f"{what}, which is too much for a template: make it in Python")
 
 
-def check_operator(operator: str, left: Any, right: Any) -> None:
+def check_operator(sign: str, left: Any, right: Any) -> None:
     """Check what an operator would make.
 
     Raises
@@ -43,19 +49,19 @@ def check_operator(operator: str, left: Any, right: Any) -> None:
     TooMuchError
         If that is very large.
     """
-    if operator == "%":
-        if isinstance(left, str) and _WIDE.search(left):
-            raise _refuse("a format with a wide field")
+    if sign == "%":
+        if isinstance(left, str | bytes):
+            _check_format(left if isinstance(left, str) else left.decode("latin-1"))
         return
     sizes = [len(one) for one in (left, right) if isinstance(one, str | bytes | list | tuple)]
     numbers = [one for one in (left, right) if isinstance(one, int)]
-    if operator == "+" and len(sizes) == 2:
+    if sign == "+" and len(sizes) == 2:
         _check_size(sum(sizes))
-    elif operator == "*" and sizes and numbers:
+    elif sign == "*" and sizes and numbers:
         _check_size(sizes[0] * max(numbers[0], 0))
-    elif operator == "*" and len(numbers) == 2:
+    elif sign == "*" and len(numbers) == 2:
         _check_bits(sum(number.bit_length() for number in numbers))
-    elif operator == "**" and len(numbers) == 2:
+    elif sign == "**" and len(numbers) == 2:
         _check_bits(numbers[0].bit_length() * max(numbers[1], 0))
 
 
@@ -86,20 +92,41 @@ def check_method(
         _check_replaced(owner, given)
     elif name == "join":
         _check_joined(owner, given[0] if given else ())
-    elif name in {"format", "format_map"} and isinstance(owner, str):
-        if _WIDE.search(owner):
-            raise _refuse("a format with a wide field")
-        _check_widths(one for one in given if not isinstance(one, str))
     elif name == "translate":
         raise _refuse("a text that is translated")
 
 
 def _check_widths(given: Iterable[Any]) -> None:
     for one in given:
-        if isinstance(one, int) and one > MOST_WIDTH:
-            raise _refuse(f"a text {one:.3g} wide" if one < 1e300 else "a very wide text")
+        if isinstance(one, SupportsIndex) and (width := operator.index(one)) > MOST_WIDTH:
+            raise _refuse(f"a text {width:.3g} wide" if width < 1e300 else "a very wide text")
         if isinstance(one, str | bytes | list | tuple):
             _check_size(len(one))
+
+
+def _check_format(text: str) -> None:
+    """Refuse fields that are wide, or come with the values, of a format for ``%``."""
+    made, place = len(text), text.find("%") + 1
+    while place:
+        if text.startswith("(", place):
+            place = _behind_brackets(text, place)
+        field = _FIELD.match(text, place)
+        assert field is not None
+        for size in filter(None, field.groups()):
+            if size == "*" or len(size) > len(str(MOST_WIDTH)) or int(size) > MOST_WIDTH:
+                raise _refuse("a format with a wide field")
+            made += int(size)
+        place = text.find("%", field.end()) + 1
+    _check_size(made)
+
+
+def _behind_brackets(text: str, start: int) -> int:
+    depth = 0
+    for bracket in _BRACKETS.finditer(text, start):
+        depth += 1 if bracket[0] == "(" else -1
+        if not depth:
+            return bracket.end()
+    return len(text)
 
 
 def _check_replaced(text: str | bytes, given: tuple[Any, ...]) -> None:
@@ -114,24 +141,78 @@ def _check_joined(separator: Any, items: Any) -> None:
 
 
 def bounded_filter(name: str, filter_: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter that refuses to make very much."""
+    """Return a filter that refuses to make very much; what it is given may be large."""
+    check = _CHECKS.get(name)
+    if check is None:
+        return filter_
+    # Jinja gives the environment first to some, also where their signatures do not say so.
+    leading = 1 if hasattr(filter_, "jinja_pass_arg") else 0
+    told = inspect.signature(filter_)
+    own = [one for one in told.parameters.values() if one.name not in _GIVEN_BY_JINJA]
+    signature = told.replace(parameters=own)
 
     @functools.wraps(filter_)
     def bounded(*arguments: Any, **named: Any) -> Any:
-        given = (*arguments, *named.values())
-        texts = [one for one in given if isinstance(one, str | bytes)]
-        if name == "replace" and texts:
-            _check_replaced(texts[0], tuple(texts[1:]))
-        elif name == "join":
-            values = [one for one in given if isinstance(one, list | tuple)]
-            _check_joined(texts[0] if texts else "", values[0] if values else "")
-        elif name == "format" and any(isinstance(one, str) and _WIDE.search(one) for one in texts):
-            raise _refuse("a format with a wide field")
-        elif name not in _FREE:
-            _check_widths(given)
-        return filter_(*arguments, **named)
+        try:
+            given = signature.bind(*arguments[leading:], **named)
+        except TypeError:
+            return filter_(*arguments, **named)  # says itself what is wrong
+        given.apply_defaults()
+        check(given.arguments)
+        return filter_(*arguments[:leading], *given.args, **given.kwargs)
 
     return bounded
+
+
+def _check_width(width: str) -> Callable[[dict[str, Any]], None]:
+    return lambda given: _check_widths([given[width]])
+
+
+def _check_indent(given: dict[str, Any]) -> None:
+    width = given["width"]
+    _check_widths([width])
+    lines = str(given["s"]).count("\n") + 1
+    _check_size(lines * (len(width) if isinstance(width, str) else int(width)))
+
+
+def _check_wrapped(given: dict[str, Any]) -> None:
+    text, between = str(given["s"]), given["wrapstring"]
+    if isinstance(between, str):
+        # Two lines in a row are longer than one may be.
+        most = 2 * len(text) // max(int(given["width"]), 1) + len(text.splitlines())
+        _check_size(most * len(between))
+
+
+def _check_json(given: dict[str, Any]) -> None:
+    value, indent = given["value"], given["indent"]
+    _check_widths([indent])
+    if isinstance(value, Sized) and isinstance(indent, int):
+        _check_size(len(value) * indent)
+
+
+def _check_rounded(given: dict[str, Any]) -> None:
+    digits = given["precision"]
+    if isinstance(digits, SupportsIndex) and abs(operator.index(digits)) > MOST_DIGITS:
+        raise _refuse(f"a number rounded to more than {MOST_DIGITS} digits")
+
+
+def _check_join(given: dict[str, Any]) -> None:
+    if not isinstance(given["value"], str | list | tuple):
+        given["value"] = list(given["value"])
+    _check_joined(given["d"], given["value"])
+
+
+_CHECKS: Mapping[str, Callable[[dict[str, Any]], None]] = {
+    **{name: _check_width(argument) for name, argument in _WIDTHS.items()},
+    "indent": _check_indent,
+    "wordwrap": _check_wrapped,
+    "tojson": _check_json,
+    "round": _check_rounded,
+    "format": lambda given: _check_format(str(given["value"])),
+    "replace": lambda given: _check_replaced(str(given["s"]), (given["old"], given["new"])),
+    "join": _check_join,
+}
+"""The filters that can make much more than they are given."""
 
 
 def joined(parts: list[Any]) -> str:

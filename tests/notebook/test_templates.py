@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -228,6 +229,50 @@ def test_values_are_bounded() -> None:
     assert len(
         compiled("{% for i in range(n) %}{{ i }} {% endfor %}", {"n": MOST_VALUES - 1}).values
     )
+
+
+def test_a_large_number_goes_through_every_filter_that_takes_one() -> None:
+    environment = jinja2.Environment(autoescape=False)
+    others = {"round(2)", "center(40)", "default(0)", "replace('2', '20240101')"}
+    tried = 0
+    for call in sorted({*environment.filters, *others}):
+        template = f"{{{{ n|{call} }}}}"
+        try:
+            expected = environment.from_string(template).render(n=20240101)
+        except Exception:  # noqa: BLE001 - takes no number
+            continue
+        made = [str(value) for value in compiled(template, {"n": 20240101}).values.values()]
+        assert made == [expected] or "<generator" in expected, template
+        tried += 1
+    assert tried > 20
+
+
+@pytest.mark.parametrize(
+    ("template", "value"),
+    [
+        ("{{ 20240101|string ~ '_x' }}", "20240101_x"),
+        ("{{ 'x'|default(20240101) }}", "x"),
+        ("{{ 20240101.25|round(1) }}", 20240101.2),
+        ("{{ 'order_20240101_%s' % a }}", "order_20240101_eve"),
+        ("{{ '%s rows * 2' % a }}", "eve rows * 2"),
+        ("{{ '%s of 100%% * 20240101' % a }}", "eve of 100% * 20240101"),
+        ("{{ '%08.3f|%-6s' % (1.5, a) }}", "0001.500|eve   "),
+        ("{{ '%(a(1) 20240101)s' % {'a(1) 20240101': 5} }}", "5"),
+        ("{{ 'order_20240101_%s'|format(a) }}", "order_20240101_eve"),
+        ("{{ [1]|join(20240101) }}", "1"),
+        ("{{ [20240101, 20240102]|join(',') }}", "20240101,20240102"),
+        ("{{ range(3)|join('-') }}", "0-1-2"),
+        ("{{ [20240101]|tojson(indent=2) }}", "[\n  20240101\n]"),
+        ("{{ [1]|batch(2, 20240101)|list }}", [[1, 20240101]]),
+        ("{{ ['b', 'a']|sort|map('upper')|join }}", "AB"),
+        ("{{ 'a\nb'|indent(2) }}", "a\n  b"),
+        ("{{ 'ab cd'|wordwrap(2) }}", "ab\ncd"),
+    ],
+)
+def test_large_numbers_and_formats_that_make_little_are_taken(template: str, value: Any) -> None:
+    made = compiled(template, {"a": "eve"}).values
+
+    assert list(made.values()) == [value]
 
 
 def test_without_the_option_braces_are_left_alone(
