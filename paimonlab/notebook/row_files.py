@@ -6,6 +6,7 @@ Batches are written as they come: no more than one is held.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -150,15 +151,27 @@ def _is_line_of_json(begin: bytes) -> bool:
 
 
 def _is_table(begin: bytes) -> bool:
-    lines = begin.split(b"\n", 2)
-    return begin.startswith(b"| ") and len(lines) > 1 and lines[1].startswith((b"| --", b"|"))
+    head, _, rest = begin.partition(b"\n")
+    is_cut = len(begin) == LOOKED_AT_BYTES and b"| -".startswith(rest)
+    return head.startswith(b"| ") and (rest.startswith(b"| -") or is_cut)
 
 
+def _is_csv(begin: bytes) -> bool:
+    """Take any text for CSV that is no script and no page: other programs write it, too.
+
+    What was written here begins with a quote, and its values may hold anything.
+    """
+    text = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
+    is_text = not _CONTROL.search(begin) and not text.startswith((b"#!", b"<"))
+    return is_text or begin.startswith(b'"')
+
+
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BEGINS: Mapping[str, IsOurs] = {
-    ".csv": lambda begin: begin.startswith(b'"'),
+    ".csv": _is_csv,
     ".parquet": lambda begin: begin.startswith(b"PAR1"),
     ".arrow": lambda begin: begin.startswith(b"ARROW1"),
     ".json": _is_line_of_json,
     ".md": _is_table,
 }
-"""How a file begins that was written here."""
+"""Tells of the begin of a file whether the file may be replaced."""

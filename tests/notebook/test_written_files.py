@@ -18,7 +18,7 @@ from tests.notebook.test_result import make
 
 ROWS = pa.table({"a": [1, 2], "b": ["x", "y"]})
 OTHERS = {
-    ".csv": "a,b\n1,2\n",
+    ".csv": "#!/bin/sh\necho a,b\n",
     ".parquet": "no file of Parquet",
     ".arrow": "no file of Arrow",
     ".json": '{\n  "name": "somebody\'s settings"\n}\n',
@@ -49,6 +49,71 @@ def test_what_was_written_is_replaced_and_nothing_else(ending: str, tmp_path: Pa
     assert {path.name for path in tmp_path.iterdir()} == {
         *(f"rows{ending}", f"other{ending}", f"empty{ending}")
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ROWS.to_pandas().to_csv(index=False),
+        ROWS.to_pandas().to_csv(sep="\t"),
+        '\ufeffa;b\r\n1;"x"\r\n',
+        "größe\n1\n",
+    ],
+)
+def test_csv_of_other_programs_is_replaced(text: str, tmp_path: Path) -> None:
+    target = tmp_path / "rows.csv"
+    target.write_text(text, encoding="utf-8", newline="")
+
+    save(target)
+
+    assert target.read_text() == '"a","b"\n1,"x"\n2,"y"\n'
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        b"#!/usr/bin/env python\nprint(1)\n",
+        b"<html>a,b</html>\n",
+        b"\n  <?xml version='1.0'?>\n",
+        b"\xef\xbb\xbf<svg/>",
+        b"PK\x03\x04a,b",
+        b"\x89PNG\r\n\x1a\n",
+        b"SQLite format 3\x00",
+        b"a,b\n1,\x1b[31m\n",
+    ],
+)
+def test_what_is_no_csv_is_not_replaced(other: bytes, tmp_path: Path) -> None:
+    target = tmp_path / "rows.csv"
+    target.write_bytes(other)
+
+    with pytest.raises(UnsupportedError, match="does not look like what would replace it"):
+        save(target)
+
+    assert target.read_bytes() == other
+
+
+@pytest.mark.parametrize("ending", row_files.ENDINGS)
+@pytest.mark.parametrize("columns", [1, 400, 2_000])
+def test_a_wide_file_is_replaced(columns: int, ending: str, tmp_path: Path) -> None:
+    target = tmp_path / f"rows{ending}"
+    rows = make(pa.table({f"column {number}": [number] for number in range(columns)}))
+
+    rows.export(target)
+    before = target.read_bytes()
+    rows.export(target)
+
+    assert target.read_bytes() == before
+
+
+@pytest.mark.parametrize("width", range(4_085, 4_100))
+def test_a_file_is_replaced_wherever_its_first_line_ends(width: int, tmp_path: Path) -> None:
+    rows = make(pa.table({"x" * width: ["\x1b[31m<b>"]}))
+    for target in (tmp_path / "rows.md", tmp_path / "rows.csv", tmp_path / "rows.json"):
+        rows.export(target)
+        before = target.read_bytes()
+        rows.export(target)
+
+        assert target.read_bytes() == before
 
 
 @pytest.mark.parametrize("ending", [".csv", ".html"])
