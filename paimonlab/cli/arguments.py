@@ -14,6 +14,7 @@ import click
 from paimonlab.catalog import Catalog, connect
 from paimonlab.errors import NotFoundError, PaimonError
 from paimonlab.spec.option_grammar import parse_duration_millis
+from paimonlab.spec.options import check_known
 from paimonlab.table.system.system_table import SystemTable
 from paimonlab.table.table import Table
 from paimonlab.table.time_travel import to_millis
@@ -102,7 +103,7 @@ def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table
     Raises
     ------
     click.UsageError
-        If there is none of that name, or it is a system table.
+        If there is none of that name, it is a system table, or an option is unknown.
     """
     with refused():
         table = catalog.table(name)
@@ -110,6 +111,8 @@ def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table
         raise click.UsageError(f"{name} is a system table; it can only be scanned")
     if not options:
         return table
+    with refused():
+        check_known(options)
     parts = replace(table.parts, options=table.parts.options.with_options(options))
     return Table(table.identifier, parts)
 

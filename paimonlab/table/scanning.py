@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError, UnsupportedError
 from paimonlab.secrets import hides_secrets
-from paimonlab.spec.options import check_supported
+from paimonlab.spec.options import check_known, check_supported
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.spec.table_schema import TableSchema
@@ -71,9 +71,12 @@ def with_read_options(parts: TableParts, options: Mapping[str, str]) -> TablePar
 
     Raises
     ------
+    SchemaError
+        If one of the options is unknown.
     UnsupportedError
         If an option of the table would change the rows and is not implemented.
     """
+    check_known(options)
     if "branch" in options:
         parts = parts.on_branch(options["branch"])
     if options:

@@ -233,6 +233,8 @@ class Table:
             If a column is not there.
         SnapshotNotFoundError, TagNotFoundError
             If there is no such point in time.
+        SchemaError
+            If one of ``options`` is unknown.
         UnsupportedError
             If an option of the table would change the rows and is not implemented.
         """
@@ -333,6 +335,8 @@ class Table:
             If the start is gone; while iterating, if changes expired before they were read.
         SnapshotReplacedError
             While iterating, if the table was rolled back behind what was read.
+        SchemaError
+            If one of ``options`` is unknown.
         UnsupportedError
             If what commits add is not what changes, as with the merge engine ``aggregation``
             and no changelog producer.

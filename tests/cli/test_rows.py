@@ -40,6 +40,14 @@ def test_rows_are_counted_limited_and_older(run: Run, orders: pl.Table, tmp_path
     assert run(*scan, "--snapshot", "9").exit_code == 2
 
 
+def test_an_option_that_is_not_known_is_refused(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    for name, *arguments in (["scan"], ["changes", "1", "2"], ["lookup", "dt=2026-01-01", "id=1"]):
+        found = run(name, str(tmp_path), "db.orders", *arguments, "-o", "scan.snapshotid=1")
+
+        assert found.exit_code == 2
+        assert "'scan.snapshotid' is not known. Did you mean 'scan.snapshot-id'" in found.output
+
+
 def test_rows_by_key(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     lookup = ("lookup", str(tmp_path), "db.orders", "--json", "--columns", "id", "dt=2026-01-01")
 

@@ -166,6 +166,23 @@ def test_time_travel_by_snapshot_tag_timestamp_and_version(orders: pl.Table) -> 
         assert rows(scan) == [("old",)]
 
 
+@pytest.mark.parametrize(
+    ("name", "verb"),
+    [("orders", "scan"), ("orders", "follow"), ("orders$files", "scan"), ("orders$ro", "scan")],
+)
+def test_an_option_of_a_read_that_is_not_known_is_refused(
+    catalog: pl.Catalog, orders: pl.Table, name: str, verb: str
+) -> None:
+    read = getattr(catalog.table(f"db.{name}"), verb)
+
+    with pytest.raises(
+        SchemaError, match=r"'scan\.snapshotid' is not known\. Did you mean 'scan\.snapshot-id'"
+    ):
+        read(options={"scan.snapshotid": "1"})
+
+    read(options={"scan.infer-parallelism": "false"})  # of Flink
+
+
 def test_a_point_in_time_that_is_not_there_is_an_error(orders: pl.Table) -> None:
     orders.write(pa.table({"dt": ["a"], "id": [1]}))
 

@@ -14,6 +14,7 @@ from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
 from paimonlab.interrupts import whole_module
 from paimonlab.spec.arrow_types import from_arrow
 from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.options import check_known
 from paimonlab.spec.predicate import Predicate, evaluate
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types import DataField
@@ -169,7 +170,15 @@ class SystemTable:
 
         The point in time matters to tables of one snapshot: files, manifests, table_indexes,
         partitions, buckets, statistics, and those that show rows.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            If a column is not there.
+        SchemaError
+            If an option is unknown.
         """
+        check_known(options or ())
         for name in columns or ():
             if name not in self.arrow_schema.names:
                 raise ColumnNotFoundError(name, self.name, self.arrow_schema.names)
