@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.metadata.partition_stats import partition_columns
-from paimonlab.spec.types import DataField
+from paimonlab.spec import binary_row
+from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot
+
+_BLANK = " "
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class OverwriteScope:
     """Exactly these partitions, as serialised BinaryRows."""
     values: tuple[Mapping[str, pa.Scalar], ...] | None = None
     """The partitions that have all values of at least one of these."""
+    ignores_blanks: bool = False
+    """Whether values of CHAR columns that differ by blanks behind them are the same."""
 
     @classmethod
     def whole_table(cls) -> Self:
@@ -30,14 +35,16 @@ class OverwriteScope:
         return cls()
 
     @classmethod
-    def exactly(cls, partitions: Iterable[bytes]) -> Self:
+    def exactly(cls, partitions: Iterable[bytes], *, ignores_blanks: bool = False) -> Self:
         """Partitions given as serialised BinaryRows."""
-        return cls(rows=frozenset(partitions))
+        return cls(rows=frozenset(partitions), ignores_blanks=ignores_blanks)
 
     @classmethod
-    def partitions_with(cls, values: Sequence[Mapping[str, pa.Scalar]]) -> Self:
+    def partitions_with(
+        cls, values: Sequence[Mapping[str, pa.Scalar]], *, ignores_blanks: bool = False
+    ) -> Self:
         """Partitions with given values of some or all partition columns; null is a value."""
-        return cls(values=tuple(values))
+        return cls(values=tuple(values), ignores_blanks=ignores_blanks)
 
     def covers(self, partitions: pa.Array, fields: Sequence[DataField]) -> npt.NDArray[np.bool_]:
         """Mark the partitions that are replaced.
@@ -55,20 +62,62 @@ class OverwriteScope:
         """
         if self.rows is not None:
             wanted = pa.array(sorted(self.rows), partitions.type)
+            if self.ignores_blanks:
+                partitions, wanted = _bare_rows(partitions, fields), _bare_rows(wanted, fields)
             return pc.is_in(partitions, wanted).to_numpy(zero_copy_only=False)
         if self.values is None:
             return np.ones(len(partitions), np.bool_)
         columns = partition_columns(partitions, fields)
+        chars = {one.name for one in fields if is_char(one.type)} if self.ignores_blanks else set()
+        columns = _without_blanks(columns, chars)
         mask = np.zeros(len(partitions), np.bool_)
         for values in self.values:
-            mask |= _has(columns, values)
+            mask |= _has(columns, values, chars)
         return mask
 
 
-def _has(columns: pa.RecordBatch, values: Mapping[str, pa.Scalar]) -> npt.NDArray[np.bool_]:
+def is_char(data_type: DataType) -> bool:
+    """Say whether a type is CHAR(n)."""
+    return isinstance(data_type, AtomicType) and data_type.root is TypeRoot.CHAR
+
+
+def without_blanks(values: pa.Array | pa.ChunkedArray | pa.Scalar) -> Any:
+    """Take blanks off the ends of texts; tabs and the like are no blanks.
+
+    Examples
+    --------
+    >>> without_blanks(pa.array(["de  ", " fr", None])).to_pylist()
+    ['de', ' fr', None]
+    """
+    return pc.utf8_rtrim(values, _BLANK)
+
+
+def _without_blanks(columns: pa.RecordBatch, chars: Collection[str]) -> pa.RecordBatch:
+    if not chars:
+        return columns
+    bare = [
+        without_blanks(column) if name in chars else column
+        for name, column in zip(columns.schema.names, columns.columns, strict=True)
+    ]
+    return pa.record_batch(bare, names=columns.schema.names)
+
+
+def _bare_rows(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:
+    """Encode partitions as if no value of a CHAR column had blanks behind it."""
+    chars = {one.name for one in fields if is_char(one.type)}
+    if not chars:
+        return rows
+    bare = _without_blanks(partition_columns(rows, fields), chars)
+    return binary_row.encode(bare.columns, [one.type for one in fields])
+
+
+def _has(
+    columns: pa.RecordBatch, values: Mapping[str, pa.Scalar], chars: Collection[str]
+) -> npt.NDArray[np.bool_]:
     mask = np.ones(columns.num_rows, np.bool_)
     for name, value in values.items():
         column = columns.column(name)
-        same = pc.equal(column, value).fill_null(False) if value.is_valid else column.is_null()  # noqa: FBT003
+        wanted = without_blanks(value) if name in chars else value
+        same = pc.equal(column, wanted).fill_null(False) if value.is_valid else column.is_null()  # noqa: FBT003
         mask &= same.to_numpy(zero_copy_only=False)
     return mask

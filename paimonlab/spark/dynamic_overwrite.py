@@ -116,7 +116,7 @@ class DynamicOverwrite(Proxy):
             raise error
         partitions = {message.partition for message in written}
         if partitions:
-            commit_scope(self._table, written, scope_of(partitions, self._table))
+            commit_scope(self._table, written, scope_of(partitions))
 
     def abort(self, messages: Sequence[Any]) -> None:
         """Delete what tasks of a failed job wrote; not once a commit began, it may have landed."""

@@ -12,12 +12,15 @@ import pyarrow.compute as pc
 from pyspark.sql import types as st
 from pyspark.sql.types import StructType
 
+from paimonlab.commit.scope import is_char, without_blanks
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.bridge import Bridge
-from paimonlab.spark.spellings import all_spellings, spellings
+from paimonlab.spark.commits import commit_scope
+from paimonlab.spark.spellings import bare, scope_with
 from paimonlab.spark.types import spark_schema
 from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.binary_row import decode
+from paimonlab.spec.options import check_supported
 
 if TYPE_CHECKING:
     from paimonlab.table.table import Table
@@ -63,16 +66,18 @@ class Partitions:
     def drop(self, rows: Sequence[Any]) -> bool:
         """Remove the rows of these partitions in one commit."""
         table = self._table
-        wanted = (self._typed(row, table.partition_keys) for row in rows)
-        table.drop_partitions([one for values in wanted for one in all_spellings(values, table)])
+        check_supported(table.parts.options, table.schema, "write")
+        wanted = [self._typed(row, table.partition_keys) for row in rows]
+        commit_scope(table, [], scope_with(wanted, table))
         return True
 
     def _matching(self, wanted: dict[str, Value]) -> pa.Table:
         found = self._all()
         for name, value in wanted.items():
-            column = found.column(name)
-            equal = pa.array(spellings(value, self._table.schema.field(name).type), column.type)
-            found = found.filter(pc.is_in(column, value_set=equal))
+            column, data_type = found.column(name), self._table.schema.field(name).type
+            equal = pa.array([bare(value, data_type)], column.type)
+            stored = without_blanks(column) if is_char(data_type) else column
+            found = found.filter(pc.is_in(stored, value_set=equal))
         return found
 
     def _all(self) -> pa.Table:

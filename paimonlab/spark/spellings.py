@@ -7,69 +7,40 @@ and `Table.write` store values as they are given. So one partition for Spark may
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from paimonlab.commit.scope import OverwriteScope
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.types import AtomicType, TypeRoot
+from paimonlab.commit.scope import OverwriteScope, is_char
 from paimonlab.table.overwriting import partition_values
 
 if TYPE_CHECKING:
     from paimonlab.spec.types import DataType
     from paimonlab.table.table import Table
 
-_BLANK = " "
 
-
-def spellings(value: Any, data_type: DataType) -> list[Any]:
-    """Return the values that Spark takes for one and the same.
+def bare(value: Any, data_type: DataType) -> Any:
+    """Return what is left of a value without the blanks that mean nothing to Spark.
 
     Examples
     --------
     >>> from paimonlab.spec.type_text import parse_type
-    >>> spellings("de", parse_type("CHAR(4)")), spellings("de", parse_type("STRING"))
-    (['de', 'de ', 'de  '], ['de'])
+    >>> bare("de  ", parse_type("CHAR(4)")), bare("de  ", parse_type("STRING"))
+    ('de', 'de  ')
     """
-    if not _is_char(data_type) or value is None:
-        return [value]
-    assert isinstance(data_type, AtomicType), "CHAR is one"
-    bare = value.rstrip(_BLANK)
-    return [bare + _BLANK * blanks for blanks in range((data_type.length or 0) - len(bare) + 1)]
+    return value.rstrip(" ") if value is not None and is_char(data_type) else value
 
 
-def all_spellings(partition: Mapping[str, Any], table: Table) -> list[dict[str, Any]]:
-    """Return the partitions that Spark takes for one, by their values."""
+def scope_with(partitions: Iterable[Mapping[str, Any]], table: Table) -> OverwriteScope:
+    """Return the scope of an overwrite of partitions by their values, however spelled."""
     schema = table.schema
-    each = [spellings(value, schema.field(name).type) for name, value in partition.items()]
-    return [dict(zip(partition, values, strict=True)) for values in product(*each)]
-
-
-def scope_with(partition: Mapping[str, Any], table: Table) -> OverwriteScope:
-    """Return the scope of an overwrite of one partition, however it is spelled."""
+    values = [
+        {name: bare(value, schema.field(name).type) for name, value in partition.items()}
+        for partition in partitions
+    ]
     return OverwriteScope.partitions_with(
-        [partition_values(values, table.parts) for values in all_spellings(partition, table)]
+        [partition_values(one, table.parts) for one in values], ignores_blanks=True
     )
 
 
-def scope_of(partitions: Iterable[bytes], table: Table) -> OverwriteScope:
+def scope_of(partitions: Iterable[bytes]) -> OverwriteScope:
     """Return the scope of an overwrite of the partitions that rows have, however spelled."""
-    fields = [table.schema.field(name) for name in table.partition_keys]
-    if not any(_is_char(field.type) for field in fields):
-        return OverwriteScope.exactly(partitions)
-    encoded = pa.array(sorted(partitions), pa.binary())
-    columns = decode(encoded, [field.type for field in fields])
-    rows = pa.table(columns, names=[field.name for field in fields]).to_pylist()
-    return OverwriteScope.partitions_with(
-        [
-            partition_values(values, table.parts)
-            for row in rows
-            for values in all_spellings(row, table)
-        ]
-    )
-
-
-def _is_char(data_type: DataType) -> bool:
-    return isinstance(data_type, AtomicType) and data_type.root is TypeRoot.CHAR
+    return OverwriteScope.exactly(partitions, ignores_blanks=True)

@@ -92,7 +92,7 @@ class WriteBuilder(Proxy):
         """Replace the partitions that predicates choose."""
         values = self._values(predicates)
         assert values is not None, "Spark asks canOverwrite first"
-        self._scope = scope_with(values, self._table)
+        self._scope = scope_with([values], self._table)
         return self
 
     def overwriteDynamicPartitions(self) -> Proxy:

@@ -16,7 +16,10 @@ from paimonlab.errors import (
     SnapshotConflictError,
     TableNotFoundError,
 )
+from paimonlab.spec.binary_row import encode, encode_one
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind
+from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types import DataField
 from tests.small_tables import SmallTable, text_row
 
 WHOLE = OverwriteScope.whole_table()
@@ -226,6 +229,36 @@ def test_null_is_a_value_of_a_partition(partitioned: SmallTable) -> None:
 
     assert "n" not in partitioned.live_names()
     assert len(partitioned.live_names()) == 6
+
+
+@pytest.mark.parametrize("asked", ["by values", "by rows"])
+def test_blanks_behind_values_of_char_columns_can_be_ignored(asked: str) -> None:
+    fields = [
+        DataField(0, "c", parse_type("CHAR(50)")),
+        DataField(1, "d", parse_type("CHAR(50)")),
+        DataField(2, "s", parse_type("STRING")),
+    ]
+    types = [field.type for field in fields]
+    stored = pa.table(
+        {
+            "c": ["a", "a  ", " a", "a", "a", None, "b"],
+            "d": ["x", "x", "x", "x   ", "x", "x", "x"],
+            "s": ["s", "s", "s", "s", "s ", "s", "s"],
+        }
+    )
+    partitions = encode(stored.columns, types)
+    values = {"c": pa.scalar("a "), "d": pa.scalar("x"), "s": pa.scalar("s")}
+    if asked == "by values":
+        scope = OverwriteScope.partitions_with([values], ignores_blanks=True)
+        exact = OverwriteScope.partitions_with([values])
+    else:
+        row = encode_one(list(values.values()), types)
+        scope = OverwriteScope.exactly([row], ignores_blanks=True)
+        exact = OverwriteScope.exactly([row])
+
+    assert scope.covers(partitions, fields).tolist() == [True, True, False, True] + [False] * 3
+    assert not exact.covers(partitions, fields).any()
+    assert len(scope.covers(partitions[:0], fields)) == 0
 
 
 def _null_partition() -> bytes:

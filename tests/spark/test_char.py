@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession, functions
 
 from paimonlab import UpdateColumnType
 from paimonlab.catalog import Catalog
+from paimonlab.commit.committer import Committer
+from paimonlab.commit.scope import OverwriteScope
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.file_shape import FileShape
 from paimonlab.spark.scan import SnapshotScan
@@ -248,3 +250,28 @@ def test_an_overwrite_of_a_partition_by_char_replaces_it(
 
     assert spark.sql("SELECT id FROM paimon.db.t WHERE c = 'de'").collect() == [(4,)]
     assert spark.sql("SELECT id FROM paimon.db.t ORDER BY id").collect() == [(2,), (4,)]
+
+
+def test_scopes_of_partitions_by_char_hold_one_value_each(
+    catalog: Catalog, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = {"id": "INT", "c": "CHAR(50)", "d": "CHAR(50)"}
+    table = catalog.create_table("db.t", columns, partition_keys=["c", "d"])
+    ids, texts = pa.array(range(3), pa.int32()), ["a", "b", "c"]
+    table.write(pa.table({"id": ids, "c": texts, "d": texts}))
+    sizes = []
+    commit = Committer.overwrite
+
+    def overwrite(committer: Committer, *given: Any, scope: OverwriteScope, **more: Any) -> Any:
+        sizes.append(len(scope.rows or scope.values or ()))
+        return commit(committer, *given, scope=scope, **more)
+
+    monkeypatch.setattr(Committer, "overwrite", overwrite)
+    same = "SELECT id + 10 AS id, c, d FROM paimon.db.t"
+    spark.createDataFrame(spark.sql(same).toArrow()).writeTo("paimon.db.t").overwritePartitions()
+    spark.sql("INSERT OVERWRITE paimon.db.t PARTITION (c = 'a', d = 'a') VALUES (20)")
+    assert spark.sql("SELECT id FROM paimon.db.t ORDER BY id").collect() == [(11,), (12,), (20,)]
+    spark.sql("ALTER TABLE paimon.db.t DROP PARTITION (c = 'b', d = 'b')")
+
+    assert sizes == [3, 1, 1]
+    assert spark.sql("SELECT id FROM paimon.db.t ORDER BY id").collect() == [(12,), (20,)]
