@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from paimonlab.catalog.names import is_name
+from paimonlab.catalog.names import is_name, parse
 from paimonlab.errors import (
     AlreadyExistsError,
     DatabaseNotFoundError,
@@ -21,7 +22,13 @@ from paimonlab.spark.callers import replaces_table, statement, wants_rows
 from paimonlab.spark.clones import catalogs_of
 from paimonlab.spark.ddl import schema_changes, table_definition
 from paimonlab.spark.procedures import Procedures
-from paimonlab.spark.session_options import check_new_table, on_branch, session_options
+from paimonlab.spark.session_options import (
+    BRANCH,
+    SessionOptions,
+    check_new_table,
+    chosen_branch,
+    session_options,
+)
 from paimonlab.spark.system_tables import SystemRelation
 from paimonlab.spark.table_relation import TableRelation
 from paimonlab.spark.time_travel import (
@@ -30,7 +37,8 @@ from paimonlab.spark.time_travel import (
     pinned_snapshot,
     travel_arguments,
 )
-from paimonlab.table.system import SystemTable
+from paimonlab.spec.identifier import MAIN_BRANCH
+from paimonlab.table.system import CatalogTable, SystemTable
 
 if TYPE_CHECKING:
     from paimonlab.catalog import Catalog
@@ -94,14 +102,10 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         with self._missing_as_spark_says(identifier):
             table = self._open(identifier)
         check_statement(statement(self._bridge))
-        if isinstance(table, SystemTable):
+        table, given = self._chosen(identifier, table)
+        if isinstance(table, SystemTable) or not wants_rows(self._bridge):
             return self._described(table)
-        name = self._parts(table)
-        given = session_options(self._bridge, name)
-        table = on_branch(table, given)
-        if not wants_rows(self._bridge):
-            return self._described(table)
-        return relation.view_for(self._bridge, table, given, name=name)
+        return relation.view_for(self._bridge, table, given, name=self._parts(table))
 
     def loadTable(self, identifier: Any, *arguments: Any) -> Any:
         """Return a table to write to or to describe, or as it was at a point in time.
@@ -114,22 +118,28 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         point = travel_arguments(arguments)
         if point:
             return self._as_of(point, identifier, table)
-        if isinstance(table, SystemTable):
-            return self._described(table)
-        return self._described(on_branch(table, session_options(self._bridge, self._parts(table))))
+        return self._described(self._chosen(identifier, table)[0])
 
     def _as_of(self, point: TravelArguments, identifier: Any, table: Table | SystemTable) -> Any:
+        table, given = self._chosen(identifier, table)
         if isinstance(table, SystemTable):
             raise UnsupportedError(
                 f"time travel on {table.name}", "a system table is read as it is now"
             )
-        name = self._parts(table)
-        given = session_options(self._bridge, name)
-        table = on_branch(table, given)
         snapshot = pinned_snapshot(table, point)
         return relation.pinned_table_for(
-            self._bridge, self, identifier, table, snapshot, given, name=name
+            self._bridge, self, identifier, table, snapshot, given, name=self._parts(table)
         )
+
+    def _chosen(
+        self, identifier: Any, table: Table | SystemTable
+    ) -> tuple[Table | SystemTable, SessionOptions]:
+        """Return a table on the branch that the session means, and the session's options for it."""
+        if isinstance(table, CatalogTable):  # it is about no one table
+            return table, {}
+        given = session_options(self._bridge, self._parts(table))
+        branch = chosen_branch(str(identifier.name()), given)
+        return table if branch is None else table.on_branch(branch), given
 
     def _described(self, table: Table | SystemTable) -> Proxy:
         if isinstance(table, SystemTable):
@@ -165,9 +175,13 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
 
     def alterTable(self, identifier: Any, changes: Sequence[Any]) -> Any:
         """Run ALTER TABLE: all changes or none."""
-        name = self._writable_name(identifier)
+        name = parse(self._writable_name(identifier))
+        given = session_options(self._bridge, (self._name, name.database, name.table))
+        branch = chosen_branch(str(identifier.name()), given)
+        if branch is not None:  # Spark has looked at the columns that the table has there
+            name = replace(name, branch=branch if branch != MAIN_BRANCH else None)
         with self._missing_as_spark_says(identifier):
-            table = self._catalog.alter_table(name, *schema_changes(self._bridge, changes))
+            table = self._catalog.alter_table(str(name), *schema_changes(self._bridge, changes))
         return TableRelation(self._bridge, self._name, table)
 
     def dropTable(self, identifier: Any) -> bool:
@@ -179,6 +193,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
                 "it would drop the table before it is known that the new one can be made; "
                 "say DROP TABLE, then CREATE TABLE",
             )
+        self._check_means_whole_table("DROP TABLE", identifier)
         try:
             self._catalog.drop_table(name)
         except (TableNotFoundError, DatabaseNotFoundError):
@@ -196,6 +211,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         namespace = list(new.namespace()) or list(old.namespace())
         if len(namespace) > 1 and namespace[0] == self._name:
             namespace = namespace[1:]
+        self._check_means_whole_table("ALTER TABLE … RENAME TO of", old)
         with self._missing_as_spark_says(old):
             try:
                 self._catalog.rename_table(
@@ -203,6 +219,20 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
                 )
             except AlreadyExistsError:
                 self._throw("TableAlreadyExistsException", new)
+
+    def _check_means_whole_table(self, statement: str, identifier: Any) -> None:
+        """Refuse what is done to all branches of a table where the session means one of them."""
+        table = self._found(identifier)
+        if table is None:
+            return
+        given = session_options(self._bridge, self._parts(table))
+        if chosen_branch(str(identifier.name()), given) is not None:
+            option = given[BRANCH]
+            raise UnsupportedError(
+                f"{statement} {table.name} with {option.setting} = {option.value!r}",
+                f"it is done to the table with all its branches: RESET {option.setting} first; "
+                "CALL sys.delete_branch deletes one branch",
+            )
 
     # Names
 
@@ -238,7 +268,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         except (TableNotFoundError, DatabaseNotFoundError):
             return None
 
-    def _parts(self, table: Table) -> tuple[str, str, str]:
+    def _parts(self, table: Table | SystemTable) -> tuple[str, str, str]:
         name = table.identifier
         return (self._name, name.database, name.table)
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 PREFIX = "spark.paimon."
-_BRANCH = "branch"
+BRANCH = "branch"
+"""Key of the option by which a session means a branch of all its tables."""
+_NAMED_BRANCH = "$branch_"
 _TIMESTAMPS = "legacy-timestamp-mapping.enabled"
 _REFUSED = {
     _TIMESTAMPS: "TIMESTAMP is Spark's TIMESTAMP_NTZ here; cast the column where it is read",
@@ -66,11 +68,18 @@ def session_options(bridge: Bridge, name: Sequence[str]) -> SessionOptions:
     return options_for(bridge.settings(), name)
 
 
-def on_branch(table: Table, given: SessionOptions) -> Table:
-    """Return a table on the branch that the session sets, unless its name has one."""
-    if table.identifier.branch is not None or _BRANCH not in given:
-        return table
-    return table.on_branch(given[_BRANCH].value)
+def chosen_branch(name: str, given: SessionOptions) -> str | None:
+    """Return the branch that the session sets, unless the name of a table has one; None: none.
+
+    Examples
+    --------
+    >>> given = {"branch": SessionOption("spark.paimon.branch", "dev")}
+    >>> chosen_branch("t$files", given), chosen_branch("t$branch_main$files", given)
+    ('dev', None)
+    """
+    if _NAMED_BRANCH in name or BRANCH not in given:
+        return None
+    return given[BRANCH].value
 
 
 def options_of(given: SessionOptions, table: Table, *, writes: bool = False) -> dict[str, str]:
@@ -95,7 +104,7 @@ def options_of(given: SessionOptions, table: Table, *, writes: bool = False) -> 
             _check_obeyed(key, option)
         if key not in _REFUSED:
             _check_may_differ(key, option, table.schema, table.name)
-    return {key: option.value for key, option in given.items() if key != _BRANCH}
+    return {key: option.value for key, option in given.items() if key != BRANCH}
 
 
 def check_new_table(bridge: Bridge) -> None:
@@ -119,7 +128,7 @@ def check_no_branch(bridge: Bridge, statement: str, instead: str) -> None:
         If it does, for any table; names ``statement`` and says what to do ``instead``.
     """
     for key, value in bridge.settings().items():
-        if key == PREFIX + _BRANCH or (key.startswith(PREFIX) and key.endswith("." + _BRANCH)):
+        if key == PREFIX + BRANCH or (key.startswith(PREFIX) and key.endswith("." + BRANCH)):
             raise UnsupportedError(f"{statement} with {key} = {value!r}", instead)
 
 

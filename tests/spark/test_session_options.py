@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from paimonlab import AddColumn
 from paimonlab.catalog import Catalog
 from paimonlab.errors import UnsupportedError
 from paimonlab.table.table import Table
@@ -147,3 +148,57 @@ def test_a_branch_of_the_session_is_read_and_written(
     spark.sql("ALTER TABLE paimon.db.t DROP PARTITION (dt = 'x')")
     assert table.scan().count() == 2
     assert table.on_branch("dev").scan().count() == 0
+
+
+def test_a_branch_of_the_session_is_described_and_altered(
+    table: Table, spark: SparkSession, setting: Callable[[str, str], None], catalog: Catalog
+) -> None:
+    def count(name: str) -> int:
+        return int(spark.sql(f"SELECT count(*) FROM paimon.db.`{name}`").collect()[0][0])
+
+    table.branches.create("dev", snapshot=1)
+    catalog.alter_table("db.t$branch_dev", AddColumn("only_dev", "INT"))
+    table.on_branch("dev").write(
+        pa.table({"id": [3], "v": ["c"], "dt": ["z"], "only_dev": pa.array([1], pa.int32())})
+    )
+    table.write(pa.table({"id": [4], "v": ["d"], "dt": ["x"]}))
+    table.write(pa.table({"id": [5], "v": ["e"], "dt": ["x"]}))
+    setting("spark.paimon.*.db.t.branch", "dev")
+
+    assert count("t$snapshots") == count("t$branch_dev$snapshots") == 2
+    assert count("t$branch_main$snapshots") == 3
+    assert (count("t$partitions"), count("t$branch_main$partitions")) == (3, 2)
+    assert count("t$branch_main") == 4
+    assert spark.sql("SELECT only_dev FROM paimon.db.t WHERE id = 3").collect() == [(1,)]
+    assert "only_dev" in spark.table("paimon.db.`t$ro`").columns
+    spark.sql("ALTER TABLE paimon.db.t RENAME COLUMN only_dev TO renamed")
+    spark.sql("ALTER TABLE paimon.db.t ADD COLUMN more INT")
+    spark.sql("ALTER TABLE paimon.db.`t$branch_main` ADD COLUMN main_only INT")
+
+    assert names(catalog, "db.t$branch_dev") == ["id", "v", "dt", "renamed", "more"]
+    assert names(catalog, "db.t") == ["id", "v", "dt", "main_only"]
+    assert spark.table("paimon.db.t").columns == ["id", "v", "dt", "renamed", "more"]
+
+
+def test_a_whole_table_is_not_dropped_or_renamed_where_the_session_means_a_branch(
+    table: Table, spark: SparkSession, setting: Callable[[str, str], None], catalog: Catalog
+) -> None:
+    table.branches.create("dev")
+    setting("spark.paimon.branch", "dev")
+
+    for statement in ("DROP TABLE paimon.db.t", "ALTER TABLE paimon.db.t RENAME TO paimon.db.n"):
+        shown = r"db\.t with spark\.paimon\.branch = 'dev'.* RESET spark\.paimon\.branch"
+        with pytest.raises(UnsupportedError, match=shown):
+            spark.sql(statement)
+    spark.sql("DROP TABLE IF EXISTS paimon.db.missing")
+
+    assert catalog.tables("db") == ["t"]
+    spark.conf.unset("spark.paimon.branch")
+    spark.sql("DROP TABLE paimon.db.t")
+    assert catalog.tables("db") == []
+
+
+def names(catalog: Catalog, table: str) -> list[str]:
+    opened = catalog.table(table)
+    assert isinstance(opened, Table)
+    return list(opened.schema.field_names)

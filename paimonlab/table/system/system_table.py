@@ -153,6 +153,17 @@ class SystemTable:
         """Names and types of the columns."""
         return self._arrow_schema
 
+    def on_branch(self, name: str) -> SystemTable:
+        """Return the same about another branch of its table.
+
+        Raises
+        ------
+        BranchNotFoundError
+            If there is no such branch.
+        """
+        assert self._identifier.system_table is not None, "it is about a table"
+        return SystemTable(self.table.on_branch(name), self._identifier.system_table)
+
     def scan(
         self,
         columns: Sequence[str] | None = None,
