@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from paimonlab.catalog import connect as open_catalog
 from paimonlab.errors import ForkedProcessError, PaimonError, UnsupportedError
-from paimonlab.secrets import redacted
+from paimonlab.secrets import redacted, without_secrets
 from paimonlab.spark.bridge import Bridge
 from paimonlab.spark.catalog import register
 from paimonlab.spark.clones import share_with_clones
@@ -37,6 +37,26 @@ CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
 _CLASSIC: Mapping[str, str | None] = {VARIABLE: None}
 """With it set, PySpark would open a session of that server, on a JVM with the jars of a client."""
 _LOOPBACK = "127.0.0.1"
+_LAUNCHER_KEYS = frozenset(
+    {
+        "spark.driver.extraClassPath",
+        "spark.driver.extraLibraryPath",
+        "spark.jars",
+        "spark.jars.excludes",
+        "spark.jars.ivy",
+        "spark.jars.ivySettings",
+        "spark.jars.packages",
+        "spark.jars.repositories",
+        "spark.kerberos.keytab",
+        "spark.kerberos.principal",
+    }
+)
+"""Settings that mean something to ``spark-submit`` only, beside the options of the JVM itself."""
+_INSTEAD = {
+    "spark.jars": "copy the file to this machine and give its path",
+    "spark.jars.ivySettings": "copy the file to this machine and give its path",
+}
+"""How to do without a secret in an address."""
 _log_paths: list[str] = []
 """Where the JVM of this process writes, if it was started here."""
 _GIB = 1 << 30
@@ -79,8 +99,9 @@ def connect(
     Raises
     ------
     UnsupportedError
-        If the Spark version is not one of `SUPPORTED_SPARK`, or the session is a Spark Connect
-        client: it has no JVM to call Python from.
+        If the Spark version is not one of `SUPPORTED_SPARK`, the session is a Spark Connect
+        client (it has no JVM to call Python from), or ``conf`` has a password in an address that
+        would stand on the command line of the JVM.
     ValueError
         If ``master``, ``memory`` or ``conf`` is given although a session exists.
     paimonlab.spark.java.JavaNotFoundError
@@ -165,6 +186,7 @@ def _build(master: str | None, memory: str | None, conf: dict[str, str]) -> Spar
     """Start the JVM and a session on it."""
     chosen = master or conf.pop("spark.master", "local[*]")
     settings = _settings(chosen, memory) | conf
+    _check_launchable(settings)
     launched = [(key, value) for key, value in settings.items() if not _is_hidden(key, value)]
     _start_gateway(find_java(), SparkConf(loadDefaults=False).setAll(launched))
     # A JVM that ran before goes on writing to the file it was started with.
@@ -179,9 +201,31 @@ def _build(master: str | None, memory: str | None, conf: dict[str, str]) -> Spar
 def _is_hidden(key: str, value: str) -> bool:
     """Tell whether a setting is kept off the command line of the JVM, which all users can see.
 
-    The session has it all the same; options of the JVM itself cannot come any other way.
+    The session has it all the same. What the launcher alone reads cannot come any other way.
     """
-    return not key.endswith("JavaOptions") and redacted({key: value})[key] != value
+    is_launchers = key in _LAUNCHER_KEYS or key.endswith("JavaOptions")
+    return not is_launchers and redacted({key: value})[key] != value
+
+
+def _check_launchable(settings: Mapping[str, str]) -> None:
+    """Refuse addresses with a secret where they would have to stand on the command line.
+
+    Raises
+    ------
+    UnsupportedError
+        Names the setting.
+    """
+    for key in sorted(_LAUNCHER_KEYS & settings.keys()):
+        for address in settings[key].split(","):
+            if "://" in address and without_secrets(address) != address:
+                instead = _INSTEAD.get(
+                    key, "put it into an Ivy settings file that spark.jars.ivySettings names"
+                )
+                raise UnsupportedError(
+                    f"a user or password in {key} = {address.strip()!r}",
+                    "all users of this machine would see it on the command line of the JVM; "
+                    + instead,
+                )
 
 
 def _settings(master: str, memory: str | None) -> dict[str, str]:

@@ -107,6 +107,70 @@ def test_a_jvm_that_does_not_start_is_an_error_with_its_last_words(tmp_path: Pat
     assert "1x" in ran.stdout
 
 
+LAUNCHED = {
+    "spark.jars": "/opt/token=x/a.jar",
+    "spark.jars.packages": "com.example:secret-manager:1.0",
+    "spark.jars.repositories": "https://host/repo",
+    "spark.jars.ivySettings": "/opt/secret=y/ivy.xml",
+    "spark.driver.extraClassPath": "/opt/password=z/b.jar",
+    "spark.driver.extraJavaOptions": "-Dpassword=v",
+}
+"""Settings that the launcher alone reads, some of which look as if they had a secret."""
+
+
+def launched(conf: dict[str, str], folder: Path) -> str:
+    """Build a session whose ``spark-submit`` only writes down its arguments; return what is said.
+
+    They are in ``arguments``, one a line.
+    """
+    submit = folder / "spark" / "bin" / "spark-submit"
+    submit.parent.mkdir(parents=True)
+    submit.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {folder}/arguments\nexit 1\n")
+    submit.chmod(0o755)
+    ran = run_python(
+        f"""
+        from paimonlab.errors import PaimonError
+        from paimonlab.spark import connect
+
+        try:
+            connect("w", conf={conf!r})
+        except PaimonError as error:
+            print(type(error).__name__, error)
+        """,
+        folder,
+        SPARK_HOME=str(folder / "spark"),
+    )
+    return ran.stdout
+
+
+def test_what_the_launcher_alone_reads_reaches_it(tmp_path: Path) -> None:
+    said = launched(LAUNCHED | {"spark.hadoop.fs.s3a.secret.key": "hush"}, tmp_path)
+
+    assert said.startswith("SessionError Spark did not start"), said
+    arguments = (tmp_path / "arguments").read_text()
+    for key, value in LAUNCHED.items():
+        assert f"--conf\n{key}={value}\n" in arguments
+    assert "hush" not in arguments
+
+
+@pytest.mark.parametrize(
+    ("key", "instead"),
+    [
+        ("spark.jars.repositories", "spark.jars.ivySettings names"),
+        ("spark.jars", "copy the file to this machine"),
+    ],
+)
+def test_a_password_that_only_the_launcher_could_read_is_refused(
+    tmp_path: Path, key: str, instead: str
+) -> None:
+    said = launched({key: "https://plain/repo,https://me:hush@host/repo"}, tmp_path)
+
+    assert said.startswith(f"UnsupportedError a user or password in {key} = 'https://host/repo'")
+    assert instead in said
+    assert "hush" not in said
+    assert not (tmp_path / "arguments").exists()
+
+
 def test_settings_of_the_user_win() -> None:
     settings = _settings("local[2]", "3g") | {"spark.sql.shuffle.partitions": "7"}
 
