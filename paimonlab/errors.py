@@ -10,6 +10,8 @@ PaimonError
 │   │   ├── SnapshotExpiredError    it was there, expiry removed it
 │   │   └── SnapshotReplacedError   it was there, a rollback removed it or put another in its place
 │   ├── TagNotFoundError
+│   ├── BranchNotFoundError
+│   ├── ConsumerNotFoundError
 │   └── ProcedureNotFoundError
 ├── ArgumentError                   a procedure cannot be called so     (also ValueError)
 ├── AlreadyExistsError              a name is taken
@@ -27,6 +29,7 @@ PaimonError
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
     ├── FilesConflictError          our inputs were changed meanwhile: start over
+    ├── CommitRolledBackError       others went back to a snapshot before it
     ├── CommitOutcomeUnknownError   it may have happened: look before doing it again
     └── CommitHistoryExpiredError   whether it happened can no longer be told
 
@@ -354,7 +357,8 @@ _STORAGE_ADVICE = {
     errno.EPERM: "this user may not do that there",
     errno.EIO: "look into the system's log: the device may be failing",
 }
-_REFUSALS = frozenset(_STORAGE_ADVICE) - {errno.EIO}
+_CANNOT = {errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+_REFUSALS = frozenset({*_STORAGE_ADVICE, *_CANNOT} - {errno.EIO})
 
 
 class PostCommitError(PaimonError):

@@ -176,7 +176,7 @@ class Committer:
             user=user, identifier=identifier, watermark=watermark, properties=properties
         )
         first, second = written(messages), compacted(messages)
-        with self._nothing_happens_on_errors():
+        with self._nothing_happens_on_errors(is_new_user=is_new_user):
             shape = self._shape(self._schema())
             landed: Snapshot | None = None
             if self._makes_snapshot(first, second, request):
@@ -272,7 +272,7 @@ PostCommitError, UnsupportedError
         first, second = written(messages), compacted(messages)
         if first.changelog.num_rows or second.changelog.num_rows:
             logger.warning("%s: an overwrite has no changelog, its files are ignored", self._table)
-        with self._nothing_happens_on_errors():
+        with self._nothing_happens_on_errors(is_new_user=is_new_user):
             shape = self._shape(self._schema())
             landed = self._commit(
                 Overwrite(first, scope, shape, self._base, reads),
@@ -304,7 +304,7 @@ PostCommitError, UnsupportedError
 PostCommitError
             As in `append`.
         """
-        with self._nothing_happens_on_errors():
+        with self._nothing_happens_on_errors(is_new_user=is_new_user):
             shape = self._shape(self._schema())
             files = StatisticsStore(self._file_io, self._layout)
             name = files.write(statistics)
@@ -344,7 +344,7 @@ PostCommitError
         options = replace(
             self._options, manifest_merge_min_count=1, full_compaction_threshold_bytes=1
         )
-        with self._nothing_happens_on_errors():
+        with self._nothing_happens_on_errors(is_new_user=True):
             latest = self._snapshots.latest_before_commit()
             metas = manifests_of(latest, self._manifests) if latest else []
             changing = [meta for meta in metas if must_change(meta, options.merge)]
@@ -457,12 +457,17 @@ PostCommitError
             raise CommitRolledBackError(self._table, base.id + 1)
 
     @contextmanager
-    def _nothing_happens_on_errors(self) -> Iterator[None]:
+    def _nothing_happens_on_errors(self, *, is_new_user: bool) -> Iterator[None]:
         """Say so when the store fails before anything was published."""
         try:
             yield
         except OSError as error:
-            raise CommitError(f"{self._table}: the commit did not happen: {error}") from error
+            if is_new_user:
+                raise CommitError(f"{self._table}: the commit did not happen: {error}") from error
+            raise CommitError(
+                f"{self._table}: nothing was committed now: {error}. Commit the same messages "
+                "again with the same user and identifier: they may have landed before"
+            ) from error
 
     def _landed(self, snapshot: Snapshot, preparation: Preparation, race: Race) -> Snapshot:
         self._strict.landed(snapshot)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.metadata.manifests import ManifestStore
-from paimonlab.scan.entries import concat, live
+from paimonlab.scan.entries import live
 from paimonlab.scan.live_files import (
     delta_manifests_of,
     live_entries,
@@ -37,15 +37,6 @@ class Traces:
     """The list of index files, if it is a new one."""
     statistics: str | None = None
     """The file of statistics, if it is a new one."""
-
-    @classmethod
-    def of(cls, snapshot: Snapshot, manifests: ManifestStore) -> Traces:
-        """Read them from the delta of a snapshot."""
-        metas = delta_manifests_of(snapshot, manifests)
-        return cls(
-            frozenset(meta.file_name for meta in metas),
-            lambda: concat(read_entries(snapshot, metas, manifests)),
-        )
 
     def new_files(self) -> pa.Array:
         """Return the names of files that came into the table with the commit."""

@@ -141,10 +141,12 @@ class Settler:
             try:
                 found = self._found(snapshot)
                 if found is not _Found.NOTHING:
+                    if problem is not None:
+                        self._sync(snapshot, found)
                     return found, problem is not None
                 if not self._was_free(base):
                     break  # the id may have been used, and be gone again
-                self._check_refused(problem)
+                self._check_refused(problem, attempt)
             except (OSError, CorruptMetadataError) as error:
                 problem = error
             self.sleep(_PAUSE_SECONDS * 2**attempt)
@@ -152,8 +154,15 @@ class Settler:
             return _Found.OURS, True
         raise unknown_outcome(snapshot, self.table, problem) from problem
 
-    def _check_refused(self, problem: Exception | None) -> None:
-        if isinstance(problem, StorageError) and problem.is_refusal:
+    def _sync(self, snapshot: Snapshot, found: _Found) -> None:
+        """Make our snapshot durable after an error: what failed may have been just that."""
+        if found is _Found.OURS:
+            path = self.layout.snapshot(snapshot.id)
+            self.file_io.sync_files({path: len(snapshot.to_json())})
+
+    def _check_refused(self, problem: Exception | None, attempt: int) -> None:
+        """Give up if the disk said no; after another error what was sent may still arrive."""
+        if attempt == 0 and isinstance(problem, StorageError) and problem.is_refusal:
             raise CommitError(f"{self.table}: the commit did not happen: {problem}") from problem
 
     def _was_free(self, base: Snapshot | None) -> bool:
@@ -178,8 +187,10 @@ class Settler:
     def _fate_of_ours(self, snapshot: Snapshot, base: Snapshot | None, traces: Traces) -> Fate:
         """Settle a snapshot that is under its id, and whose base is not."""
         self._check_table(snapshot)
-        above = [one for one in self.snapshots.ids() if one > snapshot.id]
         child = self._get(snapshot.id + 1)
+        above = [one for one in self.snapshots.ids() if one > snapshot.id]
+        if child is None and snapshot.id + 1 in above:
+            raise _MovedOnError(f"others published snapshot {snapshot.id + 1}")
         if child is not None:
             if self._is_parent(snapshot, traces, child):
                 return Fate.LANDED

@@ -261,10 +261,16 @@ def _keep_changes(snapshot: Snapshot, history: TableHistory) -> bool:
 
 
 def _delete_strays(plan: SnapshotExpiry, history: TableHistory) -> None:
-    for snapshot_id in plan.strays:
-        found = history.snapshots.find(snapshot_id)
-        if found is not None and (plan.kept is None or history.snapshots.still_has(plan.kept)):
-            history.file_io.delete(history.layout.snapshot(snapshot_id))
+    # Others may have gone back to one of these ids since.
+    strays = history.snapshots.chain()[1] if plan.strays else ()
+    for snapshot_id in sorted({*plan.strays} & {*strays}):
+        found, path = history.snapshots.find(snapshot_id), history.layout.snapshot(snapshot_id)
+        if found is not None and take_back(
+            history.file_io,
+            path,
+            partial(_is, found, path),
+            may_go=lambda: bool(history.snapshots.ids()),
+        ):
             logger.warning(
                 "%s: snapshot %d was published too late, nobody could see it; its files are left "
                 "to orphan file cleaning",

@@ -168,7 +168,7 @@ class BranchManager(TableFiles):
         with manager.guarded([Snapshot.from_json(snapshots[one], path=name) for one in snapshots]):
             self.layout(name)  # if it is there now, expiry has kept its files
             for tag in plan.tags_to_delete:
-                io.delete(own.tag(tag))
+                manager.delete_younger(tag, first - 1)
             io.delete(own.latest_hint)  # without it the folder tells
             try:
                 self._go_back(first, snapshots[first])

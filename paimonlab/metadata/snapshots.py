@@ -278,7 +278,8 @@ class SnapshotManager(TableFiles):
         for _ in range(_LISTINGS):
             ids = self.ids()
             earliest = read_hint(self._file_io, self._layout.earliest_hint)
-            first = next((one for one in reversed(ids) if one - 1 not in ids), 0)
+            known = set(ids)
+            first = next((one for one in reversed(ids) if one - 1 not in known), 0)
             strays = tuple(one for one in ids if one < first)
             if not strays or (earliest in ids and earliest >= first):
                 return ids[len(strays) :], strays
@@ -350,6 +351,8 @@ class SnapshotManager(TableFiles):
         if self._is_there(hint):  # it was published after we listed
             ids.append(hint)
             return
+        if self.hinted_id() != hint:
+            return  # somebody went back while we listed
         newest = f"the newest snapshot is {ids[-1]}" if ids else "there is no snapshot"
         raise CorruptMetadataError(
             self._layout.latest_hint,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import uuid
 from collections.abc import Callable
@@ -47,8 +48,15 @@ def take_back(
         file_io.rename(path, aside, durable=False)
     except FileNotFoundError:
         return False
-    data = file_io.read(aside)
-    if is_ours(data) and may_go():
+    try:
+        data = file_io.read(aside)
+        is_to_go = is_ours(data) and may_go()
+    except BaseException:
+        # Takes no room and no descriptor; not where others made it anew.
+        with contextlib.suppress(OSError):
+            file_io.rename(aside, path, durable=False)
+        raise
+    if is_to_go:
         file_io.delete(aside)
         return True
     if file_io.publish(path, data):

@@ -195,7 +195,12 @@ class LocalFileIO:
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
         self.make_directory(str(Path(target).parent))
-        Path(source).rename(target)
+        try:
+            Path(source).rename(target)
+        except OSError as error:
+            if error.errno == errno.ENOTEMPTY:  # others made it since
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target) from error
+            raise
         if durable:
             self._sync_directories({str(Path(source).parent), str(Path(target).parent)})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -20,8 +21,10 @@ from paimonlab.errors import (
 from paimonlab.maintenance.rollback import roll_back
 from paimonlab.metadata.hints import read_hint
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage import LocalFileIO
 from tests.interleaving.memory_store import MemoryStore
 from tests.interleaving.stalls import expire_but, new_table, parts, process, stalled_at
+from tests.small_tables import SmallTable
 
 SNAPSHOT = "/snapshot-3"
 
@@ -119,6 +122,49 @@ def test_a_commit_that_finds_no_room_did_not_happen(store: MemoryStore) -> None:
     landed = _commit(store)
     assert landed is not None
     assert landed.id == 3
+
+
+def test_what_may_still_be_on_its_way_is_not_taken_for_refused(store: MemoryStore) -> None:
+    errors = iter([errno.EIO, *[errno.ENOSPC] * 10])
+
+    def failing(method: str, path: str) -> None:
+        if method == "publish" and path.endswith(SNAPSHOT):
+            raise StorageError(next(errors), "it failed", path)
+
+    with pytest.raises(CommitOutcomeUnknownError):
+        _commit(MemoryStore(store.files, failing))
+
+
+def test_a_snapshot_whose_folder_was_not_synced_is_synced_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[bool] = []
+
+    def sync(path: str) -> None:
+        if path.endswith("/snapshot"):
+            synced.append(len(synced) > 0)
+            if not synced[-1]:
+                raise OSError(errno.EIO, "Input/output error", path)
+
+    table = SmallTable(tmp_path, file_io=LocalFileIO()).create()
+    monkeypatch.setattr("paimonlab.storage.local._sync", sync)
+
+    snapshot = table.append("one")
+
+    assert snapshot.id == 1
+    assert synced == [False, True]
+
+
+def test_a_repeated_commit_that_cannot_look_does_not_deny_the_first(store: MemoryStore) -> None:
+    landed = _commit(store, user="job")
+
+    def failing(method: str, path: str) -> None:
+        if method == "list_names":
+            raise StorageError(errno.EIO, "Input/output error", path)
+
+    with pytest.raises(CommitError, match="they may have landed before"):
+        _commit(MemoryStore(store.files, failing), user="job")
+    assert _commit(store, user="job") == landed
 
 
 def test_a_commit_others_built_upon_has_landed_though_it_expired(store: MemoryStore) -> None:

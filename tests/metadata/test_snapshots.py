@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,25 @@ def test_a_hint_ahead_of_the_folder_is_an_error_not_an_old_table(tmp_path: Path)
     for find in (manager.latest, manager.latest_before_commit):
         with pytest.raises(CorruptMetadataError, match=r"names snapshot 3, but .* is 2"):
             find()
+
+
+def test_a_rollback_while_the_folder_is_listed_is_no_damage(tmp_path: Path) -> None:
+    """The hint that was read first named what is gone since."""
+    _manager(tmp_path, 1, 2, latest="5")
+    layout = TableLayout(str(tmp_path))
+    store = FaultFileIO(UNSYNCED)
+    listed = store.list_names
+
+    def list_names(path: str) -> Sequence[str]:
+        UNSYNCED.replace(layout.latest_hint, b"2")
+        return listed(path)
+
+    store.list_names = list_names  # type: ignore[method-assign]
+
+    latest = SnapshotManager(store, layout).latest()
+
+    assert latest is not None
+    assert latest.id == 2
 
 
 def test_a_hole_is_refused_before_a_commit(tmp_path: Path) -> None:
