@@ -22,7 +22,8 @@ _WORDS = (
     "passphrase",
     "pwd",
     r"(?<![a-z])pass(?![a-z])",
-    "token",
+    # Not what is counted or told of tokens, in columns and names of tables.
+    r"token(?!iz|is[ei]|s(?![a-z])|[_-]?(?:counts?|ids?|types?|len|lengths?)(?![a-z]))",
     "credential",
     "signature",
     r"(?<![a-z])sig(?![a-z])",
@@ -40,14 +41,16 @@ _WORDS = (
     r"authorization",
 )
 _ANY_WORD = "|".join(_WORDS)
-_SECRET = re.compile(_ANY_WORD, re.IGNORECASE)
+# An option of a column: the column in it tells nothing of its value.
+_COLUMN = r"(?:(?:fields|file-index\.[\w-]++)\.[\w.-]+\.(?=[\w-]++(?!\.)))?+"
+_SECRET = re.compile(rf"^{_COLUMN}[\s\S]*?(?:{_ANY_WORD})", re.IGNORECASE)
 # A key, how it is tied to its value, and the value: 'a.secret' = 'x', a.secret=x, "token": "x".
 # A word is only looked at from its begin: long ones would take the square of their length.
-_KEY = rf"(?<![\w.-])(?=[\w.-]*?(?:{_ANY_WORD}))[\w.-]++"
+_KEY = rf"(?<![\w.-]){_COLUMN}(?=[\w.-]*?(?:{_ANY_WORD}))[\w.-]++"
 # What is an option or a password for sure, and not the word of a sentence.
 _OPTION = (
     r"(?<![\w.-])(?=\w*?(?:[.-]\w|_|(?-i:[a-z][A-Z])|passw|secret|pwd))"
-    rf"(?=[\w.-]*?(?:{_ANY_WORD}))[\w.-]++"
+    rf"{_COLUMN}(?=[\w.-]*?(?:{_ANY_WORD}))[\w.-]++"
 )
 # Quotes are escaped where JSON, SQL or Python stands in a text of its own kind.
 _HEAD = r"""(?P<quote>(?:\\{0,4}['"`])?)"""
@@ -59,7 +62,7 @@ _LABEL = r"""\s*,\s*(?:\\{0,4}['"])?value(?:\\{0,4}['"])?\s*(?:=>?|:)\s*"""
 
 
 def _tied(key: str, tie: str, value: str) -> re.Pattern[str]:
-    head = rf"(?P<head>{_HEAD}{key}(?P=quote){tie})"
+    head = rf"(?P<head>{_HEAD}(?P<key>{key})(?P=quote){tie})"
     return re.compile(rf"{head}(?P<value>{value})", re.IGNORECASE)
 
 
@@ -70,7 +73,7 @@ _TIED = (
         rf"{_QUOTED}|(?:(?:bearer|basic|token)[ ]+)?[^\s,;)}}\]&]+",
     ),
     _tied(_KEY, _LABEL, _QUOTED),
-    _tied(_OPTION, r"(?:\s*,\s*(?!\\{0,4}['\"]value)|\s+(?:to\s+)?)", _QUOTED),
+    _tied(_OPTION, r"(?:\s*(?P<comma>,)\s*(?!\\{0,4}['\"]value)|\s+(?:to\s+)?)", _QUOTED),
     _tied(_KEY, r"\s+(?:is|was|has the value)\s+", _QUOTED),
     _tied(_KEY, r"\s*</(?:name|key)>\s*<value>", "[^<]+"),
     # All that is in parentheses: ('token', 'x'), map("token", "x"), OPTIONS (token 'x').
@@ -80,7 +83,10 @@ _TIED = (
         re.IGNORECASE,
     ),
     # What needs no key to be known.
-    re.compile(r"(?P<head>\bbearer\s+)(?P<value>[\w.~+/-]{8,}=*)", re.IGNORECASE),
+    re.compile(
+        r"(?P<head>\bbearer\s+)(?=[\w~+/.-]*?(?:\d|(?-i:[A-Z])|\.\w))(?P<value>[\w.~+/-]{8,}=*)",
+        re.IGNORECASE,
+    ),
     re.compile(r"(?P<head>-----BEGIN[A-Z ]{0,40}PRIVATE KEY-----)(?P<value>(?:(?!-----)[\s\S])+)"),
     re.compile(
         r"(?P<head>jdbc:oracle:\w{1,9}:[^\s/'\"@:]{0,99}/)(?P<value>[^\s'\"@]{1,99})(?=@)",
@@ -93,6 +99,61 @@ _USER_INFO = re.compile(
     (?:[^/?#\s'"@]*|[^/?#\s'"@:]{2,}:(?!\d*(?:[/?#]|$))(?:(?!://)[^\s'"@])*)@""",
     re.VERBOSE,
 )
+_TYPE = re.compile(
+    r"u?int(?:\d+|eger)?|(?:big|small|tiny)int|(?:half)?float\d*|double|bool(?:ean)?"
+    r"|(?:large_)?(?:string|binary)|(?:var)?(?:char|binary)(?:\(\d+\))?|bytes|date(?:32|64)?"
+    r"|(?:decimal|time|timestamp)(?:\d*[\[(<].*|\d*)|(?:list|array|map|struct|row)<.*",
+    re.IGNORECASE,
+)
+_TABLE = re.compile(r"\w+\.(?:\w+_)?(?:token|cookie|credential|signature): *", re.IGNORECASE)
+"""A table that an error begins with."""
+_WORDS_OF_ERRORS = frozenset(
+    [
+        "a",
+        "an",
+        "it",
+        "its",
+        "no",
+        "not",
+        "the",
+        "there",
+        "this",
+        "only",
+        "cannot",
+        "has",
+        "is",
+        "column",
+        "field",
+        "file",
+        "folder",
+        "row",
+        "rows",
+        "key",
+        "option",
+        "partition",
+        "bucket",
+        "branch",
+        "tag",
+        "schema",
+        "snapshot",
+        "snapshots",
+        "manifest",
+        "table",
+        "value",
+        "primary",
+        "data",
+        "reading",
+        "writing",
+    ]
+)
+"""What follows the table there."""
+_COLUMN_OF_TABLE = re.compile(
+    r"[a-z_]\w*\.(?:[a-z]+_)*(?:token|cookie|credential|signature|pass|sig)(?:_[a-z]+)*"
+)
+"""A column that another is compared with."""
+_LITERAL = re.compile(r"""(?s)'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*\"""")
+_LOOKED_BACK = 2_000
+"""Characters before a list in which its bracket is looked for."""
 _OPENING = re.compile(r"""\\{0,4}['"]""")
 _URI = re.compile(r"([A-Za-z][\w+.-]*://)([^/?#]*)([^?#]*)")
 
@@ -132,8 +193,26 @@ def without_secrets(text: str) -> str:
     'no such bucket: s3://lake/w'
     """
     for tied in _TIED:
-        text = tied.sub(_hide, text)
+        text = tied.sub(lambda match: match[0] if _is_plain(match) else _hide(match), text)
     return _USER_INFO.sub(r"\1", text)
+
+
+def without_secret_values(condition: str) -> str:
+    """Hide secrets in the values of a condition; its names are of columns, not of options.
+
+    Examples
+    --------
+    >>> without_secret_values("token = 'a' AND note = 'password=abc'")
+    "token = 'a' AND note = 'password=******'"
+    """
+    if re.search("['\"]", _LITERAL.sub("", condition)):
+        return without_secrets(condition)  # a name with a quote: nobody knows where texts begin
+    return _LITERAL.sub(_of_literal, condition)
+
+
+def _of_literal(match: re.Match[str]) -> str:
+    quote = match[0][0]
+    return quote + without_secrets(match[0][1:-1]) + quote
 
 
 def hides_secrets(shown: type[T]) -> type[T]:
@@ -154,7 +233,10 @@ def masked(text: str) -> str:
     "'s3.secret-key' = '***', x"
     """
     for tied in _TIED:
-        text = tied.sub(lambda match: match["head"] + _stars(match["value"]), text)
+        text = tied.sub(
+            lambda match: match[0] if _is_plain(match) else match["head"] + _stars(match["value"]),
+            text,
+        )
     return _USER_INFO.sub(lambda match: match[1] + "*" * (len(match[0]) - len(match[1])), text)
 
 
@@ -171,6 +253,44 @@ def without_credentials(uri: str) -> str:
     told = without_secrets(uri)
     match = _URI.match(told)
     return match[1] + match[2].rpartition("@")[2] + match[3] if match else told
+
+
+def _is_plain(match: re.Match[str]) -> bool:
+    """Tell whether what looks like a secret is a name, a type or a word of a sentence."""
+    groups = match.groupdict()
+    if groups.get("comma"):
+        return not _is_in_brackets(match)
+    value, key = match["value"], groups.get("key")
+    if key is None:
+        return False
+    is_sentence = (
+        _TABLE.fullmatch(match["head"]) is not None
+        and value in _WORDS_OF_ERRORS
+        and match.string[match.end() : match.end() + 1] == " "
+    )
+    return is_sentence or _TYPE.fullmatch(value) is not None or _is_comparison(key, value)
+
+
+def _is_comparison(key: str, value: str) -> bool:
+    """Tell whether two columns are compared: ``t.token = s.token``."""
+    if _COLUMN_OF_TABLE.fullmatch(key) and _COLUMN_OF_TABLE.fullmatch(value):
+        return True
+    return "." in value and key.rpartition(".")[2] == value.rpartition(".")[2]
+
+
+def _is_in_brackets(match: re.Match[str]) -> bool:
+    """Tell whether a list stands in brackets, as the arguments of a function and pairs do."""
+    start = match.start()
+    before = match.string[max(start - _LOOKED_BACK, 0) : start]
+    depth = 0
+    for mark in reversed(before):
+        if mark in ")]}":
+            depth += 1
+        elif mark in "([{":
+            depth -= 1
+            if depth < 0:
+                return True
+    return start > _LOOKED_BACK
 
 
 def _hide(match: re.Match[str]) -> str:

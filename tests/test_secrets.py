@@ -6,6 +6,7 @@ import inspect
 import pickle
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -13,7 +14,7 @@ import pytest
 
 import paimonlab
 from paimonlab.errors import PaimonError, UnsupportedError
-from paimonlab.secrets import is_secret, masked, redacted, without_secrets
+from paimonlab.secrets import is_secret, masked, redacted, without_secret_values, without_secrets
 from paimonlab.spec.option_registry import KNOWN_OPTIONS
 from tests.secret_options import MARK, SECRETS, URIS
 
@@ -108,10 +109,103 @@ def test_what_is_a_secret_by_its_form_is_hidden(text: str) -> None:
         "SELECT key, value FROM t WHERE day = '2026-01-01'",
         "signature of the file, then its length",
         "bearer of news",
+        "the bearer instrument failed",
+        "db.tokens: column 'token_count': int64 does not fit INT",
+        "db.t: column 'token': int64 does not fit INT",
+        "db.tokens: no snapshot 9",
+        "db.token: no snapshot 9",
+        "SELECT * FROM t JOIN s ON t.token = s.token",
+        "SELECT * FROM t JOIN s ON (t.access_token = s.token_text AND t.pass=s.pass)",
+        "SELECT 'a.token', 'b'",
+        "the columns 'access_token', 'day' are not there",
+        "SELECT token_count, max_tokens, token_id FROM t WHERE token_count = 5 AND max_tokens > 5",
+        "filter token_count = 5",
+        "fields.token_count.aggregate-function=sum",
+        "'fields.token.aggregate-function' = 'sum'",
+        "'file-index.bloom-filter.token.fpp' = '0.1'",
     ],
 )
 def test_words_of_sentences_stay(text: str) -> None:
     assert without_secrets(text) == masked(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM t WHERE t.token = 'zqhush'",
+        "SELECT * FROM t JOIN s ON t.token = s.token AND s.token = 'zqhush'",
+        "SELECT map('a.token', 'zqhush'), 'a.token', 'b'",
+        "SELECT 'a.token', 'b', f('uri.token', 'zqhush')",
+        "x " * 5_000 + "'uri.token', 'zqhush'",
+        "db.t: option token: zqhush",
+        "db.token: no: token=zqhush",
+        "uri.token: zqhush is wrong",
+        "jdbc.password: zqhush is wrong",
+        "jdbc.password = my.zqhush",
+        "jdbc.password=my.passwordzqhush",
+        "jdbc.password = my.token_zqhush",
+        "'fields.token.aggregate-function' = 'sum', 'token' = 'zqhush'",
+        "'fields.day.token' = 'zqhush'",
+        "the bearer zqhush12 failed",
+        "the Bearer zqhushABC failed",
+        "token_count = 5, token = 'zqhush'",
+    ],
+)
+def test_a_secret_beside_harmless_names_is_hidden(text: str) -> None:
+    assert MARK not in without_secrets(text)
+    assert MARK not in masked(text)
+    assert len(masked(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "fields.token_count.aggregate-function",
+        "fields.password.sequence-group",
+        "file-index.bloom-filter.token.fpp",
+        "file-index.bitmap.a.secret.index-block-size",
+        "tokenizer",
+        "max_tokens",
+    ],
+)
+def test_an_option_of_a_column_is_shown_whatever_its_name(key: str) -> None:
+    assert not is_secret(key)
+    assert redacted({key: "5"}) == {key: "5"}
+    assert without_secrets(f"'{key}' = '5'") == f"'{key}' = '5'"
+
+
+@pytest.mark.parametrize(
+    ("condition", "shown"),
+    [
+        ("token_count = 5", None),
+        ("pass = 'x' AND token IN ('a', 'b')", None),
+        ("note = 'password=zqhush'", "note = 'password=******'"),
+        ("token = 'Bearer zqhush12'", "token = 'Bearer ******'"),
+        ("note = 's3://me:zqhush@lake/w'", "note = 's3://lake/w'"),
+        ("note = 'it''s' AND token = 'token=zqhush'", "note = 'it''s' AND token = 'token=******'"),
+        (
+            """note = "it's" AND a = "token='zqhush'" AND token = 'x'""",
+            """note = "it's" AND a = "token='******'" AND token = 'x'""",
+        ),
+        ("it's = 'password=zqhush'", "it's = 'password=******"),
+    ],
+)
+def test_a_condition_shows_columns_and_hides_secrets_in_values(
+    condition: str, shown: str | None
+) -> None:
+    assert without_secret_values(condition) == (shown or condition)
+
+
+def test_a_scan_explains_its_filter(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.tokens", {"token_count": "INT", "pass": "STRING"})
+
+    told = str(table.scan(where="token_count = 5 AND pass = 'x' OR pass = 'pwd=zqhush'").explain())
+
+    assert "token_count = 5" in told
+    assert "pass = 'x'" in told
+    assert MARK not in told
 
 
 def test_no_option_of_tables_is_taken_for_a_secret() -> None:

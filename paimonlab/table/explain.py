@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from paimonlab.scan.plan import Plan
-from paimonlab.secrets import without_secrets
+from paimonlab.secrets import without_secret_values
 from paimonlab.spec.predicate import Predicate
 from paimonlab.spec.schema import TableSchema
 from paimonlab.spec.visible_text import visible
@@ -62,7 +62,7 @@ def explain(
             ("snapshot", "none" if plan.snapshot is None else str(plan.snapshot.id)),
             ("schema", str(schema.id)),
             ("columns", ", ".join(columns)),
-            ("filter", "none" if predicate is None else without_secrets(str(predicate))),
+            ("filter", "none" if predicate is None else without_secret_values(str(predicate))),
             *((label, str(count)) for label, count in plan.funnel()),
             ("splits", f"{len(plan.splits)}, {raw} without merging"),
             ("bytes", str(sum(split.size_bytes for split in plan.splits))),

@@ -17,7 +17,7 @@ from paimonlab.notebook.native_call import bound_call, failed
 from paimonlab.notebook.parameters import Values
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
-from paimonlab.secrets import without_secrets
+from paimonlab.secrets import without_secret_values, without_secrets
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def planned(
             raise UnsupportedError(f"--explain {explain} without Spark", "connect with Spark")
         reads = _without_spark(here, statement, values, as_of)
         scan = native.scan_of(here, statement, values, as_of) if explain else None
-        plan = "" if scan is None else without_secrets(str(scan.explain()))
+        plan = "" if scan is None else str(scan.explain())
     else:
         from paimonlab.notebook.spark_plan import (  # noqa: PLC0415 - PySpark is optional
             plan_text,
@@ -146,7 +146,7 @@ def _without_spark(
         snapshot_id=None if scan.snapshot is None else scan.snapshot.id,
         file_count=sum(len(split.files) for split in left.splits),
         size_bytes=sum(split.size_bytes for split in left.splits),
-        filters="" if scan.predicate is None else without_secrets(str(scan.predicate)),
+        filters="" if scan.predicate is None else without_secret_values(str(scan.predicate)),
         **_whole(whole),
     )
     return (read,)
