@@ -86,12 +86,20 @@ def _reprs(table: Table, **_: Any) -> str:
         table,
         table.schema,
         table.snapshot,
-        table.scan(options=SECRETS),
+        *(_read_with(table, key, secret) for key, secret in SECRETS.items()),
         table.scan(where="zqcolumn = 'password=zqhush'").explain(),
         split(CREATE),
         connections.connections(),
     ]
     return "\n".join(f"{one!r} {one}" for one in things)
+
+
+def _read_with(table: Table, key: str, secret: str) -> object:
+    """Return a scan with an option, or how it is refused."""
+    try:
+        return table.scan(options={key: secret})
+    except PaimonError as error:
+        return error
 
 
 def _errors() -> Iterator[Exception]:
