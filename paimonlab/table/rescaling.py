@@ -22,7 +22,7 @@ import pyarrow as pa
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.unreported import tells_by_compaction, unreported_files
-from paimonlab.errors import FilesConflictError, SchemaError, UnsupportedError
+from paimonlab.errors import FilesConflictError, PostCommitError, SchemaError, UnsupportedError
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.bucket_mode import BucketMode
@@ -210,7 +210,12 @@ class _Work:
         picks_leave_rows = self.levels.changelog_producer == "full-compaction" or (
             self.levels.max_picks_of_level_0 != 1
         )
-        compact_buckets(self.parts, CompactRequest(full=picks_leave_rows, keep=of_buckets(buckets)))
+        request = CompactRequest(full=picks_leave_rows, keep=of_buckets(buckets))
+        try:
+            compact_buckets(self.parts, request)
+        except PostCommitError as error:
+            # Raised from here it would say that the rescale has happened.
+            logger.warning("%s: compacted before the rescale: %s", self.parts.name, error)
         return True
 
     def check_reported(

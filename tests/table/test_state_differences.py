@@ -48,11 +48,10 @@ def summed(old: Row | None, kind: str, row: Row) -> Row | None:
     added = row["b"] or 0
     if old is None:
         return row
-    return {
-        **row,
-        "a": max((one for one in (old["a"], row["a"]) if one is not None), default=None),
-        "b": old["b"] + (-added if kind == "-D" else added),
-    }
+    if kind == "-D":
+        return {**old, "b": old["b"] - added}
+    largest = max((one for one in (old["a"], row["a"]) if one is not None), default=None)
+    return {**row, "a": largest, "b": old["b"] + added}
 
 
 def first(old: Row | None, kind: str, row: Row) -> Row | None:
