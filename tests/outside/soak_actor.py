@@ -23,12 +23,13 @@ from paimonlab.errors import (
     FilesConflictError,
     PostCommitError,
     SnapshotConflictError,
-    SnapshotExpiredError,
     SnapshotNotFoundError,
     TagNotFoundError,
 )
 from paimonlab.table.table import Table
 
+CONSUMER = "soak"
+"""The name that the follower's progress is kept under."""
 KEYS = 40
 """Of each writer."""
 STOP = "stop"
@@ -118,16 +119,7 @@ def keep(folder: Path, _number: int, chance: random.Random) -> None:
 
 def follow(folder: Path, _number: int, _chance: random.Random) -> None:
     """Apply all changes to a dict; the dict and the position are kept as one."""
-    table, notes = table_of(folder), followed_of(folder)
-    is_over = False
-    while not is_over:
-        try:
-            _follow_from(table, notes, folder / STOP_FOLLOWING)
-            is_over = True
-        except SnapshotExpiredError:
-            if "soak" in table.consumers.list():  # then nothing unread may expire
-                raise
-            notes.unlink(missing_ok=True)
+    _follow_from(table_of(folder), followed_of(folder), folder / STOP_FOLLOWING)
 
 
 def _follow_from(table: Table, notes: Path, end: Path) -> None:
@@ -137,7 +129,7 @@ def _follow_from(table: Table, notes: Path, end: Path) -> None:
         kept = json.loads(notes.read_text(encoding="utf-8"))
         rows, start = kept["rows"], pl.Position.from_bytes(kept["position"].encode())
     options = {"continuous.discovery-interval": "50 ms"}
-    with table.follow(start, consumer_id="soak", options=options) as follower:
+    with table.follow(start, consumer_id=CONSUMER, options=options) as follower:
         while True:
             is_over = end.exists()
             batch = follower.poll()

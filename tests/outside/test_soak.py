@@ -12,7 +12,7 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,13 +20,14 @@ import pytest
 
 import paimonlab as pl
 from tests.outside.processes import start
-from tests.outside.soak_actor import STOP, STOP_FOLLOWING, followed_of, ledger_of
+from tests.outside.soak_actor import CONSUMER, STOP, STOP_FOLLOWING, followed_of, ledger_of
 
 SECONDS = float(os.environ.get("PAIMONLAB_SOAK_SECONDS", "16"))
 LEAST_STRIKES = 4
 WRITERS = 2
 _FOLLOWER = ("follower", 0)
-_ROLES = [*(("writer", number) for number in range(WRITERS)), ("keeper", 0), _FOLLOWER]
+_KEEPERS = [("keeper", 0)]
+_ROLES = [*(("writer", number) for number in range(WRITERS)), *_KEEPERS, _FOLLOWER]
 _SECONDS_TO_END = _SECONDS_TO_WORK = 120
 
 
@@ -71,12 +72,18 @@ class Crew:
         """Wait until every writer has committed and the follower has followed."""
         paths = [followed_of(self.folder), *(ledger_of(self.folder, n) for n in range(WRITERS))]
         before = [_changed(path) for path in paths]
+        self.wait_until(
+            lambda: all(_changed(path) > then for path, then in zip(paths, before, strict=True))
+        )
+        time.sleep(self.random.uniform(0, 0.5))
+
+    def wait_until(self, is_so: Callable[[], bool]) -> None:
+        """Wait for something that the actors do."""
         until = time.monotonic() + _SECONDS_TO_WORK
-        while not all(_changed(path) > then for path, then in zip(paths, before, strict=True)):
+        while not is_so():
             assert time.monotonic() < until, "somebody does nothing"
             self._check_alive()
             time.sleep(0.05)
-        time.sleep(self.random.uniform(0, 0.5))
 
     def _check_alive(self) -> None:
         for role, process in self.processes.items():
@@ -114,6 +121,11 @@ def test_what_was_acknowledged_is_there_and_followed(crew: Crew, producer: str) 
     columns = {"k": "BIGINT NOT NULL", "v": "BIGINT"}
     table = catalog.create_table("db.t", columns, primary_keys=["k"], options=options)
     for role in _ROLES:
+        if role not in _KEEPERS:
+            crew.employ(role)
+    crew.wait_until(lambda: CONSUMER in table.consumers.list())
+    # From now on nothing may expire before it is followed.
+    for role in _KEEPERS:
         crew.employ(role)
 
     until = time.monotonic() + SECONDS / 2
