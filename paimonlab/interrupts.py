@@ -32,10 +32,12 @@ def interrupts_held_back() -> Iterator[None]:
 
     Interrupts reach the main thread alone; in others nothing is done.
     """
+    if threading.get_ident() != threading.main_thread().ident:
+        yield
+        return
     before = signal.getsignal(signal.SIGINT)
-    is_main = threading.current_thread() is threading.main_thread()
-    if not (is_main and callable(before)) or isinstance(before, _Held):
-        yield  # nobody is interrupted, or interrupts are held back already
+    if isinstance(before, _Held) or not callable(before):
+        yield  # interrupts are held back already, or nobody is interrupted
         return
     held = _Held()
     signal.signal(signal.SIGINT, held)

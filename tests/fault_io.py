@@ -13,7 +13,9 @@ from unittest import mock
 
 import pyarrow as pa
 
+from paimonlab.errors import CorruptMetadataError
 from paimonlab.storage import FileIO, FileStatus
+from paimonlab.storage.failures import delete_each
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES
 
 
@@ -247,6 +249,9 @@ class FaultFileIO:
 
     def delete(self, path: str) -> None:
         self.call("delete", path, lambda: self.store.delete(path))
+
+    def delete_files(self, paths: Sequence[str]) -> Mapping[str, OSError | CorruptMetadataError]:
+        return delete_each(self.delete, paths)
 
     def delete_directory(self, path: str) -> None:
         self.call("delete_directory", path, lambda: self.store.delete_directory(path))

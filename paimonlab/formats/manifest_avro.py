@@ -93,6 +93,13 @@ _LIST_SOURCES = [
     )
 ]
 
+_LIST_KEYS, _LIST_STATS_KEYS = (
+    [(one.field.name, one.avro_path[-1]) for one in _LIST_SOURCES if len(one.avro_path) == length]
+    for length in (1, 2)
+)
+"""Names in a row, and in a record or in its statistics."""
+_LIST_REQUIRED = [one.field.name for one in _LIST_SOURCES if one.is_required]
+
 
 def read_entries(data: bytes, *, path: str) -> pa.Table:
     """Read a manifest.
@@ -207,24 +214,23 @@ _FEW_BYTES = 1 << 14
 
 def _list_row(record: dict[str, Any], path: str) -> dict[str, Any]:
     """Make of a record what `conform` makes of columns."""
-    version = _dig(record, ("_VERSION",))
+    version = record.get("_VERSION")
     if version is None:
         raise CorruptMetadataError(path, "field _VERSION is missing")
     if version != LIST_VERSION:
         raise UnsupportedError(
             f"manifest list entry of version {version}", f"{path} holds it, known is {LIST_VERSION}"
         )
-    row = {source.field.name: _dig(record, source.avro_path) for source in _LIST_SOURCES}
-    for source in _LIST_SOURCES:
-        if source.is_required and row[source.field.name] is None:
-            raise CorruptMetadataError(path, f"field {'.'.join(source.avro_path)} is missing")
+    stats = record.get(_STATS_PATH)
+    if not isinstance(stats, dict):
+        stats = {}
+    row = {name: record.get(key) for name, key in _LIST_KEYS}
+    row |= {name: stats.get(key) for name, key in _LIST_STATS_KEYS}
+    for name in _LIST_REQUIRED:
+        if row[name] is None:
+            key = next(one.avro_path for one in _LIST_SOURCES if one.field.name == name)
+            raise CorruptMetadataError(path, f"field {'.'.join(key)} is missing")
     return row
-
-
-def _dig(record: Any, names: Sequence[str]) -> Any:
-    for name in names:
-        record = record.get(name) if isinstance(record, dict) else None
-    return record
 
 
 def _with_stats(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
-from paimonlab.errors import CorruptMetadataError
 from paimonlab.maintenance.references import References
 from paimonlab.maintenance.unneeded import UnneededFile
 from paimonlab.storage import FileIO
 
 logger = logging.getLogger(__name__)
 
+_CHUNK = 64
+"""So many files are deleted together."""
 Progress = Callable[[int, int, str], None]
 """Told how much is done, how much there is, and of what: ``(3, 20, "files")``."""
 
@@ -39,13 +40,9 @@ def delete_files(files: References, file_io: FileIO, *, table: str) -> int:
     """
     count = 0
     for group in (files.data, files.indexes, files.statistics, files.manifests):
-        for path in sorted(group):
-            try:
-                file_io.delete(path)
-            except (OSError, CorruptMetadataError) as error:
-                logger.warning("%s: left behind %s: %s", table, path, error)
-            else:
-                count += 1
+        left = file_io.delete_files(sorted(group))
+        _warn(left, table)
+        count += len(group) - len(left)
     return count
 
 
@@ -78,24 +75,24 @@ def delete_unneeded(
         How many were deleted, those that were gone already among them. A file that cannot be
         deleted, or is reached through a link, is logged and left.
     """
-
-    def delete(file: UnneededFile) -> bool:
-        try:
-            file_io.delete(file.path)
-        except (OSError, CorruptMetadataError) as error:
-            logger.warning("%s: left behind %s: %s", table, file.path, error)
-            return False
-        return True
-
     done = count = 0
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         for _, group in groupby(files, key=lambda file: file.sort):
-            for is_gone in _mapped(pool, delete, list(group)):
-                done += 1
-                count += is_gone
+            paths = [file.path for file in group]
+            chunks = [paths[start : start + _CHUNK] for start in range(0, len(paths), _CHUNK)]
+            mapped = pool.map if len(chunks) > 1 else map
+            for chunk, left in zip(chunks, mapped(file_io.delete_files, chunks), strict=True):
+                _warn(left, table)
+                done += len(chunk)
+                count += len(chunk) - len(left)
                 if progress is not None:
                     progress(done, len(files), "files")
     return count
+
+
+def _warn(left: Mapping[str, Exception], table: str) -> None:
+    for path, error in left.items():
+        logger.warning("%s: left behind %s: %s", table, path, error)
 
 
 def delete_empty_folders(
@@ -125,16 +122,6 @@ def delete_empty_folders(
         count += len(gone)
         folders = {folder.rpartition("/")[0] for folder in gone}
     return count
-
-
-def _mapped(
-    pool: ThreadPoolExecutor, delete: Callable[[UnneededFile], bool], files: list[UnneededFile]
-) -> Iterable[bool]:
-    return map(delete, files) if len(files) < _FEW else pool.map(delete, files, chunksize=_FEW)
-
-
-_FEW = 16
-"""Fewer files are deleted one after the other."""
 
 
 def _is_below(folder: str, roots: Collection[str]) -> bool:

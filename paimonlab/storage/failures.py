@@ -6,11 +6,11 @@ Files that are missing or there already are answers, not failures, and stay what
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from paimonlab.errors import PaimonError, StorageError
+from paimonlab.errors import CorruptMetadataError, PaimonError, StorageError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 _ANSWERS = (FileNotFoundError, FileExistsError, PaimonError)
@@ -41,3 +41,20 @@ def failures_named(path: str) -> Iterator[None]:
         raise
     except OSError as error:
         raise StorageError.of(error, path) from error
+
+
+def delete_each(
+    delete: Callable[[str], None], paths: Iterable[str]
+) -> Mapping[str, OSError | CorruptMetadataError]:
+    """Delete files one after the other; return what could not be, and why."""
+    left: dict[str, OSError | CorruptMetadataError] = {}
+    for path in paths:
+        try:
+            delete(path)
+        except FileNotFoundError:
+            pass
+        except CorruptMetadataError as error:
+            left[path] = error
+        except OSError as error:
+            left[path] = error if isinstance(error, StorageError) else StorageError.of(error, path)
+    return left

@@ -13,6 +13,8 @@ from typing import Protocol, Self
 
 import pyarrow as pa
 
+from paimonlab.errors import CorruptMetadataError
+
 METADATA_LIMIT_BYTES = 64 << 20
 """No file of one JSON document is larger."""
 LARGE_LIMIT_BYTES = 4 << 30
@@ -122,6 +124,10 @@ class FileIO(Protocol):
 
     def delete(self, path: str) -> None:
         """Delete a file; fine when it does not exist."""
+        ...
+
+    def delete_files(self, paths: Sequence[str]) -> Mapping[str, OSError | CorruptMetadataError]:
+        """Delete files as `delete` does, many at once; return what could not be, and why."""
         ...
 
     def delete_directory(self, path: str) -> None:

@@ -13,19 +13,21 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import shutil
 import stat
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, Self
 
 import pyarrow as pa
 
 from paimonlab.errors import CorruptDataError, CorruptMetadataError
-from paimonlab.storage.failures import named_failures
+from paimonlab.storage.failures import delete_each, named_failures
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileStatus
 from paimonlab.storage.forks import kept_from_children
 from paimonlab.storage.links import (
@@ -194,9 +196,9 @@ class LocalFileIO:
         self._require_plain(os.path.dirname(target), target)  # noqa: PTH120
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
-        self.make_directory(str(Path(target).parent))
+        self.make_directory(os.path.dirname(target))  # noqa: PTH120
         try:
-            Path(source).rename(target)
+            os.rename(source, target)  # noqa: PTH104
         except OSError as error:
             if error.errno == errno.ENOTEMPTY:  # others made it since
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target) from error
@@ -211,10 +213,24 @@ class LocalFileIO:
         if root is None:
             Path(path).unlink(missing_ok=True)
             return
-        with contextlib.suppress(FileNotFoundError), folder_held(path, root) as (folder, name):
-            if is_link(name, folder):
-                raise refusal(path, path)
-            os.unlink(name, dir_fd=folder)
+        with contextlib.suppress(FileNotFoundError), folder_held(path, root) as (folder, _):
+            _delete_from(folder, path)
+
+    def delete_files(self, paths: Sequence[str]) -> Mapping[str, OSError | CorruptMetadataError]:
+        """Delete files, many at once; return what could not be, and why."""
+        left: dict[str, OSError | CorruptMetadataError] = {}
+        for folder, together in itertools.groupby(paths, key=os.path.dirname):
+            group = list(together)
+            root = root_of(folder, self.roots)
+            if root is None:
+                left |= delete_each(self.delete, group)
+                continue
+            try:
+                with folder_held(group[0], root) as (held, _):
+                    left |= delete_each(partial(_delete_from, held), group)
+            except (OSError, CorruptMetadataError):
+                left |= delete_each(self.delete, group)  # each says why
+        return left
 
     @named_failures
     def delete_directory(self, path: str) -> None:
@@ -330,6 +346,14 @@ _READ = os.O_RDONLY | os.O_NONBLOCK
 """Without waiting for who writes into a pipe."""
 _IS_LINK = (errno.ELOOP, errno.EMLINK)
 """What systems say to who opens a link and does not want to follow it."""
+
+
+def _delete_from(folder: int, path: str) -> None:
+    """Delete a file from its folder, which is held open."""
+    name = path.rpartition("/")[2]
+    if is_link(name, folder):
+        raise refusal(path, path)
+    os.unlink(name, dir_fd=folder)
 
 
 @contextlib.contextmanager

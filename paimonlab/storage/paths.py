@@ -10,10 +10,14 @@ import re
 from paimonlab.errors import CorruptMetadataError
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\]")
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.=-]*")
+"""Most names, told with a look."""
 
 
 def join(root: str, *names: str) -> str:
     """Join names of our own making to a folder."""
+    if len(names) == 1 and names[0]:
+        return f"{root.rstrip('/')}/{names[0].strip('/')}"
     return "/".join((root.rstrip("/"), *(name.strip("/") for name in names if name)))
 
 
@@ -49,6 +53,8 @@ def safe_join(root: str, *names: str, referrer: str = "") -> str:
 
 
 def _is_safe(name: str) -> bool:
+    if _PLAIN.fullmatch(name):
+        return True
     if not name or name.startswith("/") or _UNSAFE.search(name):
         return False
     return all(part not in {"", ".", ".."} for part in name.rstrip("/").split("/"))

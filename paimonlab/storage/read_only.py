@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pyarrow as pa
 
-from paimonlab.errors import ReadOnlyError
+from paimonlab.errors import CorruptMetadataError, ReadOnlyError
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileIO, FileStatus
 
 
@@ -85,6 +85,12 @@ class ReadOnlyFileIO:
     def delete(self, path: str) -> None:
         """Refuse."""
         _refuse("deleting", path)
+
+    def delete_files(self, paths: Sequence[str]) -> Mapping[str, OSError | CorruptMetadataError]:
+        """Refuse, if there are any."""
+        for path in paths:
+            _refuse("deleting", path)
+        return {}
 
     def delete_directory(self, path: str) -> None:
         """Refuse."""

@@ -9,7 +9,9 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from paimonlab.errors import CorruptMetadataError
 from paimonlab.storage import FileStatus
+from paimonlab.storage.failures import delete_each
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES
 
 Files = dict[str, bytes]
@@ -101,6 +103,9 @@ class MemoryStore:
     def delete(self, path: str) -> None:
         self.before("delete", path)
         self.files.pop(path, None)
+
+    def delete_files(self, paths: Sequence[str]) -> Mapping[str, OSError | CorruptMetadataError]:
+        return delete_each(self.delete, paths)
 
     def delete_directory(self, path: str) -> None:
         self.before("delete_directory", path)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,32 @@ def test_deleting_a_link_leaves_what_it_points_to(file_io: LocalFileIO, tmp_path
     file_io.delete_directory(str(tmp_path / "link"))
 
     assert (tmp_path / "outside" / "precious").read_text() == "keep"
+
+
+def test_files_are_deleted_together_as_they_are_alone(tmp_path: Path) -> None:
+    table, victim = tmp_path / "t", tmp_path / "victim"
+    for folder in (table / "bucket-0", table / "bucket-1", victim):
+        folder.mkdir(parents=True)
+        (folder / "a").touch()
+        (folder / "b").touch()
+    (table / "linked").symlink_to(victim)
+    (table / "bucket-1" / "link").symlink_to(victim / "a")
+    names = ["bucket-0/a", "bucket-0/none", "bucket-1/a", "bucket-1/link", "linked/a", "gone/a"]
+    paths = [f"{table}/{name}" for name in names]
+    store = LocalFileIO().within(str(table))
+
+    left = store.delete_files(paths)
+
+    assert [*left] == [f"{table}/bucket-1/link", f"{table}/linked/a"]
+    for path, error in left.items():
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            store.delete(path)
+    assert sorted(path.name for path in victim.iterdir()) == ["a", "b"]
+    assert {str(path.relative_to(table)) for path in table.glob("bucket-*/*")} == {
+        "bucket-0/b",
+        "bucket-1/b",
+        "bucket-1/link",
+    }
 
 
 def test_list_tells_sizes_and_folders(file_io: LocalFileIO, tmp_path: Path) -> None:
