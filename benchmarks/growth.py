@@ -26,9 +26,9 @@ from typing import Any
 import pyarrow as pa
 
 import paimonlab as pl
-from paimonlab.spec.binary_row import encode_one
+from paimonlab.spec.binary_row.rows import encode_one
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta, SimpleStats
+from paimonlab.spec.manifests.data_file import DataFileMeta, SimpleStats
 
 CYCLE = 100
 """Commits on each side of a comparison: some merges of small manifests, many compactions."""

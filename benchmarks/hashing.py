@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.engine_side import Task, timed
-from paimonlab.spec.bucket import bucket_ids
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.buckets.bucket import bucket_ids
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from paimonlab.write.key_hashes import DynamicBucketOptions, KeyHashes
 
 INTS = 20_000_000

@@ -32,10 +32,10 @@ from benchmarks import workbench_rows
 from paimonlab.errors import CorruptDataError
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.connection import connect
-from paimonlab.spec.binary_row import encode, encode_one
+from paimonlab.spec.binary_row.rows import encode, encode_one
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta, FileSource, SimpleStats
-from paimonlab.spec.types import DataType
+from paimonlab.spec.manifests.data_file import DataFileMeta, FileSource, SimpleStats
+from paimonlab.spec.types.data_types import DataType
 from paimonlab.storage.local import LocalFileIO
 
 BUILD = Path(__file__).parents[1] / "build" / "bench"

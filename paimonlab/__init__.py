@@ -19,10 +19,9 @@ import_whole_modules(__name__)
 with interrupts_held_back():
     from paimonlab import errors
     from paimonlab.catalog import Catalog, connect
-    from paimonlab.spec.predicate import Predicate, col
+    from paimonlab.spec.predicates.predicate import Predicate, col
     from paimonlab.spec.row_kind import RowKind
-    from paimonlab.spec.schema import Schema, TableSchema
-    from paimonlab.spec.schema_change import (
+    from paimonlab.spec.schema.changes import (
         AddColumn,
         DropColumn,
         MoveColumn,
@@ -35,6 +34,7 @@ with interrupts_held_back():
         UpdateColumnType,
         UpdateComment,
     )
+    from paimonlab.spec.schema.definition import Schema, TableSchema
     from paimonlab.spec.snapshot import CommitKind, Snapshot
     from paimonlab.table.table import Table
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from paimonlab.notebook import sql
     from paimonlab.scan.following import Position
     from paimonlab.spec.commit_message import CommitMessage
-    from paimonlab.spec.variant_decode import to_json
-    from paimonlab.spec.variant_encode import parse_json
+    from paimonlab.spec.variant.decode import to_json
+    from paimonlab.spec.variant.encode import parse_json
     from paimonlab.table.changes import Changes
     from paimonlab.table.following.follower import ChangeBatch, Follower
     from paimonlab.table.scan import Scan
@@ -95,9 +95,9 @@ _LATER = {
     "Follower": "paimonlab.table.following.follower",
     "Position": "paimonlab.scan.following",
     "Scan": "paimonlab.table.scan",
-    "parse_json": "paimonlab.spec.variant_encode",
+    "parse_json": "paimonlab.spec.variant.encode",
     "sql": "paimonlab.notebook",
-    "to_json": "paimonlab.spec.variant_decode",
+    "to_json": "paimonlab.spec.variant.decode",
 }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.spec.types import (
+from paimonlab.spec.types.data_types import (
     ArrayType,
     AtomicType,
     DataField,

@@ -13,7 +13,7 @@ import pyarrow as pa
 from paimonlab.commit.committer import Committer
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.publisher import RenamelessPublisher
-from paimonlab.formats.entry_rows import entries_to_table
+from paimonlab.formats.manifests.entry_rows import entries_to_table
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifest_cache import ManifestCache
 from paimonlab.metadata.manifests import ManifestStore
@@ -22,16 +22,16 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.live_files import live_entries
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.plan import Plan, ScanRequest, plan
-from paimonlab.spec import binary_row
-from paimonlab.spec.arrow_types import to_arrow
+from paimonlab.spec.binary_row import rows as binary_row
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta, SimpleStats
-from paimonlab.spec.manifest import FileKind, ManifestEntry
-from paimonlab.spec.predicate import Predicate, bind
-from paimonlab.spec.schema import Schema, new_table_schema
+from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, SimpleStats
+from paimonlab.spec.manifests.manifest import FileKind, ManifestEntry
+from paimonlab.spec.predicates.predicate import Predicate, bind
+from paimonlab.spec.schema.definition import Schema, new_table_schema
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 from paimonlab.storage import FileIO, LocalFileIO
 
 STRING = AtomicType(TypeRoot.VARCHAR, length=2**31 - 1)

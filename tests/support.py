@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
 from paimonlab.spec.row_kind import SYMBOLS
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
 
 _ROW = re.compile(r"(?P<key>\S+)@(?P<sequence>-?\d+):(?P<kind>[+-][IUD])=(?P<value>\S+)")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paimonlab.spec.options import KNOWN_OPTIONS, OptionSpec
+from paimonlab.spec.options.table_options import KNOWN_OPTIONS, OptionSpec
 
 PAGE = Path(__file__).parents[1] / "docs" / "compatibility.md"
 

@@ -15,7 +15,7 @@ import pytest
 import paimonlab
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.secrets import is_secret, masked, redacted, without_secret_values, without_secrets
-from paimonlab.spec.option_registry import KNOWN_OPTIONS
+from paimonlab.spec.options.registry import KNOWN_OPTIONS
 from tests.secret_options import MARK, SECRETS, URIS
 
 

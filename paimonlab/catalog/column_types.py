@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.formats.file_index.options import FileIndexOptions
-from paimonlab.spec.options import Options
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import (
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.data_types import (
     ArrayType,
     AtomicType,
     DataField,
@@ -20,6 +19,7 @@ from paimonlab.spec.types import (
     RowType,
     TypeRoot,
 )
+from paimonlab.spec.types.text import format_type
 
 _NOT_WRITTEN = (TypeRoot.BLOB,)
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from paimonlab.catalog.filesystem import Catalog
 from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.spec.external_paths import root_folder
-from paimonlab.spec.option_grammar import parse_list
+from paimonlab.spec.options.grammar import parse_list
 from paimonlab.storage import LocalFileIO, ReadOnlyFileIO
 
 _SUPPORTED = {"metastore": ("filesystem",), "table.type": ("managed",)}

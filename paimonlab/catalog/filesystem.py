@@ -27,9 +27,9 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
-from paimonlab.spec.options import Options, check_known, check_supported
-from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
-from paimonlab.spec.schema_change import SchemaChange, apply_changes
+from paimonlab.spec.options.table_options import Options, check_known, check_supported
+from paimonlab.spec.schema.changes import SchemaChange, apply_changes
+from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
 from paimonlab.storage import FileIO, ReadOnlyFileIO, join
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts

@@ -17,10 +17,10 @@ from paimonlab.catalog.names import SYSTEM_DATABASE
 from paimonlab.errors import TableNotFoundError
 from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.binary_row import decode
+from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.identifier import Identifier
-from paimonlab.spec.options import Options
-from paimonlab.spec.partition import PartitionOptions, partition_paths
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.partitions.folders import PartitionOptions, partition_paths
 from paimonlab.table.system import CatalogTable
 from paimonlab.table.table import Table
 

@@ -13,8 +13,8 @@ import click
 
 from paimonlab.catalog import Catalog, connect
 from paimonlab.errors import NotFoundError, PaimonError
-from paimonlab.spec.option_grammar import parse_duration_millis
-from paimonlab.spec.options import check_known
+from paimonlab.spec.options.grammar import parse_duration_millis
+from paimonlab.spec.options.table_options import check_known
 from paimonlab.table.system.system_table import SystemTable
 from paimonlab.table.table import Table
 from paimonlab.table.time_travel import to_millis

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from paimonlab.spec import call_syntax
-from paimonlab.spec.call_syntax import Call, CallSyntaxError
-from paimonlab.spec.sql_text import Span, line_and_column, tokenize
+from paimonlab.spec.sql_text import call_syntax
+from paimonlab.spec.sql_text.call_syntax import Call, CallSyntaxError
+from paimonlab.spec.sql_text.tokens import Span, line_and_column, tokenize
 
 _NAMESPACE = "sys"
 

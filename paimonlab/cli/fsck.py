@@ -16,7 +16,7 @@ from paimonlab.maintenance.fsck.report import FsckReport
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.external_paths import ExternalPathOptions
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from paimonlab.storage import FileIO, LocalFileIO
 
 _DATABASE_SUFFIX = ".db"

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.secrets import hides_secrets
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import CURRENT_VERSION, FIRST_SNAPSHOT_ID, CommitKind, Snapshot
 
 _NO_WATERMARK = -(2**63)

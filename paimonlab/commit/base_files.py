@@ -21,8 +21,8 @@ from paimonlab.scan.live_files import (
     live_entries,
     read_entries,
 )
-from paimonlab.spec.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifest import ENTRY_SCHEMA
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 
 _MOST_CHANGES = 100

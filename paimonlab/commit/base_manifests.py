@@ -12,9 +12,9 @@ from paimonlab.commit.manifest_merge import Full, MergeOptions, must_change, pla
 from paimonlab.metadata.manifests import ManifestOptions, ManifestStore
 from paimonlab.scan.entries import fold
 from paimonlab.scan.live_files import manifests_of, read_entries
-from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.data_types import DataField
 
 
 class BaseManifests:

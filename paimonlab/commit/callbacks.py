@@ -28,5 +28,5 @@ class CommitCallback(Protocol):
             What the commit became.
         changes
             The manifest entries of the files it added and deleted
-            (`paimonlab.spec.manifest.ENTRY_SCHEMA`).
+            (`paimonlab.spec.manifests.manifest.ENTRY_SCHEMA`).
         """

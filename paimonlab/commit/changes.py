@@ -34,11 +34,11 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
 from paimonlab.scan.entries import concat, with_kind
 from paimonlab.scan.live_files import in_real_buckets, live_entries
-from paimonlab.spec.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind
-from paimonlab.spec.partition import POSTPONE_BUCKET
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind
+from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import CommitKind, Snapshot
-from paimonlab.spec.types import DataField, DataType
+from paimonlab.spec.types.data_types import DataField, DataType
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,15 +51,15 @@ from paimonlab.scan.entries import concat
 from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.scan.live_files import delta_manifests_of, manifests_of, read_entries
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import (
     BATCH_COMMIT_IDENTIFIER,
     FIRST_SNAPSHOT_ID,
     CommitKind,
     Snapshot,
 )
-from paimonlab.spec.statistics import Statistics
-from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.statistics.table import Statistics
 from paimonlab.storage import FileIO
 
 __all__ = ["CommitOptions", "Committer"]

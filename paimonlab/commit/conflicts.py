@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from paimonlab.errors import FilesConflictError
 from paimonlab.scan.entries import codes, concat, group_codes, identities
 from paimonlab.scan.key_ranges import first_overlap
-from paimonlab.spec.manifest import FileKind
-from paimonlab.spec.partition import POSTPONE_BUCKET
-from paimonlab.spec.types import DataType
+from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
+from paimonlab.spec.types.data_types import DataType
 
 
 @dataclass(frozen=True, slots=True)

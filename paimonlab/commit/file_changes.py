@@ -12,11 +12,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.formats.entry_rows import entries_to_table
+from paimonlab.formats.manifests.entry_rows import entries_to_table
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.index_manifest import DELETION_VECTORS, IndexManifestEntry
-from paimonlab.spec.manifest import FileKind, ManifestEntry
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
+from paimonlab.spec.manifests.manifest import FileKind, ManifestEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 
 from paimonlab.commit.file_changes import IndexChanges
 from paimonlab.errors import FilesConflictError, UnsupportedError
-from paimonlab.spec.index_manifest import DELETION_VECTORS, HASH, IndexManifestEntry
+from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, HASH, IndexManifestEntry
 
 _BUILT = (HASH, DELETION_VECTORS)
 _REDO = "Read the table again and redo this write."

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paimonlab.spec.manifest import ManifestFileMeta
+from paimonlab.spec.manifests.manifest import ManifestFileMeta
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from paimonlab.commit.manifest_merge import MergeOptions
 from paimonlab.commit.race import RetryOptions
 from paimonlab.metadata.manifests import ManifestOptions
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

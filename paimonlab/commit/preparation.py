@@ -15,10 +15,10 @@ from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.row_ids import assign_row_ids
 from paimonlab.metadata.manifests import ManifestOptions, ManifestStore
 from paimonlab.scan.entries import without_stats_of_deleted
-from paimonlab.spec.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifest import ENTRY_SCHEMA, ManifestFileMeta
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, ManifestFileMeta
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.data_types import DataField
 
 
 class Preparation:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import FilesConflictError
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import CommitKind
 
 Mask = npt.NDArray[np.bool_]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.spec.data_file import FileSource
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.data_file import FileSource
+from paimonlab.spec.manifests.manifest import FileKind
 
 
 def assign_row_ids(

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import FilesConflictError
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind
 
 
 def completing_files(entries: pa.Table) -> pa.Table:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.metadata.partition_stats import partition_columns
-from paimonlab.spec import binary_row
-from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot
+from paimonlab.spec.binary_row import rows as binary_row
+from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
 
 _BLANK = " "
 

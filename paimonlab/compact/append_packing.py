@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import option_field
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import option_field
 
 Files: TypeAlias = tuple[DataFileMeta, ...]
 

@@ -23,9 +23,9 @@ from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.index_manifest import IndexManifestEntry
-from paimonlab.spec.row_tracking import TRACKING_COLUMNS
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
+from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS
 from paimonlab.storage import FileIO
 
 RowsOf: TypeAlias = Callable[[DataSplit, ReadPlan, FileIO], Iterable[pa.RecordBatch | pa.Table]]

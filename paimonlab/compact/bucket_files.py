@@ -9,8 +9,8 @@ from paimonlab.compact.levels import level_runs
 from paimonlab.datafile.writer import FileTarget
 from paimonlab.scan.deletion_files import deletion_file
 from paimonlab.scan.split import DataSplit, DeletionFile
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.index_manifest import DELETION_VECTORS, IndexManifestEntry
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
 
 Targets = Callable[[int], FileTarget]
 """Says how files of a level are written."""

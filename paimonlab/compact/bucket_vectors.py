@@ -11,7 +11,7 @@ from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.deletions import read_deletion_vectors
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.deletion_files import deletion_file
-from paimonlab.spec.index_manifest import DeletionVectorRange, IndexManifestEntry
+from paimonlab.spec.manifests.index_manifest import DeletionVectorRange, IndexManifestEntry
 from paimonlab.storage import FileIO, join
 
 

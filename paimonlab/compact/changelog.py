@@ -19,13 +19,13 @@ import pyarrow.compute as pc
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.groups import Mask, Positions
 from paimonlab.merge.order import as_numpy, one_array
-from paimonlab.spec.binary_row import encode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import VALUE_KIND
-from paimonlab.spec.options import option_field
+from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.types import DataField
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.system_fields import VALUE_KIND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

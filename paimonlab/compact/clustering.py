@@ -18,8 +18,8 @@ from itertools import groupby
 from paimonlab.compact.levels import LevelSortedRun
 from paimonlab.compact.units import CompactUnit
 from paimonlab.compact.universal import PickOptions, UniversalOptions, pick, pick_full
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import option_field, parse_list
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import option_field, parse_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

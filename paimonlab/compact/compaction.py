@@ -34,8 +34,8 @@ from paimonlab.read.deletions import read_deletion_vectors
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.deletion_files import deletion_file
 from paimonlab.scan.split import DeletionFile
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.index_manifest import DeletionVectorRange, IndexManifestEntry
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.index_manifest import DeletionVectorRange, IndexManifestEntry
 from paimonlab.storage import FileIO, join
 
 logger = logging.getLogger(__name__)

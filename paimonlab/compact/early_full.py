@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from paimonlab.compact.levels import LevelSortedRun
 from paimonlab.compact.units import PickReason
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,9 +19,9 @@ from paimonlab.formats.file_index.values import form_of
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import MapType
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.data_types import MapType
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 
 _NUMBERED = re.compile(r"(?P<name>.*-)(?P<number>\d+)\.index")

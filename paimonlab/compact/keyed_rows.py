@@ -30,12 +30,12 @@ from paimonlab.read.deletions import surviving_rows
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.merge_engine import EngineKind
 from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
 from paimonlab.storage import FileIO
 
 _COMPRESSION = 3

@@ -26,9 +26,9 @@ from paimonlab.merge.groups import Members, Positions
 from paimonlab.merge.levels import without_deeper_levels
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
-from paimonlab.spec.types import DataField
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
 
 
 @dataclass(slots=True)

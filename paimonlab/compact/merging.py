@@ -20,7 +20,7 @@ from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.upgrading import UpgradeKind, upgrade_kind
 from paimonlab.datafile.writer import DataFileWriter
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.storage import FileIO
 
 

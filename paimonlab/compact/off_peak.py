@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,11 +24,18 @@ from paimonlab.merge.order import one_array, sort_keys
 from paimonlab.read.deletions import surviving_rows
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.predicate import Comparator, Comparison, In, Literal, Predicate, all_of
-from paimonlab.spec.types import DataField
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import (
+    Comparator,
+    Comparison,
+    In,
+    Literal,
+    Predicate,
+    all_of,
+)
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
 _FEW_KEYS = 200

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 
 WORD_BYTES = 8
 

@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 
 from paimonlab.errors import SchemaError
 from paimonlab.merge.order import one_array
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import option_field
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import format_type
 
 _FIRST_MILLIS = 1_000_000_000_000
 """A BIGINT from here on is in milliseconds, a smaller one in seconds."""

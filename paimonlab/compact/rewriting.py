@@ -20,8 +20,8 @@ from paimonlab.datafile.writer import DataFileWriter
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.order import as_numpy
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import VALUE_KIND
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.types.system_fields import VALUE_KIND
 from paimonlab.storage import FileIO
 
 

@@ -23,8 +23,8 @@ from paimonlab.compact.order_words import (
 )
 from paimonlab.compact.space_curves import hilbert, zorder
 from paimonlab.errors import SchemaError
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import DataField
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.data_types import DataField
 
 _MOST_ZORDER_COLUMNS = 4
 _RANK_BITS = 16

@@ -21,10 +21,10 @@ from paimonlab.compact.strategy import PickMemory, StrategyOptions, next_unit
 from paimonlab.compact.tasks import Rewrite, Step, TaskOptions, drops_deletes, steps
 from paimonlab.compact.units import CompactUnit, PickReason
 from paimonlab.compact.universal import pick_full
-from paimonlab.spec.binary_row import decode, encode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import Options
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.binary_row.rows import decode, encode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.types.text import parse_type
 
 KEY_TYPES = (parse_type("BIGINT NOT NULL"),)
 """Keys of a simulated bucket."""

@@ -16,7 +16,7 @@ from paimonlab.compact.row_order import RowOrder
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 from paimonlab.storage import FileIO
 
 

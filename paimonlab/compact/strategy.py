@@ -16,7 +16,7 @@ from datetime import datetime
 from paimonlab.compact.levels import LevelSortedRun
 from paimonlab.compact.units import CompactUnit, PickReason
 from paimonlab.compact.universal import PickOptions, pick, pick_level_0
-from paimonlab.spec.options import Options, option_field
+from paimonlab.spec.options.table_options import Options, option_field
 
 _REMEMBERED = {PickReason.INTERVAL, PickReason.SIZE_AMPLIFICATION}
 _NOT_REMEMBERED = {PickReason.TOTAL_SIZE, PickReason.INCREMENTAL_SIZE}

@@ -13,9 +13,9 @@ from typing import TypeAlias
 from paimonlab.compact.levels import LevelSortedRun, highest_level
 from paimonlab.compact.units import CompactUnit
 from paimonlab.merge.sections import sections
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import option_field
-from paimonlab.spec.types import DataType
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.types.data_types import DataType
 
 _TARGET_BYTES = 128 << 20
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from paimonlab.compact.levels import LevelSortedRun
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 
 
 class PickReason(Enum):

@@ -18,7 +18,7 @@ from paimonlab.compact.early_full import EarlyFullOptions, early_full
 from paimonlab.compact.levels import LevelSortedRun
 from paimonlab.compact.off_peak import OffPeakOptions, off_peak_percent
 from paimonlab.compact.units import CompactUnit, PickReason
-from paimonlab.spec.options import Options, option_field
+from paimonlab.spec.options.table_options import Options, option_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from paimonlab.compact.levels import level_count
 from paimonlab.compact.strategy import LevelOptions
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 
 
 def tells_by_compaction(levels: LevelOptions, *, skips_level_0: bool) -> bool:

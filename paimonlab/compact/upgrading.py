@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 
 from paimonlab.compact.strategy import LevelOptions
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 
 
 class UpgradeKind(Enum):

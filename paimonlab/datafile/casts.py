@@ -18,8 +18,8 @@ from paimonlab.datafile import number_casts as number
 from paimonlab.datafile import text_casts as text
 from paimonlab.datafile import time_casts as clock
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import AtomicType, DataType, TypeRoot, with_nullable
+from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot, with_nullable
+from paimonlab.spec.types.text import format_type
 
 Cast: TypeAlias = Callable[[pa.Array], pa.Array]
 _Rule: TypeAlias = Callable[[pa.Array, AtomicType, AtomicType], pa.Array]

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from paimonlab.datafile.casts import Cast, atomic_cast, unsupported_cast
 from paimonlab.errors import DataError
-from paimonlab.spec.arrow_types import arrow_schema, to_arrow
-from paimonlab.spec.predicate import Predicate, columns, rename_columns
-from paimonlab.spec.row_tracking import TRACKING_COLUMNS
-from paimonlab.spec.types import (
+from paimonlab.spec.predicates.predicate import Predicate, columns, rename_columns
+from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS
+from paimonlab.spec.types.arrow import arrow_schema, to_arrow
+from paimonlab.spec.types.data_types import (
     ArrayType,
     AtomicType,
     DataField,

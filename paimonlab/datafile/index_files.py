@@ -16,12 +16,12 @@ from paimonlab.formats.deletion_vectors import (
     index_files,
 )
 from paimonlab.metadata.layout import TableLayout
-from paimonlab.spec.index_manifest import (
+from paimonlab.spec.manifests.index_manifest import (
     DELETION_VECTORS,
     DeletionVectorRange,
     IndexManifestEntry,
 )
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 from paimonlab.storage import FileIO, join
 
 

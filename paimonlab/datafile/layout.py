@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paimonlab.spec.fields import (
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.schema.row_tracking import TRACKED_SEQUENCE_FIELD
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot, with_nullable
+from paimonlab.spec.types.system_fields import (
     KEY_FIELD_ID_START,
     VALUE_KIND,
     VALUE_KIND_ID,
     key_column,
 )
-from paimonlab.spec.row_tracking import TRACKED_SEQUENCE_FIELD
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot, with_nullable
 
 SEQUENCE_FIELD = TRACKED_SEQUENCE_FIELD
 KIND_FIELD = DataField(VALUE_KIND_ID, VALUE_KIND, AtomicType(TypeRoot.TINYINT, nullable=False))

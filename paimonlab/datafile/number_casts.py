@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.datafile.per_value import per_value
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.types import AtomicType, TypeRoot
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import AtomicType, TypeRoot
 
 _WIDE = Context(prec=400, rounding=ROUND_HALF_UP)
 _WIDEST_DIGITS = 76

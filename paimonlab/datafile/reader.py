@@ -17,14 +17,14 @@ from paimonlab.datafile.layout import file_columns
 from paimonlab.datafile.tracking import fields_in_file, tracked
 from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.formats.data_format import READABLE, DataInput, format_of, open_input
-from paimonlab.formats.parquet_cut import RowRanges, count_rows, cut_ranges, ranges_of_rows
+from paimonlab.formats.parquet.cut import RowRanges, count_rows, cut_ranges, ranges_of_rows
 from paimonlab.formats.row_group import RowGroup
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import KEY_FIELD_ID_START, KEY_PREFIX
-from paimonlab.spec.predicate import ColumnStats, Predicate, columns, evaluate
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.types import DataField
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns, evaluate
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.system_fields import KEY_FIELD_ID_START, KEY_PREFIX
 from paimonlab.storage import FileIO
 
 Mask: TypeAlias = npt.NDArray[np.bool_]

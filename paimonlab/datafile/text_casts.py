@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 
 from paimonlab.datafile.number_casts import rounded
 from paimonlab.datafile.per_value import per_value
-from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.java_text import decode_utf8
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import MAX_LENGTH, AtomicType, TypeRoot
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import MAX_LENGTH, AtomicType, TypeRoot
+from paimonlab.spec.types.text import format_type
 
 _TRUE = frozenset({"t", "true", "y", "yes", "1"})
 _FALSE = frozenset({"f", "false", "n", "no", "0"})

@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.datafile.per_value import per_value
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import AtomicType, TypeRoot
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import AtomicType, TypeRoot
+from paimonlab.spec.types.text import format_type
 
 _DAY_MILLIS = 86_400_000
 _EPOCH = date(1970, 1, 1).toordinal()

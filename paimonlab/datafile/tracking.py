@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import ROW_ID, SEQUENCE_NUMBER
-from paimonlab.spec.row_tracking import TRACKING_COLUMNS, TRACKING_FIELDS
-from paimonlab.spec.types import DataField
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS, TRACKING_FIELDS
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.system_fields import ROW_ID, SEQUENCE_NUMBER
 
 
 def fields_in_file(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from paimonlab.formats.deletion_vectors import DeletionVector
-from paimonlab.spec.index_manifest import (
+from paimonlab.spec.manifests.index_manifest import (
     DELETION_VECTORS,
     DeletionVectorRange,
     IndexManifestEntry,

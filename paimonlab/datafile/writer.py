@@ -19,14 +19,14 @@ from paimonlab.datafile.layout import FileColumns
 from paimonlab.formats.data_output import STEP_ROWS, DataFormat
 from paimonlab.formats.file_index.building import FileIndexBuilder
 from paimonlab.formats.file_index.options import FileIndexOptions
-from paimonlab.spec.binary_row import encode
-from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta, FileSource
+from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.external_paths import ExternalFolders, folder_of
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
+from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, FileSource
 from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.stats import StatsCollector
-from paimonlab.spec.stats_mode import StatsMode, StatsOptions
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.statistics.columns import StatsCollector
+from paimonlab.spec.statistics.mode import StatsMode, StatsOptions
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
 from paimonlab.storage import FileIO, join
 from paimonlab.storage.failures import failures_named
 from paimonlab.storage.forks import UniqueNames

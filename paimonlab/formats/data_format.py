@@ -15,10 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.errors import CorruptDataError, UnsupportedError
-from paimonlab.formats.parquet_cut import RowRanges
+from paimonlab.formats.parquet.cut import RowRanges
 from paimonlab.formats.row_group import RowGroup
-from paimonlab.spec.predicate import ColumnStats, Predicate
-from paimonlab.spec.types import DataField
+from paimonlab.spec.predicates.predicate import ColumnStats, Predicate
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
 READABLE = ("parquet", "orc", "avro")
@@ -127,15 +127,15 @@ def _open(file_io: FileIO, path: str, *, legacy_ltz: bool) -> DataInput:
     # Few tables have more than one format.
     match format_of(path):
         case "parquet":
-            from paimonlab.formats.parquet_input import ParquetInput  # noqa: PLC0415
+            from paimonlab.formats.parquet.input import ParquetInput  # noqa: PLC0415
 
             return ParquetInput(file_io, path)
         case "orc":
-            from paimonlab.formats.orc_input import OrcInput  # noqa: PLC0415
+            from paimonlab.formats.orc.input import OrcInput  # noqa: PLC0415
 
             return OrcInput(file_io, path, legacy_ltz=legacy_ltz)
         case "avro":
-            from paimonlab.formats.avro_input import AvroInput  # noqa: PLC0415
+            from paimonlab.formats.avro.input import AvroInput  # noqa: PLC0415
 
             return AvroInput(file_io, path)
         case other:

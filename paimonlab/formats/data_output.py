@@ -13,16 +13,16 @@ from typing import Protocol, Self
 import pyarrow as pa
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.formats.avro_options import AvroOptions
-from paimonlab.formats.avro_schema import record_schema
-from paimonlab.formats.avro_writer import AvroWriter, compressor
-from paimonlab.formats.orc_fields import check_fields
-from paimonlab.formats.orc_options import OrcOptions
-from paimonlab.formats.orc_writer import OrcWriter
-from paimonlab.formats.parquet_options import ParquetOptions
-from paimonlab.formats.parquet_writer import ParquetWriter
-from paimonlab.spec.options import Options, option_field
-from paimonlab.spec.types import DataField
+from paimonlab.formats.avro.options import AvroOptions
+from paimonlab.formats.avro.schema import record_schema
+from paimonlab.formats.avro.writer import AvroWriter, compressor
+from paimonlab.formats.orc.fields import check_fields
+from paimonlab.formats.orc.options import OrcOptions
+from paimonlab.formats.orc.writer import OrcWriter
+from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.writer import ParquetWriter
+from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
 WRITABLE = ("parquet", "orc", "avro")

@@ -28,15 +28,15 @@ def _describe(file_io: FileIO, path: str) -> FileDescription:
     # Few tables have more than one format.
     match format_of(path):
         case "parquet":
-            from paimonlab.formats.parquet_description import describe_parquet  # noqa: PLC0415
+            from paimonlab.formats.parquet.description import describe_parquet  # noqa: PLC0415
 
             return describe_parquet(file_io, path)
         case "orc":
-            from paimonlab.formats.orc_description import describe_orc  # noqa: PLC0415
+            from paimonlab.formats.orc.description import describe_orc  # noqa: PLC0415
 
             return describe_orc(file_io, path)
         case "avro":
-            from paimonlab.formats.avro_description import describe_avro  # noqa: PLC0415
+            from paimonlab.formats.avro.description import describe_avro  # noqa: PLC0415
 
             return describe_avro(file_io, path)
         case other:

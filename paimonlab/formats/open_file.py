@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Self
 
 from paimonlab.formats.row_group import RowGroup
-from paimonlab.spec.predicate import ColumnStats, Predicate, columns, may_match_stats
-from paimonlab.spec.types import DataField
+from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns, may_match_stats
+from paimonlab.spec.types.data_types import DataField
 
 
 class OpenFile(ABC):

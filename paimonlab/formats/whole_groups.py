@@ -14,11 +14,11 @@ import pyarrow as pa
 
 from paimonlab.errors import CorruptDataError
 from paimonlab.formats.open_file import OpenFile
-from paimonlab.formats.parquet_cut import RowRanges, count_rows, select, whole
+from paimonlab.formats.parquet.cut import RowRanges, count_rows, select, whole
 from paimonlab.formats.row_group import RowGroup
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.predicate import ColumnStats, Predicate
-from paimonlab.spec.types import DataField
+from paimonlab.spec.predicates.predicate import ColumnStats, Predicate
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
 
 
 class WholeGroups(OpenFile):

@@ -19,8 +19,8 @@ from paimonlab.errors import CorruptMetadataError
 from paimonlab.maintenance.references import ReferenceReader
 from paimonlab.maintenance.unneeded import Candidates
 from paimonlab.scan.entries import concat
-from paimonlab.spec.data_file import FileSource
-from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.data_file import FileSource
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)

@@ -34,7 +34,7 @@ from paimonlab.metadata.manifest_cache import ManifestCache
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.storage import FileIO, join
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from paimonlab.spec.options import option_field
-from paimonlab.spec.partition_time import parse_time, timestamp_text
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.partitions.times import parse_time, timestamp_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,9 +22,9 @@ from paimonlab.scan.live_files import (
 )
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.split_paths import bucket_paths
-from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.data_types import DataField
 
 logger = logging.getLogger(__name__)
 

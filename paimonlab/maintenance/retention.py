@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 
 _MOST = 2**31 - 1
 

@@ -29,7 +29,7 @@ from paimonlab.scan.live_files import (
     manifests_of,
     read_entries,
 )
-from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import FileIO
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from paimonlab.maintenance.unneeded import FileSort
 from paimonlab.metadata.layout import TableLayout
-from paimonlab.spec.options import option_field
-from paimonlab.spec.partition import BUCKET_PREFIX, relative_folder
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.partitions.folders import BUCKET_PREFIX, relative_folder
 from paimonlab.storage import FileIO, FileStatus, join
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)

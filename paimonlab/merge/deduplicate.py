@@ -16,9 +16,9 @@ import pyarrow as pa
 from paimonlab.errors import DataError
 from paimonlab.merge.groups import by_age
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
-from paimonlab.spec.fields import SEQUENCE_NUMBER
 from paimonlab.spec.merge_engine import EngineKind, MergeEngine
 from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER
 
 DEDUPLICATE = MergeEngine()
 _ADVICE = "merge-engine 'first-row' takes none; the option 'ignore-delete' leaves them out"

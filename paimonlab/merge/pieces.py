@@ -21,8 +21,8 @@ from paimonlab.merge.groups import Members
 from paimonlab.merge.key_rows import Merged
 from paimonlab.merge.levels import without_deeper_levels
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
 from paimonlab.spec.merge_engine import MergeEngine
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

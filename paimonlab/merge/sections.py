@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.merge.order import sort_keys
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.types import DataType
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.types.data_types import DataType
 
 Ranks: TypeAlias = npt.NDArray[np.int64]
 

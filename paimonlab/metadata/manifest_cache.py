@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import pyarrow as pa
 
-from paimonlab.spec.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifest import ManifestFileMeta
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from paimonlab.storage.recent import Recent
 
 _TABLE_BYTES = 35_000

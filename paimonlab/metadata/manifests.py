@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import CorruptMetadataError
-from paimonlab.formats import manifest_avro
-from paimonlab.formats.index_manifest_avro import read_index_manifest, write_index_manifest
+from paimonlab.formats.manifests import manifest as manifest_avro
+from paimonlab.formats.manifests.index_manifest import read_index_manifest, write_index_manifest
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifest_cache import ManifestCache, shared_cache
 from paimonlab.metadata.partition_stats import partition_stats
-from paimonlab.spec.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifest import FileKind, ManifestFileMeta
-from paimonlab.spec.types import DataField
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 from paimonlab.storage.forks import UniqueNames
 from paimonlab.storage.new_files import create_file

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.spec import binary_row
-from paimonlab.spec.data_file import EMPTY_STATS, SimpleStats
-from paimonlab.spec.types import DataField
+from paimonlab.spec.binary_row import rows as binary_row
+from paimonlab.spec.manifests.data_file import EMPTY_STATS, SimpleStats
+from paimonlab.spec.types.data_types import DataField
 
 
 def partition_columns(rows: pa.Array, fields: Sequence[DataField]) -> pa.RecordBatch:

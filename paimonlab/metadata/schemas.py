@@ -9,7 +9,7 @@ from paimonlab.errors import CorruptMetadataError, SchemaNotFoundError
 from paimonlab.metadata.hints import numbered
 from paimonlab.metadata.layout import SCHEMA_PREFIX, TableLayout
 from paimonlab.metadata.table_files import TableFiles
-from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
 
 _PUBLISH_ATTEMPTS = 3

@@ -10,7 +10,7 @@ import uuid
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.metadata.layout import TableLayout
-from paimonlab.spec.statistics import Statistics
+from paimonlab.spec.statistics.table import Statistics
 from paimonlab.storage import FileIO
 
 logger = logging.getLogger(__name__)

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from paimonlab.notebook.candidates import Candidate, starting
 from paimonlab.procedures import PROCEDURES, Parameter, Procedure
-from paimonlab.spec.call_text import table_text
-from paimonlab.spec.option_registry import IMMUTABLE_KEYS, KNOWN_OPTIONS
-from paimonlab.spec.sql_strings import string_value
-from paimonlab.spec.sql_text import Token, TokenKind
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import AtomicType, TypeRoot
+from paimonlab.spec.options.registry import IMMUTABLE_KEYS, KNOWN_OPTIONS
+from paimonlab.spec.sql_text.call_text import table_text
+from paimonlab.spec.sql_text.strings import string_value
+from paimonlab.spec.sql_text.tokens import Token, TokenKind
+from paimonlab.spec.types.data_types import AtomicType, TypeRoot
+from paimonlab.spec.types.text import format_type
 
 _CHOICES: Mapping[str, Sequence[str]] = {
     "compact_strategy": ("full", "minor"),

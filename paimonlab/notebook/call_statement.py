@@ -9,8 +9,8 @@ from typing import Any
 from paimonlab.notebook.parameters import Bound, Values, bind
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
-from paimonlab.spec import call_syntax
-from paimonlab.spec.call_syntax import Call, CallSyntaxError, GivenArgument, Placeholder
+from paimonlab.spec.sql_text import call_syntax
+from paimonlab.spec.sql_text.call_syntax import Call, CallSyntaxError, GivenArgument, Placeholder
 
 _FORM = "CALL sys.compact(table => 'db.t'): literals and :parameters only; see %paimon_help call"
 

@@ -24,10 +24,10 @@ from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.travel import check_travels, is_moment
 from paimonlab.read.reading_progress import Progress
-from paimonlab.spec.arrow_types import from_arrow
-from paimonlab.spec.sql_text import Span, Token, TokenKind
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import with_nullable
+from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
+from paimonlab.spec.types.arrow import from_arrow
+from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.spec.types.text import format_type
 from paimonlab.table.scan import Scan
 
 if TYPE_CHECKING:

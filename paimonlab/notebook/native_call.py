@@ -16,9 +16,9 @@ from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.topics import topic_of
 from paimonlab.procedures import PROCEDURES, Procedure, bind, find
-from paimonlab.spec.sql_text import Span
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import with_nullable
+from paimonlab.spec.sql_text.tokens import Span
+from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.spec.types.text import format_type
 
 if TYPE_CHECKING:
     from paimonlab.notebook.connection import Connection

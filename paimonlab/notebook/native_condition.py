@@ -11,8 +11,8 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.notebook.parameters import Bound
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import SentText, Statement
-from paimonlab.spec.predicate import Predicate
-from paimonlab.spec.sql_text import Span, Token, TokenKind
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 
 _PLACE = re.compile(r"(.*?)[,:] at position (\d+)\n", re.DOTALL)
 _WORD = re.compile(r"\w+|.", re.DOTALL)
@@ -64,7 +64,7 @@ class Condition:
         QueryError
             If it is no condition, or one that cannot be evaluated; it points at the place.
         """
-        from paimonlab.spec.predicate_sql import parse_predicate  # noqa: PLC0415 - loads sqlglot
+        from paimonlab.spec.predicates.sql import parse_predicate  # noqa: PLC0415 - loads sqlglot
 
         try:
             return parse_predicate(self.sent.text, self.values)

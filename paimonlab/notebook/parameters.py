@@ -16,7 +16,7 @@ import numpy as np
 from paimonlab.errors import close_matches
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
-from paimonlab.spec.sql_text import Span, Token, TokenKind
+from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 
 Values: TypeAlias = Mapping[str, Any] | Sequence[Any]
 """What a statement is given: values by name, or one for each ``?``."""

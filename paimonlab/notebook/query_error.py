@@ -23,7 +23,7 @@ from paimonlab.notebook.views import (
     problem_lines,
 )
 from paimonlab.secrets import without_secrets
-from paimonlab.spec.sql_text import Span
+from paimonlab.spec.sql_text.tokens import Span
 from paimonlab.spec.visible_text import visible
 
 

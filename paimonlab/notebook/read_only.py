@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import QUERY_WORDS, Statement
-from paimonlab.spec.sql_text import Span, Token, TokenKind
+from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 
 _READING = QUERY_WORDS | {
     *("SHOW", "DESCRIBE", "DESC", "EXPLAIN", "LIST"),

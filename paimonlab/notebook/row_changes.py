@@ -19,9 +19,9 @@ from paimonlab.read.changes import ROW_KIND, read_change_split
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.binary_row import encode
-from paimonlab.spec.predicate_tree import columns as columns_of
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.predicates.tree import columns as columns_of
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.table.changes import Changes
 from paimonlab.table.conditions import bound
 from paimonlab.table.table import Table

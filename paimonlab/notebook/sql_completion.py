@@ -16,7 +16,7 @@ from paimonlab.notebook.call_completion import CallNames, begins_call, call_cand
 from paimonlab.notebook.candidates import Candidate, starting
 from paimonlab.notebook.statements import split
 from paimonlab.secrets import HIDDEN, is_secret, without_secrets
-from paimonlab.spec.sql_text import Token, TokenKind, tokenize
+from paimonlab.spec.sql_text.tokens import Token, TokenKind, tokenize
 
 KEYWORDS = (
     *("SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "JOIN", "LEFT JOIN"),

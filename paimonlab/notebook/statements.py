@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from paimonlab.secrets import hides_secrets
-from paimonlab.spec.sql_text import Token, TokenKind, line_and_column, tokenize
+from paimonlab.spec.sql_text.tokens import Token, TokenKind, line_and_column, tokenize
 
 QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("})
 """First words of what returns rows without changing anything, so that a limit may apply."""

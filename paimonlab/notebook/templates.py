@@ -27,7 +27,7 @@ from paimonlab.notebook.template_bounds import (
     check_operator,
     joined,
 )
-from paimonlab.spec.sql_text import Span, TokenKind, tokenize
+from paimonlab.spec.sql_text.tokens import Span, TokenKind, tokenize
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes

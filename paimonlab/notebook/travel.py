@@ -17,7 +17,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.parameters import Values
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
-from paimonlab.spec.sql_text import Span, Token, TokenKind
+from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

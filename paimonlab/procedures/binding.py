@@ -13,8 +13,8 @@ from decimal import Decimal
 
 from paimonlab.errors import ArgumentError, close_matches
 from paimonlab.procedures.procedure import Parameter, Procedure
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import AtomicType, DataType, MapType, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataType, MapType, TypeRoot
+from paimonlab.spec.types.text import format_type
 
 _BITS = {TypeRoot.INT: 32, TypeRoot.BIGINT: 64}
 

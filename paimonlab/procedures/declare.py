@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from paimonlab.procedures.procedure import Parameter
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 
 
 def required(name: str, type_text: str, description: str) -> Parameter:

@@ -14,8 +14,8 @@ from paimonlab.maintenance.retention import ExpireOptions
 from paimonlab.procedures.declare import TABLE, columns, optional
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
-from paimonlab.spec.options import Options
-from paimonlab.spec.partition import PartitionOptions
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.table.time_travel import to_millis
 
 _OPTIONS = optional("options", "STRING", "Options of the table for this call: k=v,k2=v2.")

@@ -12,9 +12,9 @@ from paimonlab.errors import ArgumentError, SchemaError, UnsupportedError
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.procedures.names import table_name
 from paimonlab.procedures.texts import duration, key_values, local_time
-from paimonlab.spec.change_kinds import SetOption
-from paimonlab.spec.option_changes import set_option
-from paimonlab.spec.options import Options, check_known
+from paimonlab.spec.options.table_options import Options, check_known
+from paimonlab.spec.schema.change_kinds import SetOption
+from paimonlab.spec.schema.option_changes import set_option
 from paimonlab.table.system import SystemTable
 from paimonlab.table.table import Table
 

@@ -11,8 +11,8 @@ from paimonlab.catalog import Catalog
 from paimonlab.errors import ArgumentError, ReadOnlyError, UnsupportedError
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.procedures.invocation import Invocation
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.types import DataField, DataType
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField, DataType
 
 Row = Sequence[object]
 """Values in the order of the result's columns."""

@@ -14,7 +14,7 @@ from paimonlab.errors import ArgumentError, SnapshotNotFoundError
 from paimonlab.procedures.declare import DONE, RESULT, TABLE, columns, optional, required
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.table import Table
 from paimonlab.table.tags import Tags

@@ -10,7 +10,7 @@ import re
 from datetime import datetime, timedelta
 
 from paimonlab.errors import ArgumentError
-from paimonlab.spec.option_grammar import parse_duration_millis
+from paimonlab.spec.options.grammar import parse_duration_millis
 
 _TIME = re.compile(
     r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"

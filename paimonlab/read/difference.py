@@ -29,12 +29,12 @@ from paimonlab.read.merging import key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.change_splits import ChangeSplit, Fate
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.binary_row import encode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.predicate import evaluate
+from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import evaluate
 from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
 _Lane: TypeAlias = Callable[[int], Iterator[pa.RecordBatch]]

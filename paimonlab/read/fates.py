@@ -23,8 +23,8 @@ from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.change_splits import Fate
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.storage import FileIO
 
 

@@ -11,7 +11,7 @@ from paimonlab.formats.file_index import container
 from paimonlab.formats.file_index.selection import mask_of, matching_rows
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 
 _SUFFIX = ".index"

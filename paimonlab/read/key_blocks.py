@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.read.lazy_file import FileKey, LazyFile
-from paimonlab.spec.predicate import ColumnStats, Predicate, evaluate, may_match_stats
-from paimonlab.spec.types import DataField
+from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, evaluate, may_match_stats
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage.recent import Recent
 
 _BLOCK_OVERHEAD_BYTES = 500

@@ -11,7 +11,7 @@ from paimonlab.datafile.reader import DataFile
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.storage import FileIO
 
 FileKey: TypeAlias = tuple[str, str, str, int, bool]

@@ -17,9 +17,9 @@ from paimonlab.read.lazy_file import LazyFile
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.value_blocks import shared_values
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import VALUE_KIND, key_column
-from paimonlab.spec.predicate import Predicate, columns, rename_columns
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import Predicate, columns, rename_columns
+from paimonlab.spec.types.system_fields import VALUE_KIND, key_column
 from paimonlab.storage import FileIO
 
 _ORDER = "order"

@@ -16,8 +16,8 @@ from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.streaming import in_threads
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.predicate import columns, evaluate
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import columns, evaluate
 from paimonlab.storage import FileIO
 
 

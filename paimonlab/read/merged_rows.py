@@ -23,10 +23,10 @@ from paimonlab.read.deletions import surviving_rows
 from paimonlab.read.merging import SplitMerger, key_predicate
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import VALUE_KIND
-from paimonlab.spec.predicate import evaluate
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import evaluate
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.system_fields import VALUE_KIND
 from paimonlab.storage import FileIO
 
 _COMPRESSION = 3

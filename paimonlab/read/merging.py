@@ -25,11 +25,18 @@ from paimonlab.read.deletions import surviving_rows
 from paimonlab.read.expired import expiry_explained
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import VALUE_KIND, key_column
-from paimonlab.spec.predicate import Predicate, all_of, columns, evaluate, rename_columns, split_and
-from paimonlab.spec.types import DataField
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import (
+    Predicate,
+    all_of,
+    columns,
+    evaluate,
+    rename_columns,
+    split_and,
+)
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.system_fields import VALUE_KIND, key_column
 from paimonlab.storage import FileIO
 
 

@@ -9,13 +9,13 @@ import pyarrow as pa
 
 from paimonlab.errors import SchemaNotFoundError
 from paimonlab.metadata.layout import TableLayout
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.merge_engine import MergeEngine
-from paimonlab.spec.options import option_field
-from paimonlab.spec.predicate import Predicate, columns
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.types import DataField
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.predicates.predicate import Predicate, columns
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,13 +20,13 @@ from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.row_groups import row_groups
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import ROW_ID
-from paimonlab.spec.predicate import evaluate
-from paimonlab.spec.row_tracking import TRACKING_COLUMNS
-from paimonlab.spec.types import DataField
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import evaluate
+from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.system_fields import ROW_ID
 from paimonlab.storage import FileIO
 
 

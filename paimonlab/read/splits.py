@@ -27,10 +27,10 @@ from paimonlab.read.reading_progress import FileSource, Progress, told
 from paimonlab.read.row_groups import group_splits, needs_no_columns_of_others, read_row_group
 from paimonlab.read.streaming import in_threads
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.predicate import Predicate, all_of, columns, evaluate, split_and
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import Predicate, all_of, columns, evaluate, split_and
+from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.storage import FileIO
 
 Batches: TypeAlias = Generator[pa.RecordBatch, None, None]

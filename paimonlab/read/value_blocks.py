@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from paimonlab.read.key_blocks import Blocks
 from paimonlab.read.lazy_file import FileKey, LazyFile
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage.recent import Recent
 
 _MOST_BLOCK_BYTES = 4 << 20

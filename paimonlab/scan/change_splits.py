@@ -19,8 +19,8 @@ from paimonlab.scan.pruning import partition_fields
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import file_metas
 from paimonlab.scan.split_paths import bucket_paths
-from paimonlab.spec.predicate import Predicate
-from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.schema.table_schema import TableSchema
 
 
 class Fate(Enum):

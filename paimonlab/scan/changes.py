@@ -38,8 +38,8 @@ from paimonlab.scan.pruning import (
     matches_partitions,
     matches_values,
 )
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 
 

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.bucket import bucket_ids
-from paimonlab.spec.predicate import (
+from paimonlab.spec.buckets.bucket import bucket_ids
+from paimonlab.spec.predicates.predicate import (
     AlwaysTrue,
     Predicate,
     all_of,
@@ -22,8 +21,9 @@ from paimonlab.spec.predicate import (
     evaluate,
     split_and,
 )
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 
 _MOST_BUCKET_KEYS = 10_000
 """Keys that are hashed to find their buckets; of more, all buckets are looked at."""

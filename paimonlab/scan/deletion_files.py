@@ -10,8 +10,8 @@ from paimonlab.errors import CorruptMetadataError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.live_files import index_files_of
 from paimonlab.scan.split import DeletionFile
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.index_manifest import (
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.index_manifest import (
     DELETION_VECTORS,
     DeletionVectorRange,
     IndexManifestEntry,

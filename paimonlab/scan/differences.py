@@ -41,9 +41,9 @@ from paimonlab.scan.pruning import (
 )
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import place
-from paimonlab.spec.bucket_mode import DYNAMIC
+from paimonlab.spec.buckets.mode import DYNAMIC
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.types import DataType
+from paimonlab.spec.types.data_types import DataType
 
 Mask = npt.NDArray[np.bool_]
 

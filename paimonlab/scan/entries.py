@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import CorruptMetadataError
-from paimonlab.spec.data_file import EMPTY_ROW
-from paimonlab.spec.manifest import ENTRY_SCHEMA, IDENTITY_COLUMNS, FileKind
+from paimonlab.spec.manifests.data_file import EMPTY_ROW
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, IDENTITY_COLUMNS, FileKind
 
 
 def concat(tables: Sequence[pa.Table]) -> pa.Table:

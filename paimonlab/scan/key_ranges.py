@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.scan.entries import group_codes
-from paimonlab.spec import binary_row
-from paimonlab.spec.types import DataType
+from paimonlab.spec.binary_row import rows as binary_row
+from paimonlab.spec.types.data_types import DataType
 
 
 def sections(

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import live
-from paimonlab.spec.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifest import ManifestFileMeta
-from paimonlab.spec.partition import POSTPONE_BUCKET
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.manifest import ManifestFileMeta
+from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import Snapshot
 
 

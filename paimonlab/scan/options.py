@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paimonlab.spec.bucket_mode import DYNAMIC
-from paimonlab.spec.options import option_field
-from paimonlab.spec.partition import DEFAULT_PARTITION, PartitionOptions, relative_folder
+from paimonlab.spec.buckets.mode import DYNAMIC
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.partitions.folders import DEFAULT_PARTITION, PartitionOptions, relative_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

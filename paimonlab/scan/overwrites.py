@@ -24,7 +24,7 @@ from paimonlab.scan.pruning import (
     matches_partitions,
     matches_values,
 )
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import Snapshot
 
 

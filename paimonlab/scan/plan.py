@@ -33,11 +33,11 @@ from paimonlab.scan.pruning import (
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import Placement, make_splits, place
 from paimonlab.scan.split_paths import bucket_paths
-from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import DataType
+from paimonlab.spec.types.data_types import DataType
 
 __all__ = ["Plan", "ScanOptions", "ScanRequest", "plan"]
 

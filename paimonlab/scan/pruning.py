@@ -19,16 +19,16 @@ from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.statistics import column_stats
-from paimonlab.spec.manifest import ManifestFileMeta
-from paimonlab.spec.predicate import (
+from paimonlab.spec.manifests.manifest import ManifestFileMeta
+from paimonlab.spec.predicates.predicate import (
     AlwaysTrue,
     ColumnStats,
     columns,
     evaluate,
     may_match_stats,
 )
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import DataField, DataType, with_nullable
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.data_types import DataField, DataType, with_nullable
 
 Mask = npt.NDArray[np.bool_]
 

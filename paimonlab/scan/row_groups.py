@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 
 
 def rank_by_row_id(entries: pa.Table, bucket: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind
 from paimonlab.spec.snapshot import Snapshot
 
 _KEYS = ["partition", "bucket", "total_buckets"]

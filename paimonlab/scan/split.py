@@ -7,7 +7,7 @@ from typing import Self
 
 import msgspec
 
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 
 
 class DeletionFile(msgspec.Struct, frozen=True, array_like=True):

@@ -19,8 +19,8 @@ from paimonlab.scan.key_ranges import sections
 from paimonlab.scan.packing import pack
 from paimonlab.scan.row_groups import rank_by_row_id
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.types import DataType
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.types.data_types import DataType
 
 _META_COLUMNS = (
     "file_name",

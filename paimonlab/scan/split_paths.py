@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from paimonlab.metadata.partition_stats import partition_columns
-from paimonlab.spec.partition import PartitionOptions, bucket_path, partition_paths
-from paimonlab.spec.types import DataField
+from paimonlab.spec.partitions.folders import PartitionOptions, bucket_path, partition_paths
+from paimonlab.spec.types.data_types import DataField
 
 
 def bucket_paths(

@@ -20,12 +20,12 @@ import pyarrow.compute as pc
 from paimonlab.errors import ColumnNotFoundError
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.entries import codes, group_codes, list_codes
-from paimonlab.spec import binary_row
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.predicate import ColumnStats
-from paimonlab.spec.row_tracking import TRACKING_COLUMNS, TRACKING_FIELDS, with_tracking
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot, with_nullable
+from paimonlab.spec.binary_row import rows as binary_row
+from paimonlab.spec.predicates.predicate import ColumnStats
+from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS, TRACKING_FIELDS, with_tracking
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot, with_nullable
 
 Kind: TypeAlias = Literal["key_stats", "value_stats"]
 

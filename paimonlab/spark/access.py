@@ -15,7 +15,7 @@ from py4j.java_gateway import JavaObject
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.time_travel import TRAVEL_OPTIONS
-from paimonlab.spec.options import KNOWN_OPTIONS
+from paimonlab.spec.options.table_options import KNOWN_OPTIONS
 
 _CONSTRAINT = re.compile(
     r"\s*ALTER\s+TABLE\s+\S+\s+(?P<verb>ADD|DROP)\s+CONSTRAINT\b", re.IGNORECASE

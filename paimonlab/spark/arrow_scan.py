@@ -23,7 +23,7 @@ from paimonlab.spark.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.relation_schema import scan_schema
 from paimonlab.spark.scan import SnapshotScan
 from paimonlab.spark.shipping import ship
-from paimonlab.spec.predicate import AlwaysTrue
+from paimonlab.spec.predicates.predicate import AlwaysTrue
 
 _V2_RELATION = "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation"
 _DATASET = "org.apache.spark.sql.classic.Dataset"

@@ -17,7 +17,7 @@ from pyspark.sql import types as st
 
 from paimonlab.spark.expressions import call_static, unscaled
 from paimonlab.spark.quoting import quoted
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

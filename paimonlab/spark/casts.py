@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from paimonlab.spec.types import (
+from paimonlab.spec.types.data_types import (
     ArrayType,
     AtomicType,
     DataField,

@@ -10,8 +10,7 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.bridge import Bridge
 from paimonlab.spark.defaults import default_text
 from paimonlab.spark.types import fields_from_spark, from_spark
-from paimonlab.spec.schema import Schema
-from paimonlab.spec.schema_change import (
+from paimonlab.spec.schema.changes import (
     AddColumn,
     DropColumn,
     MoveColumn,
@@ -25,7 +24,8 @@ from paimonlab.spec.schema_change import (
     UpdateColumnType,
     UpdateComment,
 )
-from paimonlab.spec.types import DataField, with_nullable
+from paimonlab.spec.schema.definition import Schema
+from paimonlab.spec.types.data_types import DataField, with_nullable
 
 PROVIDER = "paimon"
 COMMENT = "comment"

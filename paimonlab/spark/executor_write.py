@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.errors import PaimonError
-from paimonlab.spec.bucket import bucket_ids
+from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.storage import FileIO
 from paimonlab.write.write_plan import WritePlan

@@ -18,8 +18,8 @@ from paimonlab.spark.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.masks import MASK_SCHEMA, FileMask
 from paimonlab.spark.padded_filters import padded_predicate
 from paimonlab.spark.scan import SnapshotScan, has_masks
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.predicate import Predicate, all_of
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import Predicate, all_of
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _KEPT_LISTINGS = 2

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paimonlab.spark.casts import Conversion, conversion
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.types import (
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.data_types import (
     ArrayType,
     AtomicType,
     DataField,

@@ -15,7 +15,14 @@ from py4j.java_gateway import JavaObject
 
 from paimonlab.spark.bridge import Bridge
 from paimonlab.spark.quoting import quoted
-from paimonlab.spec.predicate import AlwaysFalse, AlwaysTrue, Predicate, all_of, any_of, col
+from paimonlab.spec.predicates.predicate import (
+    AlwaysFalse,
+    AlwaysTrue,
+    Predicate,
+    all_of,
+    any_of,
+    col,
+)
 
 _STRATEGY = "org.apache.spark.sql.execution.datasources.DataSourceStrategy"
 _MAX_VALUES = 1000

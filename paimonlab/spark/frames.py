@@ -18,11 +18,11 @@ from paimonlab.spark.quoting import quoted
 from paimonlab.spark.relation_schema import scan_field
 from paimonlab.spark.scan import Abilities, SnapshotScan
 from paimonlab.spark.types import to_spark
-from paimonlab.spec.types import with_nullable
+from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.table.scan import Scan
 
 if TYPE_CHECKING:
-    from paimonlab.spec.schema import TableSchema
+    from paimonlab.spec.schema.definition import TableSchema
 
 CUT_TIMESTAMPS_KEY = "spark.paimonlab.timestamps.cut-to-micros"
 """Setting of a Spark session: read TIMESTAMP(7-9) as microseconds even if digits get lost."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab.spark.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.types import spark_schema
-from paimonlab.spec.arrow_types import from_arrow
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.arrow import from_arrow
+from paimonlab.spec.types.data_types import DataField
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from paimonlab.spec.predicate import AlwaysFalse, Predicate, all_of, any_of, col
+from paimonlab.spec.predicates.predicate import AlwaysFalse, Predicate, all_of, any_of, col
 
 _BLANK = " "
 _MAX_VALUES = 100

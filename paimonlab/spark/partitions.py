@@ -18,9 +18,9 @@ from paimonlab.spark.bridge import Bridge
 from paimonlab.spark.commits import commit_scope
 from paimonlab.spark.spellings import bare, scope_with
 from paimonlab.spark.types import spark_schema
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.options import check_supported
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.options.table_options import check_supported
+from paimonlab.spec.types.arrow import to_arrow
 
 if TYPE_CHECKING:
     from paimonlab.table.table import Table

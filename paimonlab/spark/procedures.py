@@ -23,8 +23,8 @@ from paimonlab.spark.local_scan import LocalScan, arrow_spark_schema
 from paimonlab.spark.namespaces import DEFAULT_DATABASE, Namespaces
 from paimonlab.spark.session_options import check_no_branch
 from paimonlab.spark.types import spark_schema
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import format_type
 
 if TYPE_CHECKING:
     from paimonlab.catalog import Catalog

@@ -31,7 +31,7 @@ from paimonlab.spark.relation_schema import relation_schema
 from paimonlab.spark.scan import Abilities
 from paimonlab.spark.session_options import SessionOptions, options_of
 from paimonlab.spark.time_travel import TRAVEL_OPTIONS
-from paimonlab.spec.options import check_supported
+from paimonlab.spec.options.table_options import check_supported
 from paimonlab.table.scan import Scan
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pyspark.sql import types as st
 from paimonlab.spark.file_shape import parts
 from paimonlab.spark.quoting import quoted
 from paimonlab.spark.types import CHAR_VARCHAR_KEY, to_spark
-from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
 
 
 def relation_schema(fields: Iterable[DataField]) -> st.StructType:

@@ -17,8 +17,8 @@ from paimonlab.scan.plan import Plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.file_shape import FileShape, file_shape, too_precise
 from paimonlab.spark.masks import MASK_COLUMN
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.predicate import AlwaysTrue, Predicate, bind
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind
 from paimonlab.table.scan import Scan
 
 _KEPT_PLANS = 16

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.bridge import Bridge
-from paimonlab.spec.change_kinds import SetOption
-from paimonlab.spec.option_changes import set_option
-from paimonlab.spec.options import check_known, find_option
+from paimonlab.spec.options.table_options import check_known, find_option
+from paimonlab.spec.schema.change_kinds import SetOption
+from paimonlab.spec.schema.option_changes import set_option
 
 if TYPE_CHECKING:
-    from paimonlab.spec.schema import TableSchema
+    from paimonlab.spec.schema.definition import TableSchema
     from paimonlab.table.table import Table
 
 PREFIX = "spark.paimon."

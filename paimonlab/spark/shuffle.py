@@ -12,7 +12,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spark.bucket_expression import bucket_of, has_expression
 from paimonlab.spark.executor_write import BUCKET_COLUMN, add_buckets
 from paimonlab.spark.quoting import quoted
-from paimonlab.spec.bucket import BucketFunction
+from paimonlab.spec.buckets.bucket import BucketFunction
 
 if TYPE_CHECKING:
     from paimonlab.spark.bridge import Bridge

@@ -13,7 +13,7 @@ from paimonlab.commit.scope import OverwriteScope, is_char
 from paimonlab.table.overwriting import partition_values
 
 if TYPE_CHECKING:
-    from paimonlab.spec.types import DataType
+    from paimonlab.spec.types.data_types import DataType
     from paimonlab.table.table import Table
 
 
@@ -22,7 +22,7 @@ def bare(value: Any, data_type: DataType) -> Any:
 
     Examples
     --------
-    >>> from paimonlab.spec.type_text import parse_type
+    >>> from paimonlab.spec.types.text import parse_type
     >>> bare("de  ", parse_type("CHAR(4)")), bare("de  ", parse_type("STRING"))
     ('de', 'de  ')
     """

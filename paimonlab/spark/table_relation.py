@@ -22,7 +22,7 @@ from paimonlab.storage import ReadOnlyFileIO
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from paimonlab.spec.schema import TableSchema
+    from paimonlab.spec.schema.definition import TableSchema
     from paimonlab.table.table import Table
 
 _PRIMARY_KEY = "primary-key"

@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from pyspark.sql import types as st
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.types import (
+from paimonlab.spec.types.data_types import (
     MAX_LENGTH,
     ArrayType,
     AtomicType,

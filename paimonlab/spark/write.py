@@ -26,8 +26,8 @@ from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.shuffle import shuffled
 from paimonlab.spark.spellings import scope_with
-from paimonlab.spec.bucket_mode import BucketMode
-from paimonlab.spec.options import check_known, check_supported
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.options.table_options import check_known, check_supported
 from paimonlab.table.table import Table
 from paimonlab.write.write_plan import WritePlan
 

@@ -8,8 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import ArrayType, AtomicType, DataType, MapType, RowType, TypeRoot
+from paimonlab.spec.types.data_types import (
+    ArrayType,
+    AtomicType,
+    DataType,
+    MapType,
+    RowType,
+    TypeRoot,
+)
+from paimonlab.spec.types.text import format_type
 
 PRIMARY_KEY = "primary-key"
 """What key columns have for a function: all rows agree."""

@@ -10,8 +10,8 @@ from typing import Self
 
 import msgspec
 
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 
 _VERSION = 3
 

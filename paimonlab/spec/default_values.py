@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from paimonlab.errors import SchemaError
 from paimonlab.spec.literals import place
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.text import format_type
 
 _WRITTEN_AS_TEXT = (TypeRoot.BINARY, TypeRoot.VARBINARY, TypeRoot.VARIANT)
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spec.murmur import hash_bytes
-from paimonlab.spec.options import option_field
+from paimonlab.spec.binary_row.murmur import hash_bytes
+from paimonlab.spec.options.table_options import option_field
 
 _OPTION = "data-file.external-paths"
 _WEIGHTS = f"{_OPTION}.weights"

@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.arrow_types import timestamp_unit
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.arrow import timestamp_unit
+from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.text import format_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def place(value: object, data_type: DataType, *, zone: dt.tzinfo | None = None) 
     Returns
     -------
     Exactly | Between
-        In the physical form of `paimonlab.spec.predicate.Literal`.
+        In the physical form of `paimonlab.spec.predicates.predicate.Literal`.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def place(value: object, data_type: DataType, *, zone: dt.tzinfo | None = None) 
 
     Examples
     --------
-    >>> from paimonlab.spec.type_text import parse_type
+    >>> from paimonlab.spec.types.text import parse_type
     >>> place(1.5, parse_type("TINYINT")), place(300, parse_type("TINYINT"))
     (Between(below=1, above=2), Between(below=127, above=None))
     >>> place("2024-02-29", parse_type("DATE"))

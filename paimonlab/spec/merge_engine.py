@@ -15,9 +15,9 @@ from typing import Self
 
 from paimonlab.errors import SchemaError, UnsupportedError, close_matches
 from paimonlab.spec.aggregate import PRIMARY_KEY, Aggregate, check_aggregate
-from paimonlab.spec.options import Options, option_field
+from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.data_types import DataField
 
 _PARTIAL_REFUSAL = (
     "merge-engine 'partial-update' takes none without 'ignore-delete', "

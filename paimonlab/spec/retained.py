@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.options import Options, option_field
+from paimonlab.spec.options.table_options import Options, option_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.options import Options, option_field
+from paimonlab.spec.options.table_options import Options, option_field
 
 _COMPACTION_PRODUCERS = frozenset({"lookup", "full-compaction"})
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.spec.java_text import decode_utf8
-from paimonlab.spec.types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
 
 _DAY_SECONDS = 86_400
 _UNITS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -42,7 +42,7 @@ def internal_texts(values: pa.Array, data_type: DataType) -> list[str | None]:
 
     Examples
     --------
-    >>> from paimonlab.spec.type_text import parse_type
+    >>> from paimonlab.spec.types.text import parse_type
     >>> internal_texts(pa.array([1.0, 1e10, None]), parse_type("DOUBLE"))
     ['1.0', '1.0E10', None]
     """

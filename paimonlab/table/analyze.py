@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 
 from paimonlab.errors import ColumnNotFoundError, UnsupportedError
 from paimonlab.interrupts import interrupts_held_back
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.statistics import ColumnStatistics, Statistics
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.statistics.table import ColumnStatistics, Statistics
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 from paimonlab.spec.value_text import display_texts
 from paimonlab.table.scan import Scan
 

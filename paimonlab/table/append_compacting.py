@@ -32,8 +32,8 @@ from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.errors import FilesConflictError, SnapshotExpiredError, UnsupportedError
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.row_tracking import (
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.schema.row_tracking import (
     RowTrackingOptions,
     with_stored_tracking,
     with_tracking,

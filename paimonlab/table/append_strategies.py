@@ -31,7 +31,7 @@ from paimonlab.compact.universal import UniversalOptions
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.read.splits import read_split
 from paimonlab.scan.options import ScanOptions
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from paimonlab.table.append_compacting import AppendStrategy
 from paimonlab.table.parts import TableParts
 

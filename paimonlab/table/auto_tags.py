@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.spec.tag_periods import TagPeriods, TagPoint, due_tags
 

@@ -8,7 +8,7 @@ from paimonlab.metadata.branches import BranchManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.spec.identifier import MAIN_BRANCH
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

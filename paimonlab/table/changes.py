@@ -15,8 +15,8 @@ from paimonlab.scan.change_splits import ChangeRequest, ChangeSplit, moves_keys
 from paimonlab.scan.changes import ChangeKind, file_changes
 from paimonlab.scan.differences import state_changes
 from paimonlab.scan.options import ScanOptions
-from paimonlab.spec.predicate import Predicate
-from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.table.incremental import ChangeRange
 
 if TYPE_CHECKING:

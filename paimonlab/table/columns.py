@@ -14,11 +14,11 @@ from paimonlab.read.row_groups import group_splits, read_row_group
 from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.fields import ROW_ID
-from paimonlab.spec.options import Options, parse_list
-from paimonlab.spec.predicate import Predicate
-from paimonlab.spec.row_tracking import RowTrackingOptions, with_tracking
+from paimonlab.spec.options.table_options import Options, parse_list
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.schema.row_tracking import RowTrackingOptions, with_tracking
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.types.system_fields import ROW_ID
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.parts import TableParts

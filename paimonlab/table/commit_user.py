@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 from paimonlab.table.parts import TableParts
 
 

@@ -18,9 +18,9 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.metadata.partition_stats import partition_columns
-from paimonlab.spec.bucket_mode import BucketMode
-from paimonlab.spec.options import check_supported
-from paimonlab.spec.predicate import Predicate, columns, evaluate
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.options.table_options import check_supported
+from paimonlab.spec.predicates.predicate import Predicate, columns, evaluate
 from paimonlab.table.append_compacting import AppendRequest, compact_appends
 from paimonlab.table.append_strategies import append_strategy
 from paimonlab.table.compact_result import CompactResult

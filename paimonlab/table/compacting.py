@@ -32,7 +32,7 @@ from paimonlab.errors import (
 )
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.bucket_memory import BucketKey, of_buckets
 from paimonlab.table.commit_user import new_user

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paimonlab.errors import ColumnNotFoundError
-from paimonlab.spec.options import Options
-from paimonlab.spec.predicate import Predicate, bind, columns
-from paimonlab.spec.row_tracking import TRACKING_COLUMNS, RowTrackingOptions, with_tracking
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import DataField
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.predicates.predicate import Predicate, bind, columns
+from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS, RowTrackingOptions, with_tracking
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.data_types import DataField
 
 
 def resolved(
@@ -82,7 +82,7 @@ def bound(
         return None
     if isinstance(where, str):
         # sqlglot takes 0.1 s to import, and most reads have no SQL text.
-        from paimonlab.spec.predicate_sql import parse_predicate  # noqa: PLC0415
+        from paimonlab.spec.predicates.sql import parse_predicate  # noqa: PLC0415
 
         where = parse_predicate(where)
     return bind(where, fields, table)

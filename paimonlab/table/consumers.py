@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from paimonlab.metadata.consumers import ConsumerManager
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

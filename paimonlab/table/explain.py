@@ -8,8 +8,8 @@ from html import escape
 
 from paimonlab.scan.plan import Plan
 from paimonlab.secrets import without_secret_values
-from paimonlab.spec.predicate import Predicate
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.visible_text import visible
 
 

@@ -33,11 +33,11 @@ from paimonlab.metadata.layout import CONSUMER_PREFIX
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.live_files import live_entries, manifests_of
 from paimonlab.scan.options import ScanOptions
-from paimonlab.spec.data_file import FileSource
-from paimonlab.spec.options import option_field
-from paimonlab.spec.partition import POSTPONE_BUCKET
+from paimonlab.spec.manifests.data_file import FileSource
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import CommitKind, Snapshot
-from paimonlab.spec.stats_mode import StatsKind, StatsOptions
+from paimonlab.spec.statistics.mode import StatsKind, StatsOptions
 from paimonlab.table.orphan_cleaning import remove_orphan_files
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.texts import partition_text

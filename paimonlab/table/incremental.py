@@ -17,7 +17,7 @@ from paimonlab.errors import (
     TagNotFoundError,
 )
 from paimonlab.scan.changes import ChangeKind
-from paimonlab.spec.options import Options, option_field
+from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.auto_tags import AutoTagOptions
 from paimonlab.table.parts import TableParts

@@ -25,9 +25,9 @@ from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import Options
-from paimonlab.spec.row_tracking import RowTrackingOptions
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_verb import kept

@@ -15,8 +15,8 @@ import pyarrow as pa
 from paimonlab.commit.read_set import Mask
 from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.pruning import matches_keys, matches_partitions, matches_values
-from paimonlab.spec.options import option_field
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.parts import TableParts
 
 _SERIALIZABLE = "serializable"

@@ -21,7 +21,7 @@ from paimonlab.read.splits import read_splits
 from paimonlab.scan.live_files import index_files_of
 from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.binary_row import hash_codes
+from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.parts import TableParts
 from paimonlab.write.hash_indexes import HashIndexFiles

@@ -19,7 +19,7 @@ from paimonlab.errors import (
     SnapshotExpiredError,
 )
 from paimonlab.scan.options import ScanOptions
-from paimonlab.spec.bucket_mode import BucketMode
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.append_compacting import AppendRequest, Written, compact_appends

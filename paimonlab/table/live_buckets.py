@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.datafile.writer import FileTarget
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.scan.live_files import in_real_buckets, index_files_of, live_entries
-from paimonlab.spec.data_file import DataFileMeta, FileSource
-from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.data_file import DataFileMeta, FileSource
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import safe_join
 from paimonlab.table.bucket_memory import BucketKey

@@ -13,9 +13,9 @@ from paimonlab.read.lookups import newest_rows
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.conditions import Conditions
-from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.merge_engine import MergeEngine
-from paimonlab.spec.predicate import Predicate, bind, col
+from paimonlab.spec.predicates.predicate import Predicate, bind, col
+from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.table.planned_files import PlannedFiles
 from paimonlab.table.scan import Scan
 from paimonlab.write.conversion import convert

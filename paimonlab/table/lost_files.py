@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.maintenance.retention import ExpireOptions
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.manifest import ManifestEntry
+from paimonlab.spec.manifests.manifest import ManifestEntry
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.commit_user import new_user
 

@@ -12,7 +12,7 @@ from paimonlab.maintenance.orphans import OrphanFiles
 from paimonlab.maintenance.partition_expiry import PartitionExpireOptions, PartitionExpiry
 from paimonlab.maintenance.rollback import Rollback, plan, roll_back
 from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
-from paimonlab.spec.options import check_supported
+from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.analyze import analyze
 from paimonlab.table.commit_user import new_user

@@ -15,8 +15,8 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError, SchemaError, UnsupportedError
-from paimonlab.spec.options import option_field, parse_list
-from paimonlab.spec.partition import partition_paths
+from paimonlab.spec.options.table_options import option_field, parse_list
+from paimonlab.spec.partitions.folders import partition_paths
 from paimonlab.storage import safe_join
 from paimonlab.table.overwriting import partition_values
 from paimonlab.table.parts import TableParts

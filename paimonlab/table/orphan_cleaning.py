@@ -21,7 +21,7 @@ from paimonlab.maintenance.stored_files import StoredOptions
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.external_paths import ExternalPathOptions
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 
 if TYPE_CHECKING:
     from paimonlab.table.parts import TableParts

@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import DataError, SchemaError, UnsupportedError
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.bucket_mode import BucketMode
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.options import option_field
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.spec.types import with_nullable
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.isolation import rows_of_interest

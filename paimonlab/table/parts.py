@@ -24,8 +24,8 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.merge_engine import MergeEngine
-from paimonlab.spec.options import Options
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import FileIO
 from paimonlab.storage.recent import Recent
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from paimonlab.compact.compaction import CompactPlan
     from paimonlab.maintenance.table_history import TableHistory
     from paimonlab.read.read_plan import ReadPlan
-    from paimonlab.spec.predicate import Predicate
+    from paimonlab.spec.predicates.predicate import Predicate
     from paimonlab.table.bucket_memory import BucketMemory
     from paimonlab.table.planned_files import PlanCache
     from paimonlab.table.sequence_memory import SequenceMemory
@@ -239,8 +239,8 @@ class TableParts:
         from paimonlab.formats.data_output import DataFormats
         from paimonlab.formats.file_index.options import FileIndexOptions
         from paimonlab.spec.external_paths import ExternalPathOptions
-        from paimonlab.spec.partition import PartitionOptions
-        from paimonlab.spec.stats_mode import StatsOptions
+        from paimonlab.spec.partitions.folders import PartitionOptions
+        from paimonlab.spec.statistics.mode import StatsOptions
         from paimonlab.write.key_hashes import DynamicBucketOptions
         from paimonlab.write.write_plan import WriteOptions, WritePlan
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.predicate import ColumnStats, may_match_stats
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.predicates.predicate import ColumnStats, may_match_stats
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.storage.recent import Recent
 
 

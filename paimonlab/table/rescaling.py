@@ -25,11 +25,11 @@ from paimonlab.compact.unreported import tells_by_compaction, unreported_files
 from paimonlab.errors import FilesConflictError, PostCommitError, SchemaError, UnsupportedError
 from paimonlab.maintenance.deletion import Progress
 from paimonlab.scan.options import ScanOptions
-from paimonlab.spec.bucket_mode import BucketMode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.schema_change import SetOption, apply_changes
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.schema.changes import SetOption, apply_changes
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.table_schema import TableSchema
 from paimonlab.table.bucket_memory import BucketKey, of_buckets
 from paimonlab.table.compact_result import FileTotals
 from paimonlab.table.compact_verb import kept

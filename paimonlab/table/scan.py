@@ -15,8 +15,8 @@ from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.reading_progress import Progress
 from paimonlab.read.splits import count_rows, limited, read_splits
 from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest, plan
-from paimonlab.spec.predicate import Predicate
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changes import Changes
 from paimonlab.table.explain import Explain, explain

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError, UnsupportedError
 from paimonlab.secrets import hides_secrets
-from paimonlab.spec.options import check_known, check_supported
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.options.table_options import check_known, check_supported
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.types import with_nullable
+from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.changes import Changes
 from paimonlab.table.conditions import resolved

@@ -16,9 +16,9 @@ from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.identifier import Identifier
-from paimonlab.spec.options import check_supported
-from paimonlab.spec.predicate import Predicate
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.options.table_options import check_supported
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.branches import Branches, BranchOptions
 from paimonlab.table.commit_user import new_user
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from paimonlab.maintenance.fsck.check import Progress
     from paimonlab.maintenance.fsck.report import FsckReport
     from paimonlab.spec.commit_message import CommitMessage
-    from paimonlab.spec.statistics import Statistics
+    from paimonlab.spec.statistics.table import Statistics
     from paimonlab.table.changes import Changes
     from paimonlab.table.compact_result import CompactResult
     from paimonlab.table.consumers import Consumers

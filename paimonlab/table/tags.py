@@ -12,7 +12,7 @@ import msgspec
 
 from paimonlab.errors import SnapshotNotFoundError
 from paimonlab.maintenance.tag_deletion import TagDeletion, delete_tag, expired_tags
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import join
 from paimonlab.table.auto_tags import AutoTagOptions, batch_name, new_tags, surplus

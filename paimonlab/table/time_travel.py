@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
-from paimonlab.spec.options import OPTION_KEY, Options, option_field
+from paimonlab.spec.options.table_options import OPTION_KEY, Options, option_field
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
 
 if TYPE_CHECKING:

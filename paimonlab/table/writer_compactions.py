@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from paimonlab.compact.bucket_files import BucketFiles
-from paimonlab.spec.bucket_mode import BucketMode
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.live_buckets import bucket_of, buckets_of
 from paimonlab.table.parts import TableParts

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec.structs import replace
 
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.write.compactions import BucketKey
 
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.spec.binary_row import encode
-from paimonlab.spec.bucket import bucket_ids
-from paimonlab.spec.data_file import EMPTY_ROW
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.buckets.bucket import bucket_ids
+from paimonlab.spec.manifests.data_file import EMPTY_ROW
+from paimonlab.spec.schema.definition import TableSchema
 
 UNAWARE_BUCKET = 0
 """Bucket of all rows of an append table without buckets."""

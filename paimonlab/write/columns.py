@@ -23,8 +23,8 @@ import pyarrow.compute as pc
 from paimonlab.errors import ColumnNotFoundError, DataError, UnsupportedError
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.fields import ROW_ID
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.system_fields import ROW_ID
 from paimonlab.write.frames import batches_of
 from paimonlab.write.rows import align
 

@@ -26,9 +26,9 @@ from paimonlab.compact.strategy import PickMemory
 from paimonlab.compact.units import CompactIncrement
 from paimonlab.errors import CorruptDataError, SnapshotExpiredError
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.index_manifest import IndexManifestEntry
-from paimonlab.spec.options import option_field
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
+from paimonlab.spec.options.table_options import option_field
 from paimonlab.storage import FileIO
 
 logger = logging.getLogger(__name__)

@@ -13,9 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import DataError, UnsupportedError
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import (
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import (
     MAX_LENGTH,
     ArrayType,
     AtomicType,
@@ -25,6 +24,7 @@ from paimonlab.spec.types import (
     RowType,
     TypeRoot,
 )
+from paimonlab.spec.types.text import format_type
 
 _INTEGERS = frozenset({TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT})
 _FLOATS = frozenset({TypeRoot.FLOAT, TypeRoot.DOUBLE})

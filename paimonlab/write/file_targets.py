@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from paimonlab.datafile.layout import file_columns
 from paimonlab.datafile.writer import FileNames, FileTarget
-from paimonlab.spec.data_file import FileSource
+from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.storage import safe_join
 from paimonlab.write.write_plan import WritePlan
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from paimonlab.errors import DataError
-from paimonlab.spec.binary_row import decode
+from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.external_paths import folder_of
-from paimonlab.spec.partition import bucket_path, partition_paths
+from paimonlab.spec.partitions.folders import bucket_path, partition_paths
 from paimonlab.storage import FileIO, safe_join
 from paimonlab.write.write_plan import WritePlan
 

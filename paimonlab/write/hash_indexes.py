@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
-from paimonlab.spec.hash_index import decode_hashes, encode_hashes
-from paimonlab.spec.index_manifest import HASH, IndexManifestEntry
+from paimonlab.spec.manifests.hash_index import decode_hashes, encode_hashes
+from paimonlab.spec.manifests.index_manifest import HASH, IndexManifestEntry
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO, safe_join
 from paimonlab.storage.forks import UniqueNames
 from paimonlab.storage.new_files import create_file

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paimonlab.errors import DataError
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 
 _MOST_BUCKETS = 32767
 

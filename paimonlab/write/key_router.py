@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import DataError, UnsupportedError
-from paimonlab.spec.binary_row import decode, encode
-from paimonlab.spec.fields import VALUE_KIND
+from paimonlab.spec.binary_row.rows import decode, encode
 from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.types.system_fields import VALUE_KIND
 from paimonlab.write.buckets import Group, grouped, partition_codes
 from paimonlab.write.routing import BucketIndexes
 from paimonlab.write.write_plan import WritePlan

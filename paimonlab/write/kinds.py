@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.errors import DataError
-from paimonlab.spec.fields import VALUE_KIND
 from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.types.system_fields import VALUE_KIND
 from paimonlab.write.write_plan import WritePlan
 
 

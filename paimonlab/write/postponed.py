@@ -19,8 +19,8 @@ import pyarrow as pa
 from paimonlab.datafile.writer import FileNames, FileTarget
 from paimonlab.errors import UnsupportedError
 from paimonlab.formats.data_output import DataFormat
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.stats_mode import StatsMode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.statistics.mode import StatsMode
 from paimonlab.write.file_targets import data_target
 from paimonlab.write.runs import physical
 from paimonlab.write.write_plan import WritePlan

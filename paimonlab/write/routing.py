@@ -12,10 +12,10 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.spec.binary_row import hash_codes
-from paimonlab.spec.index_manifest import IndexManifestEntry
-from paimonlab.spec.murmur import hash_words
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.binary_row.murmur import hash_words
+from paimonlab.spec.binary_row.rows import hash_codes
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.write.buckets import Group, grouped, groups, partition_codes, positions_of
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_hashes import DynamicBucketOptions, Hashes, KeyHashes

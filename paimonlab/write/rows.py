@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import ColumnNotFoundError, DataError, UnsupportedError
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.fields import VALUE_KIND
 from paimonlab.spec.row_kind import SYMBOLS, RowKind
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.system_fields import VALUE_KIND
+from paimonlab.spec.types.text import format_type
 from paimonlab.write.conversion import convert
 
 KIND_FIELD = pa.field(VALUE_KIND, pa.int8(), nullable=False)

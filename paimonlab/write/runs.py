@@ -16,9 +16,9 @@ from paimonlab.merge.deduplicate import newest, oldest
 from paimonlab.merge.engines import merge
 from paimonlab.merge.groups import Members, by_age
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
 from paimonlab.spec.merge_engine import EngineKind
 from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
 from paimonlab.write.write_plan import WritePlan
 
 

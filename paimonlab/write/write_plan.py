@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.formats.file_index.options import FileIndexOptions
-from paimonlab.spec.bucket_mode import BucketMode, bucket_mode
+from paimonlab.spec.buckets.mode import BucketMode, bucket_mode
 from paimonlab.spec.external_paths import ExternalFolders
 from paimonlab.spec.merge_engine import MergeEngine
-from paimonlab.spec.options import option_field
-from paimonlab.spec.partition import PartitionOptions
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.stats_mode import StatsOptions
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.partitions.folders import PartitionOptions
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.statistics.mode import StatsOptions
 from paimonlab.write.key_hashes import DynamicBucketOptions
 
 _TARGET_WITH_KEY_BYTES = 128 << 20

@@ -18,10 +18,10 @@ import pyarrow as pa
 
 from paimonlab.datafile.writer import DataFileWriter, FileTarget
 from paimonlab.errors import DataError, UnsupportedError
-from paimonlab.spec.bucket_mode import BucketMode
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import VALUE_KIND
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.types.system_fields import VALUE_KIND
 from paimonlab.storage import FileIO
 from paimonlab.storage.forks import Home
 from paimonlab.write.buckets import Group

@@ -11,7 +11,7 @@ import pytest
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import FilesConflictError, PostCommitError
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.snapshot import Snapshot
 from tests.small_tables import SmallTable, row
 

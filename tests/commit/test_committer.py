@@ -16,10 +16,10 @@ from paimonlab.errors import (
     SnapshotConflictError,
     TableNotFoundError,
 )
-from paimonlab.spec.binary_row import encode, encode_one
+from paimonlab.spec.binary_row.rows import encode, encode_one
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from tests.small_tables import SmallTable, text_row
 
 WHOLE = OverwriteScope.whole_table()

@@ -13,15 +13,15 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import FilesConflictError, PostCommitError, UnsupportedError
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import EMPTY_ROW
-from paimonlab.spec.index_manifest import (
+from paimonlab.spec.manifests.data_file import EMPTY_ROW
+from paimonlab.spec.manifests.index_manifest import (
     DELETION_VECTORS,
     HASH,
     DeletionVectorRange,
     IndexManifestEntry,
 )
 from paimonlab.spec.snapshot import CommitKind, Snapshot
-from paimonlab.spec.statistics import ColumnStatistics, Statistics
+from paimonlab.spec.statistics.table import ColumnStatistics, Statistics
 from tests.small_tables import SmallTable, data_file, text_row
 
 BUCKETED = CommitOptions(buckets=1)

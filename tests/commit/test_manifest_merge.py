@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from paimonlab.commit.manifest_merge import Full, MergeOptions, plan_merge
-from paimonlab.spec.manifest import ManifestFileMeta
+from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from tests.support import cases
 
 OPTIONS = MergeOptions(merge_min_count=3)

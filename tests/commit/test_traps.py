@@ -11,13 +11,13 @@ import pytest
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import CommitOutcomeUnknownError, FilesConflictError
-from paimonlab.formats import manifest_avro
-from paimonlab.formats.index_manifest_avro import read_index_manifest, write_index_manifest
-from paimonlab.formats.manifest_records import ENTRY, INDEX_ENTRY, LIST_ENTRY
+from paimonlab.formats.manifests import manifest as manifest_avro
+from paimonlab.formats.manifests.index_manifest import read_index_manifest, write_index_manifest
+from paimonlab.formats.manifests.records import ENTRY, INDEX_ENTRY, LIST_ENTRY
 from paimonlab.scan.entries import identities
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.data_file import EMPTY_ROW
-from paimonlab.spec.index_manifest import DELETION_VECTORS, IndexManifestEntry
+from paimonlab.spec.manifests.data_file import EMPTY_ROW
+from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from tests.commit.test_kinds import User, index, index_names
 from tests.small_tables import SmallTable, data_file, drawn_entries, entry, text_row

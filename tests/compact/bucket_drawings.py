@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paimonlab.compact.levels import LevelSortedRun, level_runs
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 
 
 def drawn_runs(drawing: str) -> tuple[LevelSortedRun, ...]:

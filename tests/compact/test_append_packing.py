@@ -14,8 +14,8 @@ from paimonlab.compact.append_packing import (
     pick_bucket,
     pick_neighbours,
 )
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import Options
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import Options
 from tests.small_tables import data_file
 from tests.support import cases
 

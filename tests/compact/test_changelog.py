@@ -9,11 +9,11 @@ import pytest
 from paimonlab.compact.changelog import ChangelogOptions, changelog, differing
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.upgrading import UpgradeKind, upgrade_kind
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import Options
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from tests.support import draw, rows
 
 VALUE = DataField(1, "value", parse_type("STRING"))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from paimonlab.compact.levels import highest_level, level_count, level_runs
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 
 
 def file(

@@ -13,10 +13,10 @@ from paimonlab.compact.external_sort import RowSource, sorted_rows
 from paimonlab.compact.order_words import ordered_bytes, ordered_words
 from paimonlab.compact.row_order import OrderType, RowOrder
 from paimonlab.errors import ColumnNotFoundError, SchemaError
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.schema import Schema, new_table_schema
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.schema.definition import Schema, new_table_schema
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 
 VALUES: list[tuple[str, list[Any]]] = [
     ("BOOLEAN", [None, False, True]),

@@ -8,7 +8,7 @@ from paimonlab.compact.simulator import Flush, Replay, SimulatorOptions, merged_
 from paimonlab.compact.simulator import simulated_file as file
 from paimonlab.compact.tasks import Rewrite
 from paimonlab.compact.units import PickReason
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 
 
 def hour(options: dict[str, str], rows: int = 100, keys: int = 1000) -> Replay:

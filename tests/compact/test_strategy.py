@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from paimonlab.compact.strategy import LevelOptions, PickMemory, StrategyOptions, next_unit
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from tests.compact.bucket_drawings import drawn_runs
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

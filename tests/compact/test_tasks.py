@@ -7,10 +7,10 @@ import pytest
 
 from paimonlab.compact.tasks import Rewrite, Step, TaskOptions, Upgrade, drops_deletes, steps
 from paimonlab.compact.units import CompactUnit
-from paimonlab.spec.binary_row import encode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import Options
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.types.text import parse_type
 from tests.compact.bucket_drawings import drawn_runs
 from tests.support import cases
 

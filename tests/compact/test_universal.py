@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from paimonlab.compact.universal import PickOptions, pick, pick_full, pick_level_0
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from tests.compact.bucket_drawings import drawn_runs
 from tests.support import cases
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 import paimonlab as pl
-from paimonlab.spec.statistics import ColumnStatistics, Statistics
+from paimonlab.spec.statistics.table import ColumnStatistics, Statistics
 from paimonlab.table.table import Table
 from tests.golden import golden
 

@@ -18,9 +18,9 @@ import pytest
 
 from paimonlab.datafile.casts import atomic_cast
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import AtomicType, TypeRoot
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import AtomicType, TypeRoot
+from paimonlab.spec.types.text import parse_type
 
 _CASES = [
     json.loads(line)

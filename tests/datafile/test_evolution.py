@@ -7,10 +7,10 @@ import pytest
 
 from paimonlab.datafile.evolution import Evolution, converter
 from paimonlab.errors import DataError, UnsupportedError
-from paimonlab.spec.arrow_types import arrow_schema, to_arrow
-from paimonlab.spec.predicate import bind, col
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import ArrayType, DataField, DataType, MapType, RowType
+from paimonlab.spec.predicates.predicate import bind, col
+from paimonlab.spec.types.arrow import arrow_schema, to_arrow
+from paimonlab.spec.types.data_types import ArrayType, DataField, DataType, MapType, RowType
+from paimonlab.spec.types.text import parse_type
 
 TEXT = parse_type("STRING")
 INT = parse_type("INT")

@@ -10,11 +10,11 @@ from msgspec import structs
 
 from paimonlab.datafile.reader import DataFile
 from paimonlab.errors import CorruptDataError, UnsupportedError
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.predicate import bind, col
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import bind, col
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from paimonlab.storage.local import LocalFileIO
 
 FIELDS = (DataField(0, "a", parse_type("INT")), DataField(1, "b", parse_type("STRING")))

@@ -6,7 +6,7 @@ import numpy as np
 
 from paimonlab.datafile.vector_upkeep import VectorChanges, changed_vectors
 from paimonlab.formats.deletion_vectors import DeletionVector
-from paimonlab.spec.index_manifest import (
+from paimonlab.spec.manifests.index_manifest import (
     DELETION_VECTORS,
     DeletionVectorRange,
     IndexManifestEntry,

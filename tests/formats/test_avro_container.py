@@ -8,9 +8,9 @@ import fastavro
 import pytest
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
-from paimonlab.formats import avro_container
-from paimonlab.formats.avro_container import read_table, write_records
-from paimonlab.formats.manifest_avro import read_entries, read_manifest_list
+from paimonlab.formats.avro import container as avro_container
+from paimonlab.formats.avro.container import read_table, write_records
+from paimonlab.formats.manifests.manifest import read_entries, read_manifest_list
 from tests.golden import golden
 
 SCHEMA = {

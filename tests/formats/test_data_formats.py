@@ -19,11 +19,11 @@ import pytest
 from paimonlab.errors import CorruptDataError, PaimonError, SchemaError, UnsupportedError
 from paimonlab.formats.data_format import format_of, open_input
 from paimonlab.formats.data_output import DataFormats
-from paimonlab.formats.orc_tail import Source, read_tail
-from paimonlab.spec.arrow_types import arrow_schema, to_arrow
-from paimonlab.spec.options import Options
-from paimonlab.spec.predicate import bind, col
-from paimonlab.spec.types import DataField
+from paimonlab.formats.orc.tail import Source, read_tail
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.predicates.predicate import bind, col
+from paimonlab.spec.types.arrow import arrow_schema, to_arrow
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import LocalFileIO
 from tests.formats.test_parquet import fields_of, random_table
 from tests.golden import RELEASES, golden

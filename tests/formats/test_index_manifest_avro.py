@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from paimonlab.errors import CorruptMetadataError
-from paimonlab.formats.index_manifest_avro import read_index_manifest, write_index_manifest
-from paimonlab.formats.manifest_avro import write_entries
-from paimonlab.spec.index_manifest import (
+from paimonlab.formats.manifests.index_manifest import read_index_manifest, write_index_manifest
+from paimonlab.formats.manifests.manifest import write_entries
+from paimonlab.spec.manifests.index_manifest import (
     DELETION_VECTORS,
     HASH,
     GlobalIndexRange,

@@ -12,16 +12,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from paimonlab.errors import CorruptMetadataError, PaimonError, UnsupportedError
-from paimonlab.formats.entry_rows import entries_to_table, table_to_entries
-from paimonlab.formats.manifest_avro import (
+from paimonlab.formats.manifests.entry_rows import entries_to_table, table_to_entries
+from paimonlab.formats.manifests.manifest import (
     read_entries,
     read_manifest_list,
     read_many_entries,
     write_entries,
     write_manifest_list,
 )
-from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta, SimpleStats
-from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestEntry, ManifestFileMeta
+from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, SimpleStats
+from paimonlab.spec.manifests.manifest import (
+    ENTRY_SCHEMA,
+    FileKind,
+    ManifestEntry,
+    ManifestFileMeta,
+)
 from tests.golden import RELEASES, golden
 
 ARCHIVES = [*RELEASES, "java-0.9"]

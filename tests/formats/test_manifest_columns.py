@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from paimonlab.errors import CorruptMetadataError
-from paimonlab.formats.manifest_avro import read_entries, read_manifest_list
-from paimonlab.spec.manifest import ENTRY_SCHEMA
+from paimonlab.formats.manifests.manifest import read_entries, read_manifest_list
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from tests.golden import golden
 
 

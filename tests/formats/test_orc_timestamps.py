@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.formats.orc_tail import Source, check_stripe, read_tail
-from paimonlab.formats.orc_timestamps import read_timestamps
+from paimonlab.formats.orc.tail import Source, check_stripe, read_tail
+from paimonlab.formats.orc.timestamps import read_timestamps
 from tests.formats.test_data_formats import read, write
 from tests.formats.test_parquet import fields_of
 

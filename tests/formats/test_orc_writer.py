@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from paimonlab.formats.orc_options import OrcOptions
-from paimonlab.formats.orc_writer import OrcWriter
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.formats.orc.options import OrcOptions
+from paimonlab.formats.orc.writer import OrcWriter
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from tests.fault_io import Fault, FaultFileIO
 from tests.small_tables import UNSYNCED
 

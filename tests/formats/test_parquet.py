@@ -13,22 +13,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from paimonlab.errors import CorruptDataError, UnsupportedError
-from paimonlab.formats.parquet import (
-    ParquetOptions,
-    ParquetWriter,
-    open_file,
-    read_batches,
-    read_table,
-)
-from paimonlab.formats.parquet_stats import row_group_stats
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.options import Options
-from paimonlab.spec.predicate import bind, col
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField, RowType
-from paimonlab.spec.variant_encode import parse_json
+from paimonlab.formats.data_format import open_input
+from paimonlab.formats.parquet.input import ParquetInput
+from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.statistics import row_group_stats
+from paimonlab.formats.parquet.writer import ParquetWriter
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.predicates.predicate import bind, col
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField, RowType
+from paimonlab.spec.types.text import parse_type
+from paimonlab.spec.variant.encode import parse_json
 from paimonlab.storage import LocalFileIO
+from tests.formats.parquet_files import read_batches, read_table
 from tests.golden import RELEASES, golden
 from tests.spec.random_columns import random_column
 from tests.spec.test_binary_row import ALL_TYPES, NESTED_TYPES
@@ -66,7 +64,7 @@ def test_values_of_all_types_come_back(
     table = random_table(fields, 300, rng)
     path, size = write(tmp_path / "f.parquet", table, fields)
 
-    read = read_table(FILE_IO, path, fields, expected_rows=300)
+    read = read_table(FILE_IO, path, fields)
 
     read.validate(full=True)
     assert size == Path(path).stat().st_size
@@ -83,8 +81,8 @@ def test_batches_hold_the_rows_of_the_table_in_order(
     path, _ = write(tmp_path / "f.parquet", table, fields, block_size_bytes=2_000)
     chosen = [fields[3], fields[0]]
 
-    batches = list(read_batches(FILE_IO, path, fields, batch_rows=64))
-    projected = list(read_batches(FILE_IO, path, chosen, batch_rows=10_000))
+    batches = read_batches(FILE_IO, path, fields, batch_rows=64)
+    projected = read_batches(FILE_IO, path, chosen, batch_rows=10_000)
 
     assert all(0 < batch.num_rows <= 64 for batch in batches)
     assert pa.Table.from_batches(batches).equals(table)
@@ -102,10 +100,10 @@ def test_small_batches_are_gathered_into_full_row_groups(
         writer.write(batch)
     writer.close()
 
-    with open_file(FILE_IO, str(tmp_path / "f.parquet")) as file:
+    with ParquetInput(FILE_IO, str(tmp_path / "f.parquet")) as file:
         assert [group.row_count for group in file.row_groups] == [131_072, 131_072, 37_856]
         assert [group.first_row for group in file.row_groups] == [0, 131_072, 262_144]
-        assert file.read(fields).equals(table)
+    assert read_table(FILE_IO, str(tmp_path / "f.parquet"), fields).equals(table)
 
 
 def test_no_rows_and_no_columns(tmp_path: Path) -> None:
@@ -116,8 +114,7 @@ def test_no_rows_and_no_columns(tmp_path: Path) -> None:
     some, _ = write(tmp_path / "three.parquet", three, fields)
 
     assert read_table(FILE_IO, nothing, fields).equals(empty)
-    assert list(read_batches(FILE_IO, nothing, fields, batch_rows=10)) == []
-    assert read_table(FILE_IO, some, []).num_rows == 3
+    assert read_batches(FILE_IO, nothing, fields, batch_rows=10) == []
     assert [b.num_rows for b in read_batches(FILE_IO, some, [], batch_rows=2)] == [2, 1]
 
 
@@ -127,11 +124,12 @@ def test_row_groups_are_pruned_by_their_statistics(tmp_path: Path) -> None:
     table = pa.table({"c0": range(rows), "c1": [f"v{k:05}" for k in range(rows)]})
     path, _ = write(tmp_path / "f.parquet", table, fields, block_size_bytes=20_000)
 
-    with open_file(FILE_IO, path) as file:
+    with ParquetInput(FILE_IO, path) as file:
         near = bind((col("c0") >= 2_500) & (col("c0") < 2_510), fields, "t")
         matching = file.matching_row_groups(near, fields)
         none = file.matching_row_groups(bind(col("c1") > "w", fields, "t"), fields)
-        read = file.read(fields, row_groups=[group.index for group in matching])
+        wanted = [group.index for group in matching]
+        read = pa.Table.from_batches(file.batches(fields, batch_rows=rows, row_groups=wanted))
         total = len(file.row_groups)
 
     assert none == ()
@@ -305,7 +303,7 @@ def test_a_cut_file_is_an_error_that_names_it(tmp_path: Path, rng: np.random.Gen
     for length in (0, 3, 12, size // 2, size - 9, size - 1):
         cut.write_bytes(data[:length])
         with pytest.raises(CorruptDataError, match=r"cut\.parquet: "):
-            list(read_batches(FILE_IO, str(cut), fields, batch_rows=100))
+            read_batches(FILE_IO, str(cut), fields, batch_rows=100)
 
 
 def test_a_missing_file_another_row_count_a_missing_column_and_another_type(
@@ -315,9 +313,9 @@ def test_a_missing_file_another_row_count_a_missing_column_and_another_type(
     path, _ = write(tmp_path / "f.parquet", pa.table({"c0": [2**40]}), fields)
 
     with pytest.raises(CorruptDataError, match="the file is missing"):
-        read_table(FILE_IO, str(tmp_path / "none.parquet"), fields)
+        open_input(FILE_IO, str(tmp_path / "none.parquet"))
     with pytest.raises(CorruptDataError, match="it has 1 rows, metadata says 2"):
-        read_table(FILE_IO, path, fields, expected_rows=2)
+        open_input(FILE_IO, path, expected_rows=2)
     with pytest.raises(CorruptDataError, match="column 'c1' is not in the file"):
         read_table(FILE_IO, path, fields_of("BIGINT", "INT"))
     with pytest.raises(CorruptDataError, match="column 'c0': "):
@@ -406,7 +404,7 @@ def json_fields(path: Path) -> tuple[DataField, ...]:
 
 
 def test_every_nested_type_has_ids_on_its_elements() -> None:
-    from paimonlab.formats.parquet_fields import file_schema  # noqa: PLC0415
+    from paimonlab.formats.parquet.fields import file_schema  # noqa: PLC0415
 
     row = RowType((DataField(9, "x", parse_type("ARRAY<MAP<INT, ARRAY<INT>>>")),))
     [field] = file_schema([DataField(7, "r", row)])
@@ -504,9 +502,9 @@ def test_shredded_variants_are_read_whole_and_in_part(
     expected = parse_json(texts)
 
     assert read_table(FILE_IO, path, fields)["v"].combine_chunks().equals(expected)
-    batches = list(read_batches(FILE_IO, path, fields[1:], batch_rows=700))
+    batches = read_batches(FILE_IO, path, fields[1:], batch_rows=700)
     assert pa.Table.from_batches(batches)["v"].combine_chunks().equals(expected)
-    with open_file(FILE_IO, path) as file:
+    with ParquetInput(FILE_IO, path) as file:
         where = bind(col("k") == 12_345, fields, "t")
         (group,) = file.matching_row_groups(where, fields)
         ranges = file.wanted_rows(group, where, fields, None)

@@ -13,15 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from paimonlab.errors import CorruptDataError
-from paimonlab.formats.parquet import ParquetInput, ParquetOptions, ParquetWriter
-from paimonlab.formats.parquet_cut import RowRanges, cut_ranges, ranges_of
-from paimonlab.formats.parquet_footers import shared_footers
-from paimonlab.formats.parquet_writer import PAGE_ROWS
-from paimonlab.formats.thrift_compact import DamagedThriftError, Kind, decode, encode
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.predicate import Predicate, bind, col, columns, evaluate
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.formats.parquet.cut import RowRanges, cut_ranges, ranges_of
+from paimonlab.formats.parquet.footers import shared_footers
+from paimonlab.formats.parquet.input import ParquetInput
+from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.thrift_compact import DamagedThriftError, Kind, decode, encode
+from paimonlab.formats.parquet.writer import PAGE_ROWS, ParquetWriter
+from paimonlab.spec.predicates.predicate import Predicate, bind, col, columns, evaluate
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from paimonlab.storage.local import LocalFileIO
 
 FILE_IO = LocalFileIO()

@@ -10,7 +10,7 @@ from typing import Any
 import fastavro
 import pytest
 
-from paimonlab.formats.manifest_avro import (
+from paimonlab.formats.manifests.manifest import (
     read_entries,
     read_manifest_list,
     write_entries,

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from paimonlab.formats.manifest_avro import read_entries
-from paimonlab.spec.binary_row import decode, encode
-from paimonlab.spec.data_file import EMPTY_ROW
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.types import DataField
+from paimonlab.formats.manifests.manifest import read_entries
+from paimonlab.spec.binary_row.rows import decode, encode
+from paimonlab.spec.manifests.data_file import EMPTY_ROW
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.data_types import DataField
 from tests.golden import RELEASES, golden
 from tests.golden.expected import Expected, cases, expected
 from tests.java_values import java_rows, normal_rows

@@ -16,9 +16,9 @@ from paimonlab.formats.deletion_vectors import (
     decode_deletion_vector,
     encode_deletion_vector,
 )
-from paimonlab.formats.index_manifest_avro import read_index_manifest
+from paimonlab.formats.manifests.index_manifest import read_index_manifest
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.index_manifest import DELETION_VECTORS
+from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.table import Table

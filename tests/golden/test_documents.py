@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot, Tag
 from tests.golden import RELEASES, ROOTS, golden
 

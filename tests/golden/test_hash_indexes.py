@@ -9,9 +9,9 @@ import pytest
 
 import paimonlab
 from paimonlab.read.splits import read_splits
-from paimonlab.spec.binary_row import hash_codes
-from paimonlab.spec.hash_index import decode_hashes, encode_hashes
-from paimonlab.spec.index_manifest import HASH
+from paimonlab.spec.binary_row.rows import hash_codes
+from paimonlab.spec.manifests.hash_index import decode_hashes, encode_hashes
+from paimonlab.spec.manifests.index_manifest import HASH
 from paimonlab.table.table import Table
 from tests.golden import RELEASES, golden
 

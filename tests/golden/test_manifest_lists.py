@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from paimonlab.formats.manifest_avro import read_manifest_list
+from paimonlab.formats.manifests.manifest import read_manifest_list
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestOptions, ManifestStore
-from paimonlab.spec.manifest import ManifestFileMeta
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.manifests.manifest import ManifestFileMeta
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.storage import LocalFileIO
 from tests.golden import RELEASES, golden
 

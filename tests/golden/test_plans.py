@@ -17,7 +17,7 @@ from paimonlab.metadata.tags import TagManager
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.plan import Plan, ScanRequest, plan
 from paimonlab.scan.sequences import restore_sequence_numbers
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import LocalFileIO
 from tests.golden import RELEASES, golden

@@ -12,8 +12,8 @@ import pytest
 
 import paimonlab
 from paimonlab.errors import SchemaError
-from paimonlab.spec.arrow_types import from_arrow, to_arrow
-from paimonlab.spec.types import ArrayType, DataField
+from paimonlab.spec.types.arrow import from_arrow, to_arrow
+from paimonlab.spec.types.data_types import ArrayType, DataField
 from paimonlab.table.system import SYSTEM_TABLES, SystemTable
 from paimonlab.table.table import Table
 from tests.golden import RELEASES

@@ -8,9 +8,9 @@ from pathlib import Path
 from paimonlab.commit.publisher import RenamelessPublisher
 from paimonlab.maintenance.retention import Retention
 from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, expire, plan_expiry
-from paimonlab.spec.options import Options
-from paimonlab.spec.schema import Schema, new_table_schema
-from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.schema.definition import Schema, new_table_schema
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.table.parts import TableParts
 from tests.interleaving.memory_store import MemoryStore
 from tests.small_tables import SmallTable

@@ -28,13 +28,13 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import EMPTY_ROW
-from paimonlab.spec.manifest import FileKind
-from paimonlab.spec.options import Options
-from paimonlab.spec.schema import Schema, new_table_schema
-from paimonlab.spec.schema_change import AddColumn, apply_changes
+from paimonlab.spec.manifests.data_file import EMPTY_ROW
+from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.schema.changes import AddColumn, apply_changes
+from paimonlab.spec.schema.definition import Schema, new_table_schema
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.table_schema import TableSchema
 from paimonlab.table.parts import TableParts
 from tests.interleaving.memory_store import Files, MemoryStore, nothing
 from tests.small_tables import data_file

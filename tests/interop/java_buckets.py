@@ -14,8 +14,8 @@ from paimonlab.compact.simulator import (
     simulated_file,
 )
 from paimonlab.compact.tasks import Rewrite
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import Options
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import Options
 
 NOON_MILLIS = 1_767_268_800_000
 """A noon in UTC."""

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.text import parse_type
 from tests.interop.java_build import is_since_1_4
 from tests.spec.random_columns import random_column
 

@@ -17,8 +17,8 @@ from paimonlab.compact.append_packing import (
     pick_bucket,
     pick_neighbours,
 )
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import Options
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import Options
 from tests.interop.java_build import COMPILED_WITH
 from tests.interop.oracle import JavaPaimon
 from tests.interop.pair import SIDES, Pair, Side

@@ -13,8 +13,8 @@ from paimonlab.compact.clustering import cluster_runs, pick_all_to_cluster, pick
 from paimonlab.compact.space_curves import hilbert, zorder
 from paimonlab.compact.units import CompactUnit
 from paimonlab.compact.universal import UniversalOptions
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.options import Options
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.options.table_options import Options
 from tests.interop.oracle import JavaPaimon
 from tests.interop.pair import SIDES, Pair
 from tests.java_values import unordered

@@ -6,9 +6,9 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.statistics import ColumnStatistics, Statistics
+from paimonlab.spec.statistics.table import ColumnStatistics, Statistics
 from tests.interop.pair import Pair
 
 pytestmark = pytest.mark.interop

@@ -7,7 +7,7 @@ import pytest
 
 from paimonlab.compact.off_peak import OffPeakOptions, off_peak_percent
 from paimonlab.compact.simulator import Flush, Replay, SimulatorOptions, replay
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from tests.interop.java_buckets import NOON_MILLIS, Bucket, draw, random_bucket
 from tests.interop.java_build import COMPILED_WITH
 from tests.interop.oracle import Oracle

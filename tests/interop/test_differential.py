@@ -19,8 +19,8 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.type_text import parse_type, type_to_json
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.text import parse_type, type_to_json
 from tests.interop.java_build import is_since_1_4
 from tests.interop.pair import KIND, SIDES, Pair, Side, difference, with_kinds
 from tests.interop.random_tables import random_data, random_definition

@@ -12,8 +12,8 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.errors import PaimonError
-from paimonlab.spec.schema_change import apply_changes
-from paimonlab.spec.type_text import format_type, parse_type, type_to_json
+from paimonlab.spec.schema.changes import apply_changes
+from paimonlab.spec.types.text import format_type, parse_type, type_to_json
 from tests.interop.oracle import JavaError
 from tests.interop.pair import KIND, SIDES, Pair, Side, random_rows
 from tests.java_values import normal_rows, unordered

@@ -10,7 +10,7 @@ import pytest
 from paimonlab.formats.file_index import container
 from paimonlab.formats.file_index.bitmap import BitmapIndex, StoredBitmaps
 from paimonlab.formats.file_index.values import form_of
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.text import parse_type
 from tests.interop.pair import Pair, random_rows
 
 pytestmark = pytest.mark.interop

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paimonlab.spec.bucket import bucket_ids
+from paimonlab.spec.buckets.bucket import bucket_ids
 from tests.interop.pair import SIDES, Pair, Side, random_rows, with_kinds
 
 pytestmark = pytest.mark.interop

@@ -16,8 +16,8 @@ from datasketches import hll_sketch, tgt_hll_type, update_theta_sketch
 from pyroaring import BitMap
 
 from paimonlab.merge.bitmap64 import decode, encode
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.text import parse_type
 from tests.interop.java_build import is_since_1_4
 from tests.interop.pair import (
     KIND,

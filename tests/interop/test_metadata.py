@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.maintenance.fsck.check import fsck
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.system import SystemTable

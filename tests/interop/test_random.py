@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.spec.predicate import bind, evaluate
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import AtomicType
+from paimonlab.spec.predicates.predicate import bind, evaluate
+from paimonlab.spec.types.data_types import AtomicType
+from paimonlab.spec.types.text import format_type
 from tests.interop.pair import KIND, SIDES, Pair, Side, random_rows, with_kinds
 from tests.java_values import java_rows, unordered
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from paimonlab.spec.option_registry import KNOWN_OPTIONS, find_option
+from paimonlab.spec.options.registry import KNOWN_OPTIONS, find_option
 from tests.interop.java_build import NEWEST, RELEASES
 from tests.interop.oracle import JavaPaimon, Oracle
 from tests.interop.pair import KIND, Pair

@@ -13,10 +13,17 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.predicate import col
-from paimonlab.spec.type_text import parse_type, type_to_json
-from paimonlab.spec.types import ArrayType, AtomicType, DataField, DataType, RowType, TypeRoot
-from paimonlab.spec.variant_build import FLOAT, metadata_of, object_of, primitive
+from paimonlab.spec.predicates.predicate import col
+from paimonlab.spec.types.data_types import (
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    RowType,
+    TypeRoot,
+)
+from paimonlab.spec.types.text import parse_type, type_to_json
+from paimonlab.spec.variant.build import FLOAT, metadata_of, object_of, primitive
 from tests.interop.pair import Pair
 from tests.java_values import unordered
 from tests.spec.test_variant import random_tree

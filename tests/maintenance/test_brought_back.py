@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import paimonlab as pl
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.spec.commit_message import CommitMessage
 from tests.maintenance.expiring_tables import filled, ids, new_table, opened, put, unaccounted
 

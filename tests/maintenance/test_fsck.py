@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.formats.entry_rows import entries_to_table
+from paimonlab.formats.manifests.entry_rows import entries_to_table
 from paimonlab.maintenance.fsck.check import fsck
 from paimonlab.maintenance.fsck.report import FsckReport
 from paimonlab.metadata.layout import TableLayout

@@ -14,7 +14,7 @@ from paimonlab.maintenance.retention import (
     snapshot_bound,
     with_given,
 )
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from tests.support import cases
 
 NOW = 10**9

@@ -19,7 +19,7 @@ from paimonlab.errors import (
     SnapshotExpiredError,
     SnapshotNotFoundError,
 )
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.maintenance.changelog_expiry import expire_changelogs, plan_changelog_expiry
 from paimonlab.maintenance.retention import Retention
 from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, expire, plan_expiry

@@ -11,11 +11,11 @@ import pytest
 
 from paimonlab.merge.engines import merge
 from paimonlab.merge.groups import Members
-from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.row_kind import SYMBOLS
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from tests.support import cases
 
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from paimonlab.errors import DataError
 from paimonlab.merge.engines import merge
 from paimonlab.merge.groups import Members
-from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.merge_engine import MergeEngine
-from paimonlab.spec.type_text import format_type, parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import format_type, parse_type
 from tests.merge.row_model import RETRACTS, Function, RefusedError, Row, merged
 
 WIDE = Context(prec=60)

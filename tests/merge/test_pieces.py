@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, winners_of_runs
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
 from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
 
 KEY_VALUES: dict[str, tuple[pa.DataType, Any]] = {
     "int64": (pa.int64(), lambda number: (number - 30) * 10**16),

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.merge.sections import Section, sections
-from paimonlab.spec.binary_row import encode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.types.text import parse_type
 from tests.support import cases
 
 INT = parse_type("INT NOT NULL")

@@ -8,7 +8,7 @@ import pytest
 from paimonlab.errors import CorruptMetadataError, SchemaNotFoundError
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
-from paimonlab.spec.schema import Schema, new_table_schema
+from paimonlab.spec.schema.definition import Schema, new_table_schema
 from tests.fault_io import Fault, FaultFileIO
 from tests.small_tables import UNSYNCED
 

@@ -21,8 +21,8 @@ from hypothesis.stateful import (
 )
 
 import paimonlab as pl
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.text import parse_type
 from tests.java_values import java_rows, java_values, unordered
 from tests.model.random_filters import random_condition
 from tests.model.table_model import ADDS, Branch, Column, Row, Shape, TableModel

@@ -13,9 +13,9 @@ from paimonlab.errors import ArgumentError, ProcedureNotFoundError
 from paimonlab.notebook.call_statement import CallStatement, is_call, parse_call
 from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.statements import split
-from paimonlab.spec.call_text import literal
-from paimonlab.spec.sql_strings import string_value
-from paimonlab.spec.sql_text import Span
+from paimonlab.spec.sql_text.call_text import literal
+from paimonlab.spec.sql_text.strings import string_value
+from paimonlab.spec.sql_text.tokens import Span
 from tests.support import cases
 
 

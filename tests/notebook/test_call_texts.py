@@ -24,7 +24,7 @@ from paimonlab.notebook.statements import split
 from paimonlab.notebook.views.bucket_lives import BucketKey
 from paimonlab.notebook.views.compaction_calls import calls
 from paimonlab.procedures import bind, find
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.table.table import Table
 from tests.maintenance.test_health import measures
 from tests.support import cases

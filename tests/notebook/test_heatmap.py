@@ -18,7 +18,7 @@ from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.heatmap import draw
 from paimonlab.notebook.views.heatmap import bucket_sums
 from paimonlab.notebook.views.skew import gini, skew
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, Expected, expected, values
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page

@@ -9,7 +9,7 @@ import pytest
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.log import draw
 from paimonlab.scan.live_files import delta_manifests_of, read_entries
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.table import Table
 from tests.golden.expected import expected, values
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page

@@ -13,7 +13,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.compact.levels import level_runs
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.notebook import commands, determinism, views
 from paimonlab.notebook.commands.commits import newest_commits
 from paimonlab.notebook.display.drawn import Drawn

@@ -12,7 +12,7 @@ from paimonlab.notebook.display.problem import WIDTH, draw
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import split
 from paimonlab.notebook.views import Problem
-from paimonlab.spec.sql_text import Span
+from paimonlab.spec.sql_text.tokens import Span
 from tests.notebook.hostile import strings
 from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.test_hostile import OVERRIDES

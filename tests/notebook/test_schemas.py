@@ -14,9 +14,9 @@ import pytest
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.schemas import draw, markdown
 from paimonlab.notebook.views.schemas import differences
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import ArrayType, DataField, RowType
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.data_types import ArrayType, DataField, RowType
+from paimonlab.spec.types.text import parse_type
 from paimonlab.table.table import Table
 from tests.golden.expected import expected, values
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page

@@ -17,7 +17,7 @@ from paimonlab.notebook.display.simulator import settings
 from paimonlab.notebook.selection import selections
 from paimonlab.notebook.views.histories import Pattern, invented
 from paimonlab.notebook.views.simulator import GRID
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from paimonlab.table.table import Table
 from tests.golden.expected import Case
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page

@@ -5,7 +5,7 @@ import random
 import pytest
 from pyspark.sql import SparkSession
 
-from paimonlab.spec.sql_text import TokenKind, line_and_column, offset_of, tokenize
+from paimonlab.spec.sql_text.tokens import TokenKind, line_and_column, offset_of, tokenize
 
 TEXTS = [
     "SELECT 'a;b', \"c;d\", `e;f`; SELECT 2",

@@ -21,7 +21,7 @@ from paimonlab.notebook.parameters import bind
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import split
 from paimonlab.notebook.templates import MOST_VALUES, compiled
-from paimonlab.spec.sql_text import TokenKind, tokenize
+from paimonlab.spec.sql_text.tokens import TokenKind, tokenize
 from tests.notebook.hostile import strings
 
 INJECTIONS = [

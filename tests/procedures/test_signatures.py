@@ -10,7 +10,7 @@ import pytest
 from paimonlab.errors import ProcedureNotFoundError
 from paimonlab.procedures import PROCEDURES, Procedure, find
 from paimonlab.procedures.declare import RESULT
-from paimonlab.spec.type_text import format_type
+from paimonlab.spec.types.text import format_type
 from tests.support import cases
 
 _CASES = {title: (given, expected) for title, given, expected in cases("procedures")}

@@ -12,14 +12,14 @@ import pyarrow.parquet as pq
 
 from paimonlab.read.read_plan import ReadBounds, ReadOptions, ReadPlan
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.binary_row import encode
-from paimonlab.spec.data_file import EMPTY_ROW, DataFileMeta
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
-from paimonlab.spec.predicate import Predicate, bind
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta
+from paimonlab.spec.predicates.predicate import Predicate, bind
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
+from paimonlab.spec.types.text import parse_type
 from paimonlab.storage.local import LocalFileIO
 
 TABLE = "db.t"

@@ -16,11 +16,11 @@ from paimonlab.errors import CorruptDataError, SchemaNotFoundError
 from paimonlab.read.read_plan import ReadBounds, ReadOptions
 from paimonlab.read.splits import count_rows, read_split, read_splits, winner_masks
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.binary_row import encode
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND
-from paimonlab.spec.predicate import Predicate, col
+from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.predicates.predicate import Predicate, col
 from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
+from paimonlab.spec.types.text import parse_type
 from tests.read.tables import FILE_IO, Files, fields, schema
 
 SMALL = ReadBounds(batch_rows=3, piece_rows=5)

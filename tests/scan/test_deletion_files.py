@@ -7,23 +7,23 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import CorruptMetadataError
-from paimonlab.formats.entry_rows import entries_to_table
+from paimonlab.formats.manifests.entry_rows import entries_to_table
 from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.split import DataSplit, DeletionFile
 from paimonlab.scan.split_making import place
-from paimonlab.spec.binary_row import encode
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.index_manifest import (
+from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.index_manifest import (
     DELETION_VECTORS,
     HASH,
     DeletionVectorRange,
     IndexManifestEntry,
 )
-from paimonlab.spec.manifest import FileKind, ManifestEntry
-from paimonlab.spec.options import Options
+from paimonlab.spec.manifests.manifest import FileKind, ManifestEntry
+from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.snapshot import CommitKind, Snapshot
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.text import parse_type
 
 
 def key(value: int) -> bytes:

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import paimonlab
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.predicates.predicate import Predicate
 from tests.spec.predicate_model import TYPES, VALUES, every_leaf, predicates, to_table, truth
 
 Row = dict[str, Any]

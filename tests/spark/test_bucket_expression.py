@@ -12,10 +12,10 @@ from pyspark.sql import SparkSession
 
 from paimonlab.spark.bridge import Bridge
 from paimonlab.spark.bucket_expression import bucket_of, has_expression
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.bucket import bucket_ids
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.buckets.bucket import bucket_ids
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 
 ROWS = 500
 BUCKETS = 1_000_003

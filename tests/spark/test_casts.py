@@ -4,15 +4,15 @@ import pytest
 
 from paimonlab.spark.casts import Conversion, conversion
 from paimonlab.spark.file_shape import file_shape
-from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
-from paimonlab.spec.schema_change import (
+from paimonlab.spec.schema.changes import (
     AddColumn,
     DropColumn,
     RenameColumn,
     UpdateColumnType,
     apply_changes,
 )
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
+from paimonlab.spec.types.text import parse_type
 
 
 @pytest.mark.parametrize(

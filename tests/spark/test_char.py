@@ -16,8 +16,8 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.file_shape import FileShape
 from paimonlab.spark.scan import SnapshotScan
-from paimonlab.spec.predicate import Predicate
-from paimonlab.spec.type_text import format_type
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
 
 COLUMNS = {

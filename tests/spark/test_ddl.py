@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from paimonlab.errors import PaimonError, SchemaError, UnsupportedError
 from paimonlab.spark import connect
-from paimonlab.spec.type_text import format_type
+from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
 
 ORDERS = """

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from paimonlab.spark.file_index import SnapshotFileIndex
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.predicates.predicate import Predicate
 
 
 @pytest.fixture

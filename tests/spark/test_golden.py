@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from paimonlab.catalog import connect as open_catalog
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark import connect
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, expected
 from tests.java_values import java_rows, normal_rows, unordered

@@ -7,7 +7,7 @@ import pytest
 from paimonlab.scan.split import DataSplit, DeletionFile
 from paimonlab.spark.mask_cache import MaskCache
 from paimonlab.spark.masks import FileMask, pack
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 
 
 @pytest.mark.parametrize("rows", [1, 8, 31, 32, 33, 1000])

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from paimonlab.spark.file_index import SnapshotFileIndex
 from paimonlab.spark.scan import SnapshotScan
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.predicates.predicate import Predicate
 from tests.spark.plans import physical_plan, pushed_filters, read_schemas
 
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession, functions
 from paimonlab.catalog import Catalog
 from paimonlab.commit.committer import Committer
 from paimonlab.errors import CommitError, DataError, PaimonError, SchemaError, UnsupportedError
-from paimonlab.spec.change_kinds import SetOption
+from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
 

@@ -16,8 +16,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.predicate import (
+from paimonlab.spec.predicates.predicate import (
     And,
     Comparator,
     Comparison,
@@ -31,8 +30,9 @@ from paimonlab.spec.predicate import (
     TextMatch,
     col,
 )
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 
 TYPES = {
     "flag": "BOOLEAN",

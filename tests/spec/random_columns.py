@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.types import (
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import (
     ArrayType,
     AtomicType,
     DataType,

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spec.arrow_types import arrow_schema, data_field, from_arrow, to_arrow
-from paimonlab.spec.type_text import format_type, parse_type
-from paimonlab.spec.types import DataField, DataType
+from paimonlab.spec.types.arrow import arrow_schema, data_field, from_arrow, to_arrow
+from paimonlab.spec.types.data_types import DataField, DataType
+from paimonlab.spec.types.text import format_type, parse_type
 from tests.spec.test_type_text import types
 
 PAIRS = {

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import CorruptMetadataError
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.binary_row import decode, encode, encode_one, hash_codes
-from paimonlab.spec.bucket import default_bucket
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.binary_row.rows import decode, encode, encode_one, hash_codes
+from paimonlab.spec.buckets.bucket import default_bucket
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from tests.java_values import java_rows, normal_rows
 from tests.spec.random_columns import random_column
 

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.bucket import BucketFunction, bucket_ids, default_bucket
-from paimonlab.spec.hive_hash import hive_hashes
-from paimonlab.spec.murmur import hash_words
-from paimonlab.spec.schema import Schema, new_table_schema
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.binary_row.murmur import hash_words
+from paimonlab.spec.buckets.bucket import BucketFunction, bucket_ids, default_bucket
+from paimonlab.spec.buckets.hive_hash import hive_hashes
+from paimonlab.spec.schema.definition import Schema, new_table_schema
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 
 
 def test_the_remainder_keeps_the_sign_of_the_hash_before_it_is_dropped() -> None:

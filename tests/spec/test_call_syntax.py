@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from paimonlab.spec.call_syntax import CallSyntaxError, Placeholder, parse_call
-from paimonlab.spec.sql_text import tokenize
+from paimonlab.spec.sql_text.call_syntax import CallSyntaxError, Placeholder, parse_call
+from paimonlab.spec.sql_text.tokens import tokenize
 from tests.support import cases
 
 

@@ -4,9 +4,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paimonlab.procedures.names import table_name
-from paimonlab.spec.call_text import call_text, literal, table_text
-from paimonlab.spec.sql_strings import string_value
-from paimonlab.spec.sql_text import TokenKind, tokenize
+from paimonlab.spec.sql_text.call_text import call_text, literal, table_text
+from paimonlab.spec.sql_text.strings import string_value
+from paimonlab.spec.sql_text.tokens import TokenKind, tokenize
 
 NAMES = st.text(st.characters(exclude_characters=".", exclude_categories=["Cs"]), min_size=1)
 

@@ -12,8 +12,8 @@ import pytest
 
 import paimonlab
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spec.option_registry import FALLBACK_KEYS, IMMUTABLE_KEYS, Operation
-from paimonlab.spec.options import (
+from paimonlab.spec.options.registry import FALLBACK_KEYS, IMMUTABLE_KEYS, Operation
+from paimonlab.spec.options.table_options import (
     KNOWN_OPTIONS,
     OPTION_KEY,
     Options,

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.partition import (
+from paimonlab.spec.partitions.folders import (
     PartitionOptions,
     bucket_path,
     escape,
@@ -17,7 +16,8 @@ from paimonlab.spec.partition import (
     partition_paths,
     unescape,
 )
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.text import parse_type
 from paimonlab.spec.value_text import java_float_text
 
 OLD_NAMES = PartitionOptions()

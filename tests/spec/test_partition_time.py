@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spec.partition_time import parse_time, timestamp_text
+from paimonlab.spec.partitions.times import parse_time, timestamp_text
 
 TIMES: list[tuple[str, str | None, str | None]] = [
     ("2026-01-02", None, "2026-01-02T00:00:00"),

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paimonlab.errors import ColumnNotFoundError, SchemaError
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.predicate import (
+from paimonlab.spec.predicates.predicate import (
     AlwaysTrue,
     ColumnStats,
     Predicate,
@@ -29,8 +28,9 @@ from paimonlab.spec.predicate import (
     split_and,
     to_arrow_filter,
 )
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from tests.spec.predicate_model import (
     FIELDS,
     SCHEMA,

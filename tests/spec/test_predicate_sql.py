@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paimonlab.errors import ColumnNotFoundError, SchemaError, UnsupportedError
-from paimonlab.spec.predicate import bind
-from paimonlab.spec.predicate_sql import parse_predicate
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.predicates.predicate import bind
+from paimonlab.spec.predicates.sql import parse_predicate
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from tests.support import cases
 
 

@@ -13,9 +13,9 @@ from paimonlab.errors import (
     SchemaError,
     UnsupportedError,
 )
-from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import format_type
 
 COLUMNS = {"id": "BIGINT", "dt": "DATE", "v": "STRING"}
 

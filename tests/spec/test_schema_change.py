@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paimonlab.errors import ColumnNotFoundError, PaimonError, SchemaError
-from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
-from paimonlab.spec.schema_change import (
+from paimonlab.spec.schema.changes import (
     AddColumn,
     DropColumn,
     MoveColumn,
@@ -24,7 +23,8 @@ from paimonlab.spec.schema_change import (
     UpdateComment,
     apply_changes,
 )
-from paimonlab.spec.type_text import format_type
+from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
+from paimonlab.spec.types.text import format_type
 
 
 def table(fields: dict[str, str] | None = None, **more: Any) -> TableSchema:

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.data_file import EMPTY_ROW, SimpleStats
-from paimonlab.spec.options import Options
-from paimonlab.spec.stats import (
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.manifests.data_file import EMPTY_ROW, SimpleStats
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.statistics.columns import (
     StatsCollector,
     StatsMode,
     StatsOptions,
@@ -18,8 +18,8 @@ from paimonlab.spec.stats import (
     truncate_max,
     truncate_min,
 )
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 from tests.spec.random_columns import random_column
 from tests.spec.test_binary_row import ALL_TYPES, NESTED_TYPES
 

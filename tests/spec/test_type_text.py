@@ -8,15 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spec.type_text import (
-    UNASSIGNED_ID,
-    fields_from_json,
-    format_type,
-    parse_type,
-    type_from_json,
-    type_to_json,
-)
-from paimonlab.spec.types import (
+from paimonlab.spec.types.data_types import (
     ArrayType,
     AtomicType,
     DataField,
@@ -25,6 +17,14 @@ from paimonlab.spec.types import (
     MultisetType,
     RowType,
     TypeRoot,
+)
+from paimonlab.spec.types.text import (
+    UNASSIGNED_ID,
+    fields_from_json,
+    format_type,
+    parse_type,
+    type_from_json,
+    type_to_json,
 )
 from tests.support import cases
 

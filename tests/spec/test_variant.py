@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import DataError
-from paimonlab.spec.variant_decode import to_json
-from paimonlab.spec.variant_encode import parse_json
+from paimonlab.spec.variant.decode import to_json
+from paimonlab.spec.variant.encode import parse_json
 from tests.golden import RELEASES, golden
 
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import DataError, UnsupportedError
-from paimonlab.spec.variant_build import metadata_of
-from paimonlab.spec.variant_decode import to_json
-from paimonlab.spec.variant_encode import parse_json
-from paimonlab.spec.variant_shredded import is_shredded, rebuilt
+from paimonlab.spec.variant.build import metadata_of
+from paimonlab.spec.variant.decode import to_json
+from paimonlab.spec.variant.encode import parse_json
+from paimonlab.spec.variant.shredded import is_shredded, rebuilt
 
 NO_NAMES = metadata_of([])
 

@@ -12,7 +12,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import ColumnNotFoundError, UnsupportedError
 from paimonlab.spec.snapshot import CommitKind
-from paimonlab.spec.statistics import ColumnStatistics
+from paimonlab.spec.statistics.table import ColumnStatistics
 from tests.golden import RELEASES
 from tests.golden.expected import Case
 from tests.golden.test_rows import open_table

@@ -21,7 +21,7 @@ from paimonlab.errors import (
     TableNotFoundError,
     UnsupportedError,
 )
-from paimonlab.formats.manifest_avro import (
+from paimonlab.formats.manifests.manifest import (
     read_entries,
     read_manifest_list,
     write_entries,

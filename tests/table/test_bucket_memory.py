@@ -9,7 +9,7 @@ import pyarrow as pa
 
 import paimonlab as pl
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.data_file import EMPTY_ROW
+from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.table.bucket_memory import BucketKey, BucketMemory, of_buckets
 
 KEYS = ["file_name", "level"]

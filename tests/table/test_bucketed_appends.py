@@ -16,7 +16,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import FilesConflictError, PostCommitError
 from paimonlab.read.splits import read_split
-from paimonlab.spec.data_file import FileSource
+from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.table import late_compaction
 from paimonlab.table.table import Table
 

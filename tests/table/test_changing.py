@@ -23,7 +23,7 @@ from paimonlab.errors import (
 )
 from paimonlab.formats.deletion_vectors import decode_deletion_vector
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.table.table import Table
 

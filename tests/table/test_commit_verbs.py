@@ -11,7 +11,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spec.snapshot import CommitKind, Snapshot
-from paimonlab.spec.statistics import ColumnStatistics, Statistics
+from paimonlab.spec.statistics.table import ColumnStatistics, Statistics
 from paimonlab.table.table import Table
 
 

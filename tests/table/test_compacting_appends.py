@@ -11,7 +11,7 @@ import pytest
 
 import paimonlab
 from paimonlab.errors import FilesConflictError, SchemaError, UnsupportedError
-from paimonlab.spec.data_file import FileSource
+from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.table import Table

@@ -14,10 +14,10 @@ import pytest
 import paimonlab as pl
 from paimonlab.commit.publisher import SnapshotPublisher
 from paimonlab.errors import FilesConflictError
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.table import Table
 

@@ -12,7 +12,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.errors import CorruptMetadataError, FilesConflictError
-from paimonlab.spec.index_manifest import HASH, IndexManifestEntry
+from paimonlab.spec.manifests.index_manifest import HASH, IndexManifestEntry
 from tests.golden import golden
 
 

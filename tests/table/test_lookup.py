@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
-from paimonlab.formats import parquet_writer
+from paimonlab.formats.parquet import writer as parquet_writer
 from paimonlab.read import value_blocks
 from paimonlab.read.key_blocks import shared_blocks
 from paimonlab.read.splits import read_splits

@@ -17,7 +17,7 @@ import paimonlab as pl
 from paimonlab.commit.committer import Committer
 from paimonlab.errors import FilesConflictError, SchemaError, UnsupportedError
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
 from paimonlab.write.as_compactions import as_compactions

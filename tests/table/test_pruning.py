@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pytest
 
 import paimonlab
-from paimonlab.formats import parquet_writer
-from paimonlab.spec.predicate import Predicate, any_of, bind, col, evaluate
+from paimonlab.formats.parquet import writer as parquet_writer
+from paimonlab.spec.predicates.predicate import Predicate, any_of, bind, col, evaluate
 
 TEXTS = ["", "a", "ab", "abc", "abd", "é", "éé", "b\U0010ffff\U0010ffff", "\U0010ffff" * 3, "zz"]
 FLOATS = [0.0, -0.0, 1.5, -1.5, math.inf, -math.inf, math.nan]

@@ -107,7 +107,7 @@ from pyarrow import orc
 
 from paimonlab.formats.file_index.range_bitmap import RangeBitmap
 from paimonlab.formats.file_index.values import distinct, form_of
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.text import parse_type
 from tests.formats.test_data_formats import read, write
 from tests.formats.test_parquet import fields_of
 from tests.small_tables import text_row

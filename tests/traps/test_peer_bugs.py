@@ -98,12 +98,12 @@ from msgspec.structs import replace
 import paimonlab as pl
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import CorruptMetadataError, FilesConflictError
-from paimonlab.formats.index_manifest_avro import read_index_manifest, write_index_manifest
-from paimonlab.spec.binary_row import encode
+from paimonlab.formats.manifests.index_manifest import read_index_manifest, write_index_manifest
+from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import EMPTY_ROW
+from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.text import parse_type
 from tests.small_tables import SmallTable, data_file
 from tests.traps.tables import ints, new_table, opened, rows
 

@@ -62,9 +62,9 @@ import fastavro
 import pyarrow as pa
 import pytest
 
-from paimonlab.formats.manifest_avro import read_entries, write_entries
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.type_text import format_type, parse_type
+from paimonlab.formats.manifests.manifest import read_entries, write_entries
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.types.text import format_type, parse_type
 from tests.formats.test_data_formats import read, write
 from tests.formats.test_parquet import fields_of
 from tests.small_tables import entry

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paimonlab.spec.data_file import EMPTY_ROW
-from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
+from paimonlab.spec.manifests.data_file import EMPTY_ROW
+from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
 from paimonlab.write.buckets import groups
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import DataError
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.text import parse_type
 from paimonlab.write.conversion import convert
 
 NESTED = "ROW<a INT, b ARRAY<STRING>>"

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import ColumnNotFoundError, DataError, UnsupportedError
-from paimonlab.spec.schema import Schema, TableSchema, new_table_schema
-from paimonlab.spec.types import DataField
+from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.write.frames import batches_of
 from paimonlab.write.rows import align
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 from paimonlab.formats.file_index.container import DamagedIndexError
 from paimonlab.formats.file_index.hashing import hash_bytes, hash_integers
 from paimonlab.formats.file_index.values import float_bits, form_of, index_numbers, is_text
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.buffers import byte_pieces, one_array
-from paimonlab.spec.types import DataType
+from paimonlab.spec.binary_row.buffers import byte_pieces, one_array
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataType
 
 _HEAD = struct.Struct(">i")
 _MOST_HASHES = 2000

@@ -15,9 +15,9 @@ from paimonlab.formats.file_index.bsi import BitSlicedIndex
 from paimonlab.formats.file_index.options import FileIndexOptions, IndexSpec
 from paimonlab.formats.file_index.range_bitmap import RangeBitmap
 from paimonlab.formats.file_index.values import distinct, form_of, index_numbers
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.option_grammar import parse_memory_size_bytes
-from paimonlab.spec.types import DataField, DataType, MapType
+from paimonlab.spec.options.grammar import parse_memory_size_bytes
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataField, DataType, MapType
 
 _ITEMS = 1_000_000
 _FPP = 0.1

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from paimonlab.spec.pieces import Pieces, words_at
+from paimonlab.spec.binary_row.pieces import Pieces, words_at
 
 _P1 = np.uint64(0x9E3779B185EBCA87)
 _P2 = np.uint64(0xC2B2AE3D27D4EB4F)

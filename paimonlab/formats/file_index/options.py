@@ -11,8 +11,8 @@ from typing import Self
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.formats.file_index.values import INDEX_TYPES, form_of
-from paimonlab.spec.options import Options, option_field
-from paimonlab.spec.types import AtomicType, DataField, DataType, MapType, TypeRoot
+from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, MapType, TypeRoot
 
 _TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _KEYS = {

@@ -17,8 +17,7 @@ from paimonlab.formats.file_index.container import DamagedIndexError, Indexes
 from paimonlab.formats.file_index.range_bitmap import StoredRangeBitmap
 from paimonlab.formats.file_index.roaring import all_rows
 from paimonlab.formats.file_index.values import Key, ValueForm, form_of, literal_key
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.predicate import (
+from paimonlab.spec.predicates.predicate import (
     AlwaysFalse,
     AlwaysNull,
     And,
@@ -31,7 +30,8 @@ from paimonlab.spec.predicate import (
     Or,
     Predicate,
 )
-from paimonlab.spec.types import DataType
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataType
 
 
 class _Rows(Protocol):

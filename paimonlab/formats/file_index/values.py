@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.formats.file_index.container import DamagedIndexError
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.buffers import decimal_halves, fixed_values, one_array
-from paimonlab.spec.types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.binary_row.buffers import decimal_halves, fixed_values, one_array
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
 
 Key: TypeAlias = int | bytes
 """A value of an index."""
@@ -190,7 +190,7 @@ def _distinct_bytes(values: pa.Array) -> tuple[list[Key], npt.NDArray[np.int64]]
 
 
 def literal_key(value: Any, data_type: DataType) -> Key:
-    """Return the key of a bound literal (`paimonlab.spec.predicate.Literal`)."""
+    """Return the key of a bound literal (`paimonlab.spec.predicates.predicate.Literal`)."""
     array = pa.array([pa.scalar(value, to_arrow(data_type))])
     if is_text(data_type):
         key: bytes = array.cast(pa.large_binary())[0].as_py()

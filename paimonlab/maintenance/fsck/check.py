@@ -26,9 +26,9 @@ from paimonlab.metadata.manifest_cache import ManifestCache
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.statistics import StatisticsStore
-from paimonlab.spec.options import Options, option_field
-from paimonlab.spec.partition import PartitionOptions
-from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.partitions.folders import PartitionOptions
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
 
 _CACHE_BYTES = 128 << 20

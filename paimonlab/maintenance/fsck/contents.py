@@ -12,17 +12,17 @@ import pyarrow.compute as pc
 
 from paimonlab.datafile.layout import file_columns
 from paimonlab.datafile.reader import DataFile
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.statistics import column_stats
-from paimonlab.spec import binary_row
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
-from paimonlab.spec.partition import POSTPONE_BUCKET
-from paimonlab.spec.predicate import ColumnStats
+from paimonlab.spec.binary_row import rows as binary_row
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
+from paimonlab.spec.predicates.predicate import ColumnStats
 from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
 from paimonlab.storage import FileIO
 
 _BATCH_ROWS = 1 << 16

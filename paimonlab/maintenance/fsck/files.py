@@ -17,8 +17,8 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.key_ranges import first_overlap
 from paimonlab.scan.split_paths import bucket_paths
-from paimonlab.spec.partition import PartitionOptions
-from paimonlab.spec.table_schema import TableSchema
+from paimonlab.spec.partitions.folders import PartitionOptions
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
 
 _REWRITE = "Overwrite its partition, or roll the table back to before it was committed."

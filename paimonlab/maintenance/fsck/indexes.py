@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from paimonlab.formats.deletion_vectors import cut_deletion_vector, decode_deletion_vector
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.maintenance.fsck.contents import ContentChecker
 from paimonlab.maintenance.fsck.files import StoredFiles
 from paimonlab.maintenance.fsck.live import LiveFiles
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
-from paimonlab.spec.hash_index import decode_hashes
-from paimonlab.spec.index_manifest import DELETION_VECTORS, HASH, IndexManifestEntry
+from paimonlab.spec.manifests.hash_index import decode_hashes
+from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, HASH, IndexManifestEntry
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 
 _HASH_BYTES = 4

@@ -13,7 +13,7 @@ from paimonlab.maintenance.fsck.roots import Root
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import live
-from paimonlab.spec.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 
 

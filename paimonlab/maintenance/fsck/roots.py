@@ -15,8 +15,8 @@ from paimonlab.metadata.layout import (
     TableLayout,
 )
 from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot, Tag
-from paimonlab.spec.table_schema import TableSchema
 from paimonlab.storage import FileIO
 
 _HOLE = "Restore it; who looks for the newest one may stop here."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from paimonlab.spec.call_text import literal
+from paimonlab.spec.sql_text.call_text import literal
 
 
 class Action(NamedTuple):

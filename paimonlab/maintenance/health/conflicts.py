@@ -8,7 +8,7 @@ from typing import NamedTuple
 from paimonlab.maintenance.health.actions import Action, set_option
 from paimonlab.maintenance.health.measures import Measures
 from paimonlab.maintenance.health.report import Severity
-from paimonlab.spec.call_text import call_text
+from paimonlab.spec.sql_text.call_text import call_text
 
 
 class Conflict(NamedTuple):

@@ -11,7 +11,7 @@ from paimonlab.maintenance.health.actions import Action, set_option
 from paimonlab.maintenance.health.conflicts import conflicts
 from paimonlab.maintenance.health.measures import Measures, Thresholds
 from paimonlab.maintenance.health.report import SEVERITIES, HealthFinding, Severity
-from paimonlab.spec.call_text import call_text
+from paimonlab.spec.sql_text.call_text import call_text
 
 Rule = Callable[[Measures, Thresholds], Iterator[HealthFinding]]
 

@@ -21,7 +21,7 @@ from paimonlab.notebook.views.compaction import Call, CompactionSource, repeatab
 from paimonlab.notebook.views.compaction_calls import calls
 from paimonlab.notebook.views.compaction_picks import Pick, explained, runs_of
 from paimonlab.scan.live_files import in_real_buckets, live_entries
-from paimonlab.spec.manifest import ENTRY_SCHEMA
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.compact_result import BucketCompaction
 from paimonlab.table.compact_verb import planned_compaction

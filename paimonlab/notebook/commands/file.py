@@ -15,7 +15,7 @@ from paimonlab.datafile.layout import file_columns
 from paimonlab.errors import CorruptDataError, NotFoundError, UnsupportedError, close_matches
 from paimonlab.formats.data_format import DataInput, open_input
 from paimonlab.formats.describe import describe
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.heatmap import partition_names
 from paimonlab.notebook.commands.opening import opened
@@ -25,9 +25,9 @@ from paimonlab.notebook.display.file import draw
 from paimonlab.notebook.views.file import FilePlace
 from paimonlab.read.read_plan import ReadOptions
 from paimonlab.scan.split_paths import bucket_paths
-from paimonlab.spec.partition import PartitionOptions
-from paimonlab.spec.row_tracking import TRACKING_FIELDS
-from paimonlab.spec.types import DataField
+from paimonlab.spec.partitions.folders import PartitionOptions
+from paimonlab.spec.schema.row_tracking import TRACKING_FIELDS
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.live import files_of
 from paimonlab.table.system.texts import key_text

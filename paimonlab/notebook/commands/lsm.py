@@ -17,8 +17,8 @@ from paimonlab.notebook.display.lsm import draw
 from paimonlab.notebook.views.lsm import LsmSource, repeatable
 from paimonlab.scan.live_files import in_real_buckets, index_files_of, live_entries
 from paimonlab.scan.options import ScanOptions
-from paimonlab.spec.index_manifest import DELETION_VECTORS
-from paimonlab.spec.manifest import ENTRY_SCHEMA
+from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.compact_verb import kept
 from paimonlab.table.compacting import Keep

@@ -29,9 +29,9 @@ from paimonlab.scan.live_files import (
     read_entries,
 )
 from paimonlab.scan.statistics import column_stats
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.types import AtomicType
+from paimonlab.spec.types.data_types import AtomicType
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.texts import key_text, partition_text, value_texts
 from paimonlab.table.table import Table

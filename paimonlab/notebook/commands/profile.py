@@ -25,8 +25,8 @@ from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.views.view import shortened
 from paimonlab.secrets import without_secrets
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import with_nullable
+from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.spec.types.text import format_type
 from paimonlab.table.scan import Scan
 from paimonlab.table.table import Table
 

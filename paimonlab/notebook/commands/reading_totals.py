@@ -14,7 +14,7 @@ from paimonlab.notebook.views.file_totals import (
     manifest_sums,
 )
 from paimonlab.scan.live_files import delta_manifests_of, manifests_of, read_entries
-from paimonlab.spec.manifest import ManifestFileMeta
+from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 
 MOST_MANIFESTS = 1_200

@@ -18,7 +18,7 @@ from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.simulator import draw
 from paimonlab.notebook.views.bucket_lives import BucketKey
 from paimonlab.notebook.views.histories import Pattern, invented, replayed
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 from paimonlab.table.compact_verb import kept
 from paimonlab.table.system.texts import partition_text
 from paimonlab.table.table import Table

@@ -15,7 +15,7 @@ from paimonlab.notebook.display.statements import draw_parameters, draw_statemen
 from paimonlab.notebook.history import history
 from paimonlab.notebook.parameters import bind, bind_names, markers, parameters, share
 from paimonlab.secrets import HIDDEN, is_secret, without_secrets
-from paimonlab.spec.sql_text import line_and_column
+from paimonlab.spec.sql_text.tokens import line_and_column
 
 _VALUE_COLUMNS = 80
 

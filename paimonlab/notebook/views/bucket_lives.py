@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.scan.entries import concat
-from paimonlab.spec.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import Snapshot
 
 Places = npt.NDArray[np.int64]

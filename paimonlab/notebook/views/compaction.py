@@ -15,8 +15,8 @@ from paimonlab.notebook.views.bucket_lives import Commit
 from paimonlab.notebook.views.compaction_picks import Pick
 from paimonlab.notebook.views.compaction_runs import CompactionRun, FileSum, partitions_of, run_of
 from paimonlab.scan.entries import codes, group_codes
-from paimonlab.spec.manifest import FileKind
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import CommitKind
 
 MOST_RUNS = 50

@@ -9,9 +9,9 @@ import pyarrow as pa
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.notebook.views.bucket_lives import BucketKey
 from paimonlab.notebook.views.compaction import Call
-from paimonlab.spec.call_text import call_text, literal, quoted
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.sql_text.call_text import call_text, literal, quoted
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 from paimonlab.spec.value_text import display_texts
 
 _NUMBERS = frozenset({TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT})

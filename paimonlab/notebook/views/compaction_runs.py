@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from paimonlab.notebook.views.bucket_lives import Commit
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.file_times import local_to_epoch
-from paimonlab.spec.manifest import FileKind
-from paimonlab.spec.schema import TableSchema
-from paimonlab.spec.types import DataField
+from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.table.system.texts import partition_text
 
 MOST_CHANGES = 20

@@ -12,7 +12,7 @@ import pyarrow as pa
 from paimonlab.notebook.views.file_totals import Sums
 from paimonlab.notebook.views.schemas import SchemaDifference
 from paimonlab.scan.entries import identities
-from paimonlab.spec.manifest import IDENTITY_COLUMNS
+from paimonlab.spec.manifests.manifest import IDENTITY_COLUMNS
 from paimonlab.spec.snapshot import Snapshot
 
 MOST_FILES = 300

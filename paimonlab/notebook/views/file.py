@@ -9,7 +9,7 @@ import msgspec
 
 from paimonlab.formats.description import ColumnChunk, FileDescription, FilePart
 from paimonlab.secrets import hides_secrets, redacted
-from paimonlab.spec.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta
 
 MOST_CHUNKS = 1000
 """Columns of row groups that are shown one by one."""

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from paimonlab.spec.call_text import call_text
+from paimonlab.spec.sql_text.call_text import call_text
 
 MIB = 1 << 20
 EDGES = (8 * MIB, 32 * MIB, 128 * MIB, 512 * MIB)

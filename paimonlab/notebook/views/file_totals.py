@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 
 
 class Sums(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from paimonlab.compact.simulator import Flush
 from paimonlab.notebook.views.bucket_lives import BucketKey, Commit
 from paimonlab.scan.key_ranges import key_ranks
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.manifest import FileKind
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import CommitKind
 
 Pattern = Literal["uniform", "rising", "hot"]

@@ -20,7 +20,7 @@ from paimonlab.notebook.views.compaction import Call
 from paimonlab.notebook.views.compaction_calls import calls
 from paimonlab.notebook.views.lsm_files import LsmFile, files_shown, shown_lives
 from paimonlab.notebook.views.lsm_steps import LsmStep, steps
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.system.texts import partition_text
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from paimonlab.notebook.views.bucket_lives import Lives
 from paimonlab.scan.key_ranges import key_ranks
-from paimonlab.spec.data_file import FileSource
-from paimonlab.spec.schema import TableSchema
+from paimonlab.spec.manifests.data_file import FileSource
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.table.system.texts import key_text
 
 _KEY_CHARACTERS = 60

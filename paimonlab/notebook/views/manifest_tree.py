@@ -20,8 +20,8 @@ from paimonlab.notebook.views.manifests import (
     shares,
     total,
 )
-from paimonlab.spec.index_manifest import DELETION_VECTORS, IndexManifestEntry
-from paimonlab.spec.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 
 MOST_MANIFESTS = 300

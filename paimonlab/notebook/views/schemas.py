@@ -13,10 +13,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from paimonlab.secrets import HIDDEN, hides_secrets, is_secret, without_secrets
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import (
+from paimonlab.spec.types.data_types import (
     ArrayType,
     AtomicType,
     DataField,
@@ -25,6 +24,7 @@ from paimonlab.spec.types import (
     MultisetType,
     RowType,
 )
+from paimonlab.spec.types.text import format_type
 
 Aspect = Literal[
     "column",

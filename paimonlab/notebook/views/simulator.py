@@ -10,7 +10,7 @@ import msgspec
 from paimonlab.compact.simulator import Flush, Replay, SimulatorOptions, merged_size, replay
 from paimonlab.compact.simulator import simulated_file as file_of
 from paimonlab.errors import SchemaError, UnsupportedError, close_matches
-from paimonlab.spec.options import Options
+from paimonlab.spec.options.table_options import Options
 
 MOST_POINTS = 40
 """Of a curve."""

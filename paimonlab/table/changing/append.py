@@ -12,18 +12,18 @@ import pyarrow.compute as pc
 from paimonlab.compact.bucket_vectors import VectorPlace, VectorWriter
 from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.formats.deletion_vectors import DeletionVector
-from paimonlab.formats.entry_rows import table_to_entries
+from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.read.deletions import read_deletion_vectors
 from paimonlab.read.matches import FileMatch, divided_rows, find_matches
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.live_files import index_files_of, live_entries
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.data_file import DataFileMeta
-from paimonlab.spec.fields import SEQUENCE_NUMBER
-from paimonlab.spec.index_manifest import DELETION_VECTORS, IndexManifestEntry
-from paimonlab.spec.options import option_field
-from paimonlab.spec.row_tracking import with_stored_tracking, with_tracking
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.schema.row_tracking import with_stored_tracking, with_tracking
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER
 from paimonlab.table.changing.statement import Changed, Statement
 from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan

@@ -9,13 +9,13 @@ from typing import Any, Self
 import pyarrow as pa
 
 from paimonlab.errors import ColumnNotFoundError, DataError
-from paimonlab.spec.arrow_types import to_arrow
 from paimonlab.spec.literals import Exactly, place
-from paimonlab.spec.predicate import Column, Predicate, bind, evaluate
-from paimonlab.spec.predicate_sql import parse_predicate
-from paimonlab.spec.table_schema import TableSchema
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.predicates.predicate import Column, Predicate, bind, evaluate
+from paimonlab.spec.predicates.sql import parse_predicate
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import format_type
 from paimonlab.write.conversion import convert
 from paimonlab.write.expressions.coercion import converted
 from paimonlab.write.expressions.expression import Expression, column

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.read.splits import read_splits
-from paimonlab.spec.options import option_field
+from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changing.statement import Changed, Statement

@@ -17,7 +17,7 @@ import pyarrow as pa
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.errors import FilesConflictError, SnapshotExpiredError
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.failed_commits import files_deleted_on_failure

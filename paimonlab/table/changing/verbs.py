@@ -13,9 +13,9 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.options import check_supported
-from paimonlab.spec.predicate import AlwaysTrue, Predicate, columns, evaluate
-from paimonlab.spec.row_tracking import RowTrackingOptions
+from paimonlab.spec.options.table_options import check_supported
+from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, columns, evaluate
+from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Progress, Statement, run

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from paimonlab.scan.following import Position
 from paimonlab.secrets import hides_secrets
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.conditions import resolved
 from paimonlab.table.consumers import ConsumerOptions
 from paimonlab.table.following.follower import Clock, Follower

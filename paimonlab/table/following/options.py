@@ -8,8 +8,8 @@ from datetime import datetime
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.errors import UnsupportedError
 from paimonlab.scan.following import FollowRules
-from paimonlab.spec.options import option_field
-from paimonlab.spec.partition import POSTPONE_BUCKET
+from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts

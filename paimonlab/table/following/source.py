@@ -22,9 +22,9 @@ from paimonlab.scan.following import Act, FollowRules, Position, Seen
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.overwrites import overwrite_changes
 from paimonlab.scan.plan import ScanRequest, plan
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.table_schema import TableSchema
 from paimonlab.table.parts import TableParts
 
 

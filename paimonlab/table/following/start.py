@@ -20,7 +20,7 @@ from paimonlab.errors import (
     SnapshotNotFoundError,
 )
 from paimonlab.scan.following import FollowRules, Position
-from paimonlab.spec.options import OPTION_KEY
+from paimonlab.spec.options.table_options import OPTION_KEY
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.table.incremental import IncrementalOptions
 from paimonlab.table.parts import TableParts

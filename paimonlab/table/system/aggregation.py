@@ -10,8 +10,7 @@ from collections import defaultdict
 import pyarrow as pa
 
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import (
+from paimonlab.spec.types.data_types import (
     ArrayType,
     AtomicType,
     DataField,
@@ -20,6 +19,7 @@ from paimonlab.spec.types import (
     MultisetType,
     RowType,
 )
+from paimonlab.spec.types.text import format_type
 from paimonlab.table.parts import TableParts
 
 AGGREGATION_FIELDS = pa.schema(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import pyarrow as pa
 
 from paimonlab.secrets import hides_secrets
-from paimonlab.spec.predicate import Predicate
+from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.time_travel import TravelPoint
 
 if TYPE_CHECKING:

@@ -22,12 +22,12 @@ import pyarrow.compute as pc
 from paimonlab.interrupts import whole_module
 from paimonlab.read.changes import read_change_split
 from paimonlab.read.splits import read_splits
-from paimonlab.spec.arrow_types import from_arrow
-from paimonlab.spec.fields import ROWKIND, VALUE_KIND, VALUE_KIND_ID
-from paimonlab.spec.predicate import Predicate, all_of, evaluate, split_and
-from paimonlab.spec.predicate import columns as columns_of
+from paimonlab.spec.predicates.predicate import Predicate, all_of, evaluate, split_and
+from paimonlab.spec.predicates.predicate import columns as columns_of
 from paimonlab.spec.row_kind import SYMBOLS
-from paimonlab.spec.types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.arrow import from_arrow
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.system_fields import ROWKIND, VALUE_KIND, VALUE_KIND_ID
 from paimonlab.table.conditions import bound
 from paimonlab.table.scan import Scan
 from paimonlab.table.system.asking import ScanArguments

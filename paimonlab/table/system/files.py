@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.scan.statistics import column_stats
-from paimonlab.spec.data_file import FileSource
-from paimonlab.spec.partition import PartitionOptions
+from paimonlab.spec.manifests.data_file import FileSource
+from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.types import AtomicType, DataField
+from paimonlab.spec.types.data_types import AtomicType, DataField
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.live import files_of
 from paimonlab.table.system.texts import key_text, map_text, partition_text, value_texts

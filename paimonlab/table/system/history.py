@@ -13,7 +13,7 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.spec.snapshot import Snapshot, Tag
-from paimonlab.spec.type_text import fields_to_json
+from paimonlab.spec.types.text import fields_to_json
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.texts import duration_text
 

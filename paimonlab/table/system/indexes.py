@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimonlab.scan.live_files import index_files_of
-from paimonlab.spec.index_manifest import IndexManifestEntry
+from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.texts import partition_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paimonlab.scan.live_files import in_real_buckets, live_entries
-from paimonlab.spec.manifest import ENTRY_SCHEMA
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.parts import TableParts
 

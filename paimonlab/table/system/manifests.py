@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from paimonlab.spec.manifest import ManifestFileMeta
+from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.texts import partition_text

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.spec.partition import PartitionOptions
+from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.indexes import index_entries

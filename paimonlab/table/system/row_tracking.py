@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.options import Options
-from paimonlab.spec.row_tracking import RowTrackingOptions, with_tracking
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.schema.row_tracking import RowTrackingOptions, with_tracking
 from paimonlab.table.scan import Scan
 from paimonlab.table.system.asking import ScanArguments
 

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
 from paimonlab.interrupts import whole_module
-from paimonlab.spec.arrow_types import from_arrow
 from paimonlab.spec.identifier import Identifier
-from paimonlab.spec.options import check_known
-from paimonlab.spec.predicate import Predicate, evaluate
+from paimonlab.spec.options.table_options import check_known
+from paimonlab.spec.predicates.predicate import Predicate, evaluate
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.types import DataField
+from paimonlab.spec.types.arrow import from_arrow
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.table.conditions import bound
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system import (

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.spec.binary_row import decode
-from paimonlab.spec.partition import partition_label
-from paimonlab.spec.types import AtomicType, DataField, DataType, TypeRoot
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.partitions.folders import partition_label
+from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
 from paimonlab.spec.value_text import display_texts, internal_texts
 
 _BYTES = (TypeRoot.BINARY, TypeRoot.VARBINARY)

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from paimonlab.datafile.casts import atomic_cast
 from paimonlab.datafile.per_value import per_value
 from paimonlab.errors import DataError, UnsupportedError
-from paimonlab.spec.arrow_types import from_arrow
-from paimonlab.spec.types import AtomicType
+from paimonlab.spec.types.arrow import from_arrow
+from paimonlab.spec.types.data_types import AtomicType
 from paimonlab.write.expressions.expression import Expression
 
 MOST_DIGITS = 38

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.like import like_regex
+from paimonlab.spec.predicates.like import like_regex
 from paimonlab.write.expressions.coercion import common_type, converted
 from paimonlab.write.expressions.expression import Expression
 

@@ -16,8 +16,8 @@ import sqlglot
 from sqlglot import exp
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spec.arrow_types import to_arrow
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.text import parse_type
 from paimonlab.write.expressions import conditions, texts
 from paimonlab.write.expressions.arithmetic import arithmetic, negative
 from paimonlab.write.expressions.coercion import converted

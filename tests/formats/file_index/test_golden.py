@@ -14,7 +14,7 @@ from paimonlab.formats.file_index.bloom import BloomFilter, value_hashes
 from paimonlab.formats.file_index.bsi import BitSlicedIndex
 from paimonlab.formats.file_index.range_bitmap import RangeBitmap, StoredRangeBitmap
 from paimonlab.formats.file_index.values import distinct, form_of, index_numbers
-from paimonlab.spec.type_text import parse_type
+from paimonlab.spec.types.text import parse_type
 from tests.golden import golden
 
 TYPES = {

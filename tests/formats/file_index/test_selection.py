@@ -19,12 +19,12 @@ from paimonlab.formats.file_index.hashing import hash_bytes
 from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.formats.file_index.selection import mask_of, matching_rows
 from paimonlab.formats.file_index.values import INDEX_TYPES, form_of
-from paimonlab.spec.arrow_types import arrow_schema
-from paimonlab.spec.buffers import byte_pieces
-from paimonlab.spec.options import Options
-from paimonlab.spec.predicate import Predicate, bind, col, evaluate
-from paimonlab.spec.type_text import parse_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.binary_row.buffers import byte_pieces
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.predicates.predicate import Predicate, bind, col, evaluate
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
 
 SPECIAL = [0.0, -0.0, math.nan, math.inf, -math.inf]
 TYPES: dict[str, tuple[str, Any]] = {

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.spec.change_kinds import SchemaChange
-from paimonlab.spec.type_text import format_type
-from paimonlab.spec.types import DataField
+from paimonlab.spec.schema.change_kinds import SchemaChange
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import format_type
 from tests.interop.conftest import without_java
 from tests.interop.java_build import JavaMissingError, JavaTools
 from tests.interop.paimon09.spark35 import Spark35

@@ -1,0 +1,1 @@
+"""Avro: data files, and the containers that manifests lie in."""

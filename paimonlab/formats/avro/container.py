@@ -1,0 +1,469 @@
+"""Avro object container files: blocks of records behind a header, compressed one by one.
+
+Reading takes a file apart, decompresses its blocks and lets polars turn the records into
+Arrow columns; writing puts blocks of encoded records together.
+
+In files written here the marker between blocks is a digest of all that matters in the
+file, and the header says so: damage is found wherever it is. Other readers need not know.
+
+Source: https://avro.apache.org/docs/1.12.0/specification/#object-container-files
+"""
+
+from __future__ import annotations
+
+import bz2
+import functools
+import hashlib
+import io
+import json
+import lzma
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+import zstandard
+
+from paimonlab.errors import CorruptMetadataError, MemoryLimitError, UnsupportedError
+from paimonlab.formats.avro.blocks import MAGIC, SYNC_BYTES, Block, container_pieces, encoded_long
+from paimonlab.interrupts import interrupts_held_back
+
+BLOCK_BYTES = 64 * 1024
+"""Encoded records that fill a block."""
+MAX_DECODED_BYTES = 1 << 30
+"""More than this in one file is not believed to be metadata."""
+ZSTD_LEVEL = 1
+
+
+class _Cursor:
+    """A position inside the bytes of a container."""
+
+    def __init__(self, data: bytes | memoryview, path: str) -> None:
+        self._data = data
+        self._path = path
+        self.position = 0
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    def at_end(self) -> bool:
+        return self.position == len(self._data)
+
+    def take(self, count: int) -> bytes:
+        end = self.position + count
+        if count < 0 or end > len(self._data):
+            raise self.damaged(f"{count} bytes asked for, the file has {len(self._data)}")
+        taken = bytes(self._data[self.position : end])
+        self.position = end
+        return taken
+
+    def take_long(self) -> int:
+        """Read a number: zigzag, seven bits a byte."""
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if not byte & 0x80:
+                return (value >> 1) ^ -(value & 1)
+        raise self.damaged("a number does not end")
+
+    def take_bytes(self) -> bytes:
+        return self.take(self.take_long())
+
+    def damaged(self, problem: str) -> CorruptMetadataError:
+        return CorruptMetadataError(
+            self._path, f"damaged Avro file at byte {self.position}: {problem}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Container:
+    """A file taken apart."""
+
+    schema: bytes
+    blocks: tuple[Block, ...]
+    path: str
+
+    @property
+    def record_count(self) -> int:
+        return sum(block.record_count for block in self.blocks)
+
+
+def read_table(data: bytes, *, path: str) -> pa.Table:
+    """Read all records of a container as Arrow columns.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    path
+        Only for messages.
+
+    Returns
+    -------
+    pyarrow.Table
+        One column a field of the record; records are structs, nullable unions are nulls.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If the file is cut or damaged.
+    UnsupportedError
+        If the file is of another format or compressed with a codec that is not known.
+    """
+    return _records([_open(data, path)])
+
+
+def read_tables(
+    files: Sequence[tuple[str, bytes]],
+    convert: Callable[[pa.Table, str], pa.Table] = lambda table, _: table,
+) -> list[pa.Table]:
+    """Read many containers, as `read_table` does, at a fraction of its price per file.
+
+    Parameters
+    ----------
+    files
+        Path and bytes of each.
+    convert
+        Applied once to all records of one schema, keeping their number and order; the second
+        argument is the path of one of the files, for messages.
+    """
+    containers = [_open(data, path) for path, data in files]
+    by_schema: dict[bytes, list[int]] = {}
+    for index, container in enumerate(containers):
+        by_schema.setdefault(container.schema, []).append(index)
+    tables: dict[int, pa.Table] = {}
+    for indexes in by_schema.values():
+        together = _records([containers[index] for index in indexes])
+        together = convert(together, containers[indexes[0]].path)
+        start = 0
+        for index in indexes:
+            count = containers[index].record_count
+            tables[index] = together.slice(start, count)
+            start += count
+    return [tables[index] for index in range(len(files))]
+
+
+def read_records(data: bytes, *, path: str) -> list[dict[str, Any]]:
+    """Read all records of a container as dicts by field name.
+
+    Cheaper than columns for a few hundred records. Parameters and errors are those of
+    `read_table`.
+    """
+    container = _open(data, path)
+    parsed = _parsed(container.schema, path)
+    with interrupts_held_back():  # fastavro makes a SystemError of one
+        return [record for block in container.blocks for record in _decoded(block, parsed, path)]
+
+
+def _decoded(block: Block, parsed: Any, path: str) -> Iterator[dict[str, Any]]:
+    stream = io.BytesIO(block.data)
+    for _ in range(block.record_count):
+        try:
+            record = fastavro.schemaless_reader(stream, parsed, None)
+        except Exception as error:
+            raise CorruptMetadataError(path, f"damaged Avro records: {error!r}") from error
+        if not isinstance(record, dict):
+            raise CorruptMetadataError(path, "these Avro records are none")
+        yield record
+    if stream.tell() != len(block.data):
+        raise CorruptMetadataError(path, "damaged Avro records: bytes are left over")
+
+
+def _parsed(schema: bytes, path: str) -> Any:
+    try:
+        return _parse(schema)
+    except Exception as error:
+        raise CorruptMetadataError(path, f"damaged Avro schema: {error!r}") from error
+
+
+@functools.lru_cache(maxsize=64)
+def _parse(schema: bytes) -> Any:
+    return fastavro.parse_schema(json.loads(schema))
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a file begins with."""
+
+    schema: bytes
+    codec: bytes
+    sync: bytes
+    """The marker behind every block."""
+    end: int
+    """Where the first block begins."""
+
+
+def read_head(data: bytes | memoryview, path: str) -> Head:
+    """Read what a file begins with.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If it is no Avro file or damaged.
+    """
+    cursor = _Cursor(data, path)
+    header = _read_header(cursor, path)
+    sync = cursor.take(SYNC_BYTES)
+    codec = header.get("avro.codec", b"null")
+    return Head(header["avro.schema"], codec, sync, cursor.position)
+
+
+def _open(data: bytes, path: str) -> _Container:
+    cursor = _Cursor(data, path)
+    header = _read_header(cursor, path)
+    sync = cursor.take(SYNC_BYTES)
+    compressed = list(_read_blocks(cursor, sync))
+    codec = header.get("avro.codec", b"null")
+    if header.get(_DIGEST_KEY) == _DIGEST_NAME and sync != _digest(
+        header["avro.schema"], codec, compressed
+    ):
+        raise CorruptMetadataError(path, "damaged Avro file: its digest does not agree")
+    blocks = tuple(_decompressed(compressed, decompressor(codec, path), cursor))
+    return _Container(header["avro.schema"], blocks, path)
+
+
+def _records(containers: Sequence[_Container]) -> pa.Table:
+    """Read containers of one schema behind each other."""
+    path = containers[0].path
+    blocks = [block for container in containers for block in container.blocks]
+    expected_rows = sum(block.record_count for block in blocks)
+    schema, is_wrapped = _record_schema(containers[0].schema, path)
+    # 0.1 s to import polars, and opening a table reads no manifest.
+    from paimonlab.formats.avro.records import read_columns  # noqa: PLC0415
+
+    try:
+        table = read_columns(schema, blocks)
+    except ValueError as error:
+        _blame_one(containers)
+        raise CorruptMetadataError(path, f"damaged Avro records: {error}") from error
+    if table.num_rows != expected_rows:
+        _blame_one(containers)
+        problem = f"{expected_rows} Avro records announced, {table.num_rows} found"
+        raise CorruptMetadataError(path, problem)
+    return _unwrap(table) if is_wrapped else table
+
+
+def _blame_one(containers: Sequence[_Container]) -> None:
+    """Find the damaged one of several by reading each alone."""
+    if len(containers) > 1:
+        for container in containers:
+            _records([container])
+
+
+def _record_schema(text: bytes, path: str) -> tuple[bytes, bool]:
+    """Make sure that the schema is a record, as polars wants it.
+
+    Some writers declare a union of null and the record. A record with one field is encoded
+    as the field itself, so the union can be read as such a field.
+    """
+    try:
+        schema = json.loads(text)
+    except ValueError as error:
+        raise CorruptMetadataError(path, f"the Avro schema is no JSON: {error}") from error
+    if not isinstance(schema, list):
+        return text, False
+    field = {"name": _WRAPPED, "type": schema}
+    return json.dumps({"type": "record", "name": _WRAPPED, "fields": [field]}).encode(), True
+
+
+_WRAPPED = "wrapped"
+
+
+def _unwrap(table: pa.Table) -> pa.Table:
+    column = table.column(_WRAPPED)
+    return pa.table(column.flatten(), names=[field.name for field in column.type])
+
+
+def _read_header(cursor: _Cursor, path: str) -> dict[str, bytes]:
+    magic = cursor.take(len(MAGIC))
+    if magic != MAGIC:
+        raise CorruptMetadataError(path, "this is no Avro file")
+    header: dict[str, bytes] = {}
+    while (count := cursor.take_long()) != 0:
+        if count < 0:
+            cursor.take_long()  # the size of the block, which is of no use here
+        for _ in range(abs(count)):
+            key = cursor.take_bytes().decode(errors="replace")
+            header[key] = cursor.take_bytes()
+    if "avro.schema" not in header:
+        raise cursor.damaged("the header has no schema")
+    return header
+
+
+def _read_blocks(cursor: _Cursor, sync: bytes) -> Iterator[Block]:
+    while not cursor.at_end():
+        block = Block(cursor.take_long(), cursor.take_bytes())
+        if cursor.take(SYNC_BYTES) != sync:
+            raise cursor.damaged("a block does not end with the marker of the file")
+        yield block
+
+
+def _decompressed(
+    blocks: Iterable[Block], decompress: Callable[[bytes], bytes], cursor: _Cursor
+) -> Iterator[Block]:
+    decoded_bytes = 0
+    for block in blocks:
+        try:
+            data = decompress(block.data)
+        except DECOMPRESS_ERRORS as error:
+            raise cursor.damaged(f"a block does not decompress: {error}") from error
+        except MemoryError as error:
+            raise MemoryLimitError(cursor.path, str(error)) from error
+        decoded_bytes += len(data)
+        if decoded_bytes > MAX_DECODED_BYTES:
+            raise cursor.damaged(f"more than {MAX_DECODED_BYTES} bytes of records")
+        # Every record of a manifest takes more than one byte; a larger count is damage, and so is
+        # none where there are bytes.
+        if not bool(data) <= block.record_count <= len(data):
+            raise cursor.damaged(f"{block.record_count} records in {len(data)} bytes")
+        yield Block(block.record_count, data)
+
+
+DECOMPRESS_ERRORS = (zstandard.ZstdError, zlib.error, lzma.LZMAError, OSError, ValueError)
+"""What is raised for a damaged block."""
+
+
+def decompressor(codec: bytes, path: str) -> Callable[[bytes], bytes]:
+    """Return what takes the compression off a block; it raises `DECOMPRESS_ERRORS`.
+
+    Raises
+    ------
+    UnsupportedError
+        If the codec is not known.
+    """
+    name = codec.decode(errors="replace")
+    if name not in _DECOMPRESSORS:
+        raise UnsupportedError(f"Avro codec {name!r}", f"{path} is compressed with it")
+    return _DECOMPRESSORS[name]
+
+
+def _plain(data: bytes) -> bytes:
+    return data
+
+
+def _inflate(data: bytes) -> bytes:
+    inflate = zlib.decompressobj(-15)
+    plain = inflate.decompress(data, MAX_DECODED_BYTES)
+    if not inflate.eof:
+        raise ValueError("the compressed data is cut or too large")
+    return plain
+
+
+def _unzstd(data: bytes) -> bytes:
+    pieces, size = [], 0
+    for piece in zstandard.ZstdDecompressor().read_to_iter(data):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MAX_DECODED_BYTES:
+            raise ValueError(f"more than {MAX_DECODED_BYTES} bytes")
+    return b"".join(pieces)
+
+
+def _unsnappy(data: bytes) -> bytes:
+    body, checksum = data[:-4], int.from_bytes(data[-4:], "big")
+    size = shift = 0
+    for byte in body[:5]:
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if not byte & 0x80:
+            break
+    if size > MAX_DECODED_BYTES:
+        raise ValueError(f"more than {MAX_DECODED_BYTES} bytes")
+    plain = pa.Codec("snappy").decompress(body, size, asbytes=True)
+    if zlib.crc32(plain) != checksum:
+        raise ValueError("the checksum does not agree")
+    return plain
+
+
+_DECOMPRESSORS: Mapping[str, Callable[[bytes], bytes]] = {
+    "null": _plain,
+    "deflate": _inflate,
+    "zstandard": _unzstd,
+    "snappy": _unsnappy,
+    "bzip2": bz2.decompress,
+    "xz": lzma.decompress,
+}
+
+
+def write_records(
+    schema: Any,
+    records: Iterable[Mapping[str, Any]],
+    *,
+    compression: str = "zstd",
+    checksum: bool = True,
+) -> bytes:
+    """Encode records as a container.
+
+    Parameters
+    ----------
+    schema
+        The Avro schema of a record.
+    records
+        Values by field name.
+    compression
+        ``zstd`` or ``null``.
+    checksum
+        Whether zstd frames end with a checksum (4 bytes a block), so that damage is found.
+
+    Returns
+    -------
+    bytes
+        The same bytes for the same records.
+
+    Raises
+    ------
+    UnsupportedError
+        If ``compression`` is neither.
+    """
+    with interrupts_held_back():  # fastavro makes a SystemError of one
+        blocks = list(_encode(schema, records))
+    return write_blocks(schema, blocks, compression=compression, checksum=checksum)
+
+
+def write_blocks(
+    schema: Any, blocks: Iterable[Block], *, compression: str, checksum: bool
+) -> bytes:
+    """Make a container of encoded records that are not compressed yet; see `write_records`."""
+    if compression not in _CODECS:
+        raise UnsupportedError(f"compression of manifests {compression!r}", "use zstd or null")
+    compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=checksum)
+    compress = compressor.compress if compression == "zstd" else _plain
+    blocks = [Block(block.record_count, compress(block.data)) for block in blocks]
+    text = json.dumps(schema, separators=(",", ":")).encode()
+    codec = _CODECS[compression]
+    sync = _digest(text, codec, blocks)
+    return b"".join(container_pieces(text, codec, blocks, sync, {_DIGEST_KEY: _DIGEST_NAME}))
+
+
+_DIGEST_KEY = "paimonlab.sync"
+_DIGEST_NAME = b"blake2b"
+
+
+def _digest(schema: bytes, codec: bytes, blocks: Iterable[Block]) -> bytes:
+    digest = hashlib.blake2b(digest_size=SYNC_BYTES)
+    for part in (schema, codec):
+        digest.update(encoded_long(len(part)) + part)
+    for block in blocks:
+        digest.update(encoded_long(block.record_count) + encoded_long(len(block.data)))
+        digest.update(block.data)
+    return digest.digest()
+
+
+_CODECS = {"zstd": b"zstandard", "null": b"null"}
+
+
+def _encode(schema: Any, records: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
+    parsed = fastavro.parse_schema(schema)
+    buffer, count = io.BytesIO(), 0
+    for record in records:
+        fastavro.schemaless_writer(buffer, parsed, record, disable_tuple_notation=True)
+        count += 1
+        if buffer.tell() >= BLOCK_BYTES:
+            yield Block(count, buffer.getvalue())
+            buffer, count = io.BytesIO(), 0
+    if count:
+        yield Block(count, buffer.getvalue())

@@ -1,0 +1,84 @@
+"""Manifest entries as values and as rows of an Arrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimonlab.spec.manifests.data_file import DataFileMeta, SimpleStats
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestEntry
+
+_STATS_COLUMNS = tuple(
+    f"{which}_{part}"
+    for which in ("key_stats", "value_stats")
+    for part in ("min_values", "max_values", "null_counts")
+)
+_ENTRY_COLUMNS = ("kind", "partition", "bucket", "total_buckets")
+_FILE_COLUMNS = tuple(
+    name for name in ENTRY_SCHEMA.names if name not in (*_ENTRY_COLUMNS, *_STATS_COLUMNS)
+)
+_LISTS = tuple(
+    name for name in _FILE_COLUMNS if pa.types.is_large_list(ENTRY_SCHEMA.field(name).type)
+)
+
+
+def entries_to_table(entries: Sequence[ManifestEntry]) -> pa.Table:
+    """Make one row per entry, in order.
+
+    Returns
+    -------
+    pyarrow.Table
+        Of `ENTRY_SCHEMA`.
+    """
+    columns: dict[str, list[Any]] = {
+        "kind": [int(entry.kind) for entry in entries],
+        "partition": [entry.partition for entry in entries],
+        "bucket": [entry.bucket for entry in entries],
+        "total_buckets": [entry.total_buckets for entry in entries],
+    }
+    files = [entry.file for entry in entries]
+    for name in _FILE_COLUMNS:
+        columns[name] = [getattr(file, name) for file in files]
+    for name in _STATS_COLUMNS:
+        which, part = _split_stats_name(name)
+        columns[name] = [getattr(getattr(file, which), part) for file in files]
+    arrays = [pa.array(columns[field.name], field.type) for field in ENTRY_SCHEMA]
+    return pa.table(arrays, schema=ENTRY_SCHEMA)
+
+
+def _split_stats_name(name: str) -> tuple[str, str]:
+    which, _, part = name.partition("_stats_")
+    return f"{which}_stats", part
+
+
+def table_to_entries(table: pa.Table) -> list[ManifestEntry]:
+    """Make one entry per row of a table of `ENTRY_SCHEMA`, in order."""
+    columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    for name in (*_LISTS, "key_stats_null_counts", "value_stats_null_counts"):
+        columns[name] = _as_tuples(columns[name])
+    key_stats = map(SimpleStats, *(columns[name] for name in _STATS_COLUMNS[:3]))
+    value_stats = map(SimpleStats, *(columns[name] for name in _STATS_COLUMNS[3:]))
+    file_values = zip(*(columns[name] for name in _FILE_COLUMNS), strict=True)
+    files = (
+        DataFileMeta(
+            **dict(zip(_FILE_COLUMNS, values, strict=True)), key_stats=keys, value_stats=stats
+        )
+        for values, keys, stats in zip(file_values, key_stats, value_stats, strict=True)
+    )
+    entry_values = zip(*(columns[name] for name in _ENTRY_COLUMNS), files, strict=True)
+    return [
+        ManifestEntry(
+            kind=FileKind(kind),
+            partition=partition,
+            bucket=bucket,
+            total_buckets=total_buckets,
+            file=file,
+        )
+        for kind, partition, bucket, total_buckets, file in entry_values
+    ]
+
+
+def _as_tuples(values: Iterable[list[Any] | None]) -> list[tuple[Any, ...] | None]:
+    return [None if value is None else tuple(value) for value in values]

@@ -1,0 +1,323 @@
+"""Manifests and manifest lists: Avro files on disk, Arrow tables and values in memory.
+
+Fields that older versions do not write are filled with nulls, fields of newer versions are
+left alone.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.manifest``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from paimonlab.errors import CorruptMetadataError, UnsupportedError
+from paimonlab.formats.avro.columns import ColumnSource, check_version, conform
+from paimonlab.formats.avro.container import read_records, write_blocks
+from paimonlab.formats.manifests.columns import is_avro, read_table, read_tables, write_rows
+from paimonlab.formats.manifests.entry_columns import entry_blocks
+from paimonlab.formats.manifests.entry_rows import table_to_entries
+from paimonlab.formats.manifests.records import ENTRY, LIST_ENTRY, LIST_ENTRY_WITH_ROW_IDS
+from paimonlab.spec.manifests.data_file import DataFileMeta, SimpleStats
+from paimonlab.spec.manifests.manifest import (
+    ENTRY_SCHEMA,
+    ENTRY_VERSION,
+    LIST_VERSION,
+    FileKind,
+    ManifestEntry,
+    ManifestFileMeta,
+)
+
+_RENAMED = {
+    "file_size_bytes": "_FILE_SIZE",
+    "creation_time_millis": "_CREATION_TIME",
+}
+_OPTIONAL_FILE_COLUMNS = frozenset(
+    {
+        "creation_time_millis",
+        "delete_row_count",
+        "embedded_file_index",
+        "file_source",
+        "value_stats_cols",
+        "external_path",
+        "first_row_id",
+        "write_cols",
+    }
+)
+_NULLABLE = _OPTIONAL_FILE_COLUMNS | {"key_stats_null_counts", "value_stats_null_counts"}
+_MANY = 200
+"""Entries that are encoded faster column by column than one by one."""
+_ENTRY_COLUMNS = ("kind", "partition", "bucket", "total_buckets")
+
+
+def _avro_path(column: str) -> tuple[str, ...]:
+    if column in _ENTRY_COLUMNS:
+        return (f"_{column.upper()}",)
+    for stats in ("key_stats", "value_stats"):
+        part = column.removeprefix(f"{stats}_")
+        if part in ("min_values", "max_values", "null_counts"):
+            return ("_FILE", f"_{stats.upper()}", f"_{part.upper()}")
+    return ("_FILE", _RENAMED.get(column, f"_{column.upper()}"))
+
+
+_ENTRY_SOURCES = [
+    ColumnSource(
+        field,
+        _avro_path(field.name),
+        is_required=field.name not in _NULLABLE,
+    )
+    for field in ENTRY_SCHEMA
+]
+
+_STATS_PATH = "_PARTITION_STATS"
+_LIST_SOURCES = [
+    ColumnSource(pa.field(name, type_), avro_path, is_required)
+    for name, type_, avro_path, is_required in (
+        ("file_name", pa.large_string(), ("_FILE_NAME",), True),
+        ("file_size_bytes", pa.int64(), ("_FILE_SIZE",), True),
+        ("num_added_files", pa.int64(), ("_NUM_ADDED_FILES",), True),
+        ("num_deleted_files", pa.int64(), ("_NUM_DELETED_FILES",), True),
+        ("min_values", pa.large_binary(), (_STATS_PATH, "_MIN_VALUES"), True),
+        ("max_values", pa.large_binary(), (_STATS_PATH, "_MAX_VALUES"), True),
+        ("null_counts", pa.large_list(pa.int64()), (_STATS_PATH, "_NULL_COUNTS"), False),
+        ("schema_id", pa.int64(), ("_SCHEMA_ID",), True),
+        ("min_bucket", pa.int32(), ("_MIN_BUCKET",), False),
+        ("max_bucket", pa.int32(), ("_MAX_BUCKET",), False),
+        ("min_level", pa.int32(), ("_MIN_LEVEL",), False),
+        ("max_level", pa.int32(), ("_MAX_LEVEL",), False),
+        ("min_row_id", pa.int64(), ("_MIN_ROW_ID",), False),
+        ("max_row_id", pa.int64(), ("_MAX_ROW_ID",), False),
+    )
+]
+
+_LIST_KEYS, _LIST_STATS_KEYS = (
+    [(one.field.name, one.avro_path[-1]) for one in _LIST_SOURCES if len(one.avro_path) == length]
+    for length in (1, 2)
+)
+"""Names in a row, and in a record or in its statistics."""
+_LIST_REQUIRED = [one.field.name for one in _LIST_SOURCES if one.is_required]
+
+
+def read_entries(data: bytes, *, path: str) -> pa.Table:
+    """Read a manifest.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    path
+        Only for messages.
+
+    Returns
+    -------
+    pyarrow.Table
+        Of `ENTRY_SCHEMA`, one row an entry, in the order of the file.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If the file is cut, damaged, or a field that every version writes is missing.
+    UnsupportedError
+        If the entries are of another version, or the manifest is not an Avro file.
+    """
+    return _as_entries(read_table(data, path=path), path)
+
+
+def read_many_entries(files: Sequence[tuple[str, bytes]]) -> list[pa.Table]:
+    """Read many manifests, as `read_entries` does, at a fraction of its price per file.
+
+    Parameters
+    ----------
+    files
+        Path and bytes of each.
+    """
+    try:
+        return read_tables(files, _as_entries)
+    except (CorruptMetadataError, UnsupportedError):
+        # One of them is to blame; read alone, it is named.
+        return [read_entries(data, path=path) for path, data in files]
+
+
+def _as_entries(records: pa.Table, path: str) -> pa.Table:
+    check_version(records, ENTRY_VERSION, "manifest entry", path=path)
+    table = conform(records, _ENTRY_SOURCES, path=path)
+    for kind in table.column("kind").unique().to_pylist():
+        if kind not in (FileKind.ADD, FileKind.DELETE):
+            raise CorruptMetadataError(path, f"a file kind is {kind}, known are 0 and 1")
+    return table
+
+
+def write_entries(
+    entries: Sequence[ManifestEntry] | pa.Table,
+    *,
+    compression: str = "zstd",
+    checksum: bool = True,
+    file_format: str = "avro",
+) -> bytes:
+    """Encode a manifest.
+
+    Parameters
+    ----------
+    entries
+        Values, or a table of `ENTRY_SCHEMA`; their order is kept.
+    compression
+        ``manifest.compression``: ``zstd`` or ``null``.
+    checksum
+        Whether compressed blocks carry a checksum.
+    file_format
+        ``manifest.format``: ``avro``, ``orc`` or ``parquet``.
+
+    Raises
+    ------
+    UnsupportedError
+        If ``compression`` is not known.
+    """
+    is_many = isinstance(entries, pa.Table) and entries.num_rows >= _MANY
+    if is_many and file_format == "avro":
+        blocks = entry_blocks(entries, _NULLABLE)
+        return write_blocks(ENTRY, blocks, compression=compression, checksum=checksum)
+    values = table_to_entries(entries) if isinstance(entries, pa.Table) else entries
+    records = (_entry_record(entry) for entry in values)
+    return write_rows(
+        ENTRY, records, file_format=file_format, compression=compression, checksum=checksum
+    )
+
+
+def read_manifest_list(data: bytes, *, path: str) -> list[ManifestFileMeta]:
+    """Read a manifest list: its manifests, in order.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If the file is cut, damaged, or a field that every version writes is missing.
+    UnsupportedError
+        If the entries are of another version, or the list is not an Avro file.
+    """
+    if len(data) > _FEW_BYTES or not is_avro(data):
+        records = read_table(data, path=path)
+        check_version(records, LIST_VERSION, "manifest list entry", path=path)
+        rows = conform(records, _LIST_SOURCES, path=path).to_pylist()
+    else:
+        rows = [_list_row(record, path) for record in read_records(data, path=path)]
+    try:
+        return [msgspec.convert(_with_stats(row), ManifestFileMeta) for row in rows]
+    except msgspec.ValidationError as error:
+        raise CorruptMetadataError(path, str(error)) from error
+
+
+_FEW_BYTES = 1 << 14
+"""Of a list of this size: columns start threads, which is dear for a few records."""
+
+
+def _list_row(record: dict[str, Any], path: str) -> dict[str, Any]:
+    """Make of a record what `conform` makes of columns."""
+    version = record.get("_VERSION")
+    if version is None:
+        raise CorruptMetadataError(path, "field _VERSION is missing")
+    if version != LIST_VERSION:
+        raise UnsupportedError(
+            f"manifest list entry of version {version}", f"{path} holds it, known is {LIST_VERSION}"
+        )
+    stats = record.get(_STATS_PATH)
+    if not isinstance(stats, dict):
+        stats = {}
+    row = {name: record.get(key) for name, key in _LIST_KEYS}
+    row |= {name: stats.get(key) for name, key in _LIST_STATS_KEYS}
+    for name in _LIST_REQUIRED:
+        if row[name] is None:
+            key = next(one.avro_path for one in _LIST_SOURCES if one.field.name == name)
+            raise CorruptMetadataError(path, f"field {'.'.join(key)} is missing")
+    return row
+
+
+def _with_stats(row: dict[str, Any]) -> dict[str, Any]:
+    """Move the statistics of a row of a manifest list to where they belong."""
+    stats = (row.pop("min_values"), row.pop("max_values"), row.pop("null_counts"))
+    return row | {"partition_stats": stats}
+
+
+def write_manifest_list(
+    manifests: Iterable[ManifestFileMeta],
+    *,
+    compression: str = "zstd",
+    checksum: bool = True,
+    file_format: str = "avro",
+) -> bytes:
+    """Encode a manifest list; no manifests give a valid file without records.
+
+    Parameters are those of `write_entries`.
+    """
+    listed = list(manifests)
+    has_row_ids = any(manifest.min_row_id is not None for manifest in listed)
+    return write_rows(
+        LIST_ENTRY_WITH_ROW_IDS if has_row_ids else LIST_ENTRY,
+        (_list_record(manifest, has_row_ids=has_row_ids) for manifest in listed),
+        file_format=file_format,
+        compression=compression,
+        checksum=checksum,
+    )
+
+
+def _stats_record(stats: SimpleStats) -> dict[str, Any]:
+    return {
+        "_MIN_VALUES": stats.min_values,
+        "_MAX_VALUES": stats.max_values,
+        "_NULL_COUNTS": stats.null_counts,
+    }
+
+
+def _entry_record(entry: ManifestEntry) -> dict[str, Any]:
+    return {
+        "_VERSION": ENTRY_VERSION,
+        "_KIND": int(entry.kind),
+        "_PARTITION": entry.partition,
+        "_BUCKET": entry.bucket,
+        "_TOTAL_BUCKETS": entry.total_buckets,
+        "_FILE": _file_record(entry.file),
+    }
+
+
+def _file_record(file: DataFileMeta) -> dict[str, Any]:
+    return {
+        "_FILE_NAME": file.file_name,
+        "_FILE_SIZE": file.file_size_bytes,
+        "_ROW_COUNT": file.row_count,
+        "_MIN_KEY": file.min_key,
+        "_MAX_KEY": file.max_key,
+        "_KEY_STATS": _stats_record(file.key_stats),
+        "_VALUE_STATS": _stats_record(file.value_stats),
+        "_MIN_SEQUENCE_NUMBER": file.min_sequence_number,
+        "_MAX_SEQUENCE_NUMBER": file.max_sequence_number,
+        "_SCHEMA_ID": file.schema_id,
+        "_LEVEL": file.level,
+        "_EXTRA_FILES": file.extra_files,
+        "_CREATION_TIME": file.creation_time_millis,
+        "_DELETE_ROW_COUNT": file.delete_row_count,
+        "_EMBEDDED_FILE_INDEX": file.embedded_file_index,
+        "_FILE_SOURCE": file.file_source,
+        "_VALUE_STATS_COLS": file.value_stats_cols,
+        "_EXTERNAL_PATH": file.external_path,
+        "_FIRST_ROW_ID": file.first_row_id,
+        "_WRITE_COLS": file.write_cols,
+    }
+
+
+def _list_record(manifest: ManifestFileMeta, *, has_row_ids: bool) -> dict[str, Any]:
+    row_ids = {"_MIN_ROW_ID": manifest.min_row_id, "_MAX_ROW_ID": manifest.max_row_id}
+    return {
+        "_VERSION": LIST_VERSION,
+        "_FILE_NAME": manifest.file_name,
+        "_FILE_SIZE": manifest.file_size_bytes,
+        "_NUM_ADDED_FILES": manifest.num_added_files,
+        "_NUM_DELETED_FILES": manifest.num_deleted_files,
+        "_PARTITION_STATS": _stats_record(manifest.partition_stats),
+        "_SCHEMA_ID": manifest.schema_id,
+        "_MIN_BUCKET": manifest.min_bucket,
+        "_MAX_BUCKET": manifest.max_bucket,
+        "_MIN_LEVEL": manifest.min_level,
+        "_MAX_LEVEL": manifest.max_level,
+        **(row_ids if has_row_ids else {}),
+    }

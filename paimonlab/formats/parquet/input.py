@@ -1,0 +1,381 @@
+"""A Parquet file -> Arrow batches, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paimonlab.errors import CorruptDataError, MemoryLimitError
+from paimonlab.formats.open_file import OpenFile
+from paimonlab.formats.parquet.columns import Reading, conform, readings
+from paimonlab.formats.parquet.cut import (
+    RowRanges,
+    choose_pages,
+    count_rows,
+    cuts,
+    ranges_of,
+    select,
+    whole,
+)
+from paimonlab.formats.parquet.footers import shared_footers
+from paimonlab.formats.parquet.pages import PageIndex, PagePlaces
+from paimonlab.formats.parquet.statistics import page_stats, row_group_stats
+from paimonlab.formats.parquet.thrift_compact import DamagedThriftError
+from paimonlab.formats.row_group import RowGroup
+from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns, may_match_stats
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.storage import FileIO
+
+STREAM_BUFFER_BYTES = 1 << 20
+"""Compressed bytes of a column that a streaming read holds."""
+
+
+_WORTH = 0.7
+"""Share of the rows of a row group below which its pages are read one by one."""
+_BLOCK_ROWS = 1 << 13
+"""Rows that are taken for a page where pages are not looked at."""
+
+
+class ParquetInput(OpenFile):
+    """An open file. Checksums of pages are verified as they are read.
+
+    Use it as a context manager.
+    """
+
+    def __init__(self, file_io: FileIO, path: str) -> None:
+        self.path = path
+        self._file = _open(file_io, path)
+        try:
+            with damage_named(path):
+                self._metadata = shared_footers.footer(path, self._file)
+                self._file.seek(0)
+            self.row_groups = tuple(self._row_groups())
+        except BaseException:
+            self._file.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @property
+    def num_rows(self) -> int:
+        """Rows in the file."""
+        return self._metadata.num_rows
+
+    @property
+    def column_names(self) -> frozenset[str]:
+        """Names of the columns."""
+        return frozenset(self.arrow_schema.names)
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The columns as pyarrow sees them, names and types as the file has them."""
+        return self._metadata.schema.to_arrow_schema()
+
+    def _row_groups(self) -> Iterator[RowGroup]:
+        first_row = 0
+        for index in range(self._metadata.num_row_groups):
+            group = self._metadata.row_group(index)
+            yield RowGroup(index, first_row, group.num_rows, group.total_byte_size)
+            first_row += group.num_rows
+
+    def row_bytes(self, fields: Sequence[DataField], row_groups: Sequence[int]) -> int:
+        """Return the bytes of an average row of the widest row group, encoded, of columns."""
+        names = {field.name for field in fields}
+        widest = 0
+        for index in row_groups:
+            group = self._metadata.row_group(index)
+            chunks = (group.column(number) for number in range(group.num_columns))
+            size = sum(
+                chunk.total_uncompressed_size
+                for chunk in chunks
+                if chunk.path_in_schema.split(".")[0] in names
+            )
+            widest = max(widest, size // max(1, group.num_rows))
+        return widest
+
+    def group_stats(self, fields: Sequence[DataField]) -> Mapping[str, ColumnStats]:
+        """Return what is known of columns, one value a row group."""
+        with damage_named(self.path):
+            return row_group_stats(self._metadata, fields)
+
+    def wanted_rows(
+        self,
+        group: RowGroup,
+        predicate: Predicate | None,
+        fields: Sequence[DataField],
+        keep: npt.NDArray[np.bool_] | None,
+    ) -> RowRanges:
+        """Find the rows of a row group that may be wanted, as far as its pages tell.
+
+        Parameters
+        ----------
+        group
+            A row group of the file.
+        predicate
+            Over columns of the file, as in `matching_row_groups`; None: true of all rows.
+        fields
+            Columns of the file and their types.
+        keep : (row_count,) bool or None
+            Rows of the row group; None: all.
+
+        Returns
+        -------
+        RowRanges
+            All rows where leaving some out would not save much.
+        """
+        everything = whole(group.row_count)
+        if predicate is None and (keep is None or _is_dense(keep)):
+            return everything
+        asked = frozenset[str]() if predicate is None else columns(predicate)
+        with damage_named(self.path):
+            index = self._index
+            chosen = [field for field in fields if field.name in asked]
+            starts, stats = page_stats(self._metadata, index, self._file, group.index, chosen)
+            if len(starts) == 1:
+                starts = self._blocks(group)
+                stats = {}
+        wanted = np.ones(len(starts), np.bool_)
+        if stats and predicate is not None:
+            wanted &= may_match_stats(predicate, stats, count=len(starts))
+        if keep is not None:
+            wanted &= np.logical_or.reduceat(keep, starts)
+        ranges = ranges_of(starts, group.row_count, wanted)
+        return everything if count_rows(ranges) > _WORTH * group.row_count else ranges
+
+    def blocks(
+        self, fields: Sequence[DataField]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], dict[str, ColumnStats]]:
+        """Cut the file into blocks of rows by what its pages, or row groups, tell of columns.
+
+        Returns
+        -------
+        starts, ends : (b,) int64
+            First row of each block and the one behind its last, ascending from 0.
+        stats : dict of str to ColumnStats
+            By column name, one value a block.
+        """
+        starts, ends, found = [], [], []
+        with damage_named(self.path):
+            of_groups = row_group_stats(self._metadata, fields)
+            for group in self.row_groups:
+                at = page_stats(self._metadata, self._index, self._file, group.index, fields)
+                first, stats = at
+                if len(first) == 1:
+                    row = pa.array([group.index])
+                    stats = {
+                        name: ColumnStats(*(column.take(row) for column in one))
+                        for name, one in of_groups.items()
+                    }
+                starts.append(first + group.first_row)
+                ends.append(np.append(first[1:], group.row_count) + group.first_row)
+                found.append(stats)
+        nothing = np.empty(0, np.int64)
+        names = set(found[0]).intersection(*found) if found else set[str]()
+        joined = {
+            name: ColumnStats(*map(pa.concat_arrays, zip(*(s[name] for s in found), strict=True)))
+            for name in names
+        }
+        return np.concatenate([nothing, *starts]), np.concatenate([nothing, *ends]), joined
+
+    @property
+    def _index(self) -> PageIndex:
+        return shared_footers.index(self.path, self._file)
+
+    def _blocks(self, group: RowGroup) -> npt.NDArray[np.int64]:
+        """Return where the pages of the first column begin, as far as that is known."""
+        places = self._index.places(group.index, 0, self._file)
+        return np.zeros(1, np.int64) if places is None else places.first_rows
+
+    def read_ranges(
+        self, fields: Sequence[DataField], group: RowGroup, ranges: RowRanges
+    ) -> pa.Table:
+        """Read some rows of a row group, decoding only the pages they are in.
+
+        Parameters
+        ----------
+        fields
+            Which columns, found by name, and of which types.
+        group
+            A row group of the file.
+        ranges
+            Which of its rows.
+
+        Returns
+        -------
+        pyarrow.Table
+            Of ``arrow_schema(fields)``, rows in file order.
+
+        Raises
+        ------
+        CorruptDataError
+            If the file is damaged, or a column is missing or not of its type.
+        """
+        if not fields:
+            return _without_columns(count_rows(ranges))
+        schema = arrow_schema(fields)
+        if not len(ranges):
+            return schema.empty_table()
+        with damage_named(self.path):
+            parts = readings(self._metadata, fields, self.path)
+            tables = [self._cut_rows(part, group, ranges) for part in parts]
+        return conform(fields, parts, tables, schema, self.path)
+
+    def _cut_rows(self, part: Reading, group: RowGroup, ranges: RowRanges) -> pa.Table:
+        index = self._index
+        found: dict[str, pa.ChunkedArray] = {}
+        flat: dict[str, tuple[int, PagePlaces]] = {}
+        others = []
+        for name in part.column_names:
+            leaf = index.leaf(name)
+            places = None if leaf is None else index.places(group.index, leaf, self._file)
+            if leaf is None or places is None:
+                others.append(name)
+            else:
+                flat[name] = leaf, places
+        names = list(flat)
+        pages = choose_pages(list(flat.values()), group.row_count, ranges)
+        for cut, positions in cuts(index, self._file, group.index, pages):
+            file = pq.ParquetFile(
+                pa.BufferReader(cut.data),
+                coerce_int96_timestamp_unit=part.int96_unit,
+                page_checksum_verification=True,
+            )
+            table = file.read_row_group(0, use_threads=False)
+            self._require_rows(group.index, table.num_rows, count_rows(cut.rows))
+            table = select(table, cut.rows, ranges)
+            for position in positions:
+                found[names[position]] = table.column(names[position])
+        if others:
+            file = self._parquet_file(part, buffer_size=0, pre_buffer=False)
+            table = file.read_row_group(group.index, others, use_threads=False)
+            self._require_rows(group.index, table.num_rows)
+            table = select(table, whole(group.row_count), ranges)
+            found |= {name: table.column(name) for name in others}
+        return pa.table({name: found[name] for name in part.column_names})
+
+    def batches(
+        self,
+        fields: Sequence[DataField],
+        *,
+        batch_rows: int,
+        row_groups: Sequence[int] | None = None,
+        use_threads: bool = False,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read columns piece by piece, holding little more than a piece in memory.
+
+        Parameters
+        ----------
+        fields
+            Which columns, found by name, and of which types.
+        batch_rows
+            Rows of a batch; fewer at the end and where Arrow has to cut.
+        row_groups
+            Indexes; None: all.
+        use_threads
+            Whether columns are decoded in parallel.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            Of ``arrow_schema(fields)``, rows in file order.
+
+        Raises
+        ------
+        CorruptDataError
+            If the file is damaged, or a column is missing or not of its type.
+        UnsupportedError
+            If a TIMESTAMP(7) to (9) lies outside the years 1677 to 2262.
+        """
+        schema = arrow_schema(fields)
+        indexes = self._indexes(row_groups)
+        if not fields:
+            yield from _without_columns(self._rows_in(indexes)).to_batches(batch_rows)
+            return
+        with damage_named(self.path):
+            parts = readings(self._metadata, fields, self.path)
+            files = [
+                self._parquet_file(part, buffer_size=STREAM_BUFFER_BYTES, pre_buffer=False)
+                for part in parts
+            ]
+        for index in indexes:
+            streams = [
+                file.iter_batches(batch_rows, [index], part.column_names, use_threads=use_threads)
+                for file, part in zip(files, parts, strict=True)
+            ]
+            row_count = 0
+            while tables := self._next_pieces(streams):
+                row_count += tables[0].num_rows
+                yield from conform(fields, parts, tables, schema, self.path).to_batches()
+            self._require_rows(index, row_count)
+
+    def _next_pieces(self, streams: Sequence[Iterator[pa.RecordBatch]]) -> list[pa.Table]:
+        with damage_named(self.path):
+            pieces = [next(stream, None) for stream in streams]
+        return [pa.Table.from_batches([piece]) for piece in pieces if piece is not None]
+
+    def _require_rows(self, index: int, row_count: int, expected: int | None = None) -> None:
+        """Refuse a row group of another length than the footer says.
+
+        Checksums do not cover the headers of pages. Row groups are read one by one so that a
+        page which claims fewer values cannot take those of the next row group for its own.
+        """
+        if expected is None:
+            expected = self._metadata.row_group(index).num_rows
+        if row_count != expected:
+            problem = f"row group {index} has {row_count:,} rows, its footer says {expected:,}"
+            raise CorruptDataError(self.path, problem)
+
+    def _parquet_file(self, part: Reading, *, buffer_size: int, pre_buffer: bool) -> pq.ParquetFile:
+        return pq.ParquetFile(
+            self._file,
+            metadata=self._metadata,
+            buffer_size=buffer_size,
+            pre_buffer=pre_buffer,
+            coerce_int96_timestamp_unit=part.int96_unit,
+            page_checksum_verification=True,
+        )
+
+    def _indexes(self, row_groups: Sequence[int] | None) -> list[int]:
+        if row_groups is None:
+            return list(range(self._metadata.num_row_groups))
+        return list(row_groups)
+
+    def _rows_in(self, indexes: Sequence[int]) -> int:
+        return sum(self._metadata.row_group(index).num_rows for index in indexes)
+
+
+def _is_dense(keep: npt.NDArray[np.bool_]) -> bool:
+    """Whether most pages have a row to keep."""
+    starts = np.arange(0, len(keep), _BLOCK_ROWS)
+    touched = np.logical_or.reduceat(keep, starts)
+    return len(starts) == 1 or bool(touched.mean() > _WORTH)
+
+
+def _without_columns(rows: int) -> pa.Table:
+    return pa.table({"_": pa.nulls(rows)}).select([])
+
+
+def _open(file_io: FileIO, path: str) -> pa.NativeFile:
+    try:
+        return file_io.open_input(path)
+    except FileNotFoundError as error:
+        raise CorruptDataError(path, "the file is missing") from error
+
+
+@contextmanager
+def damage_named(path: str) -> Iterator[None]:
+    """Turn what pyarrow says of a damaged file into an error that names the file."""
+    try:
+        yield
+    except MemoryError as error:
+        raise MemoryLimitError(path, str(error)) from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError, DamagedThriftError) as error:
+        raise CorruptDataError(path, f"cannot be read as Parquet: {error}") from error

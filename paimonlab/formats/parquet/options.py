@@ -1,0 +1,95 @@
+"""The table options that steer how Parquet files are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.spec.options.table_options import option_field
+
+_CODECS = {
+    "zstd": "zstd",
+    "snappy": "snappy",
+    "gzip": "gzip",
+    "lz4": "lz4",
+    "lz4_raw": "lz4",
+    "uncompressed": "none",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParquetOptions:
+    """How Parquet files are written."""
+
+    compression: str = option_field("file.compression", "string", "zstd")
+    """``file.compression``: zstd, snappy, gzip, lz4, lz4_raw or uncompressed."""
+    own_compression: str | None = option_field("parquet.compression", "string", None)
+    """``parquet.compression``: in place of ``file.compression``."""
+    zstd_level: int = option_field("file.compression.zstd-level", "int", 1)
+    """``file.compression.zstd-level``"""
+    own_zstd_level: int | None = option_field("parquet.compression.codec.zstd.level", "int", None)
+    """``parquet.compression.codec.zstd.level``: in place of ``file.compression.zstd-level``."""
+    block_size_bytes: int | None = option_field("file.block-size", "memory", None)
+    """``file.block-size``: bytes of Arrow memory that fill a row group."""
+    own_block_size_bytes: int = option_field("parquet.block.size", "long", 128 << 20)
+    """``parquet.block.size``: the same, unless ``file.block-size`` says so."""
+    page_bytes: int = option_field("parquet.page.size", "int", 1 << 20)
+    """``parquet.page.size``: encoded bytes that fill a page."""
+    dictionary_bytes: int = option_field("parquet.dictionary.page.size", "int", 1 << 20)
+    """``parquet.dictionary.page.size``: a dictionary that grows larger is given up."""
+
+    enable_dictionary: bool | None = option_field("parquet.enable.dictionary", "boolean", None)
+    """``parquet.enable.dictionary``: False forbids dictionaries; else columns whose values
+    repeat have one."""
+    dictionary_of: dict[str, bool] = option_field("parquet.enable.dictionary#*", "boolean", {})
+    """``parquet.enable.dictionary#<column>``: the same of one column, True: it has one."""
+
+    @property
+    def codec(self) -> str:
+        """The codec as pyarrow calls it.
+
+        Raises
+        ------
+        UnsupportedError
+            If the options name another codec.
+        """
+        key = "file.compression" if self.own_compression is None else "parquet.compression"
+        name = self.own_compression or self.compression
+        if name.lower() not in _CODECS:
+            raise UnsupportedError(f"{key} = {name!r}", f"use {', '.join(_CODECS)} for Parquet")
+        return _CODECS[name.lower()]
+
+    @property
+    def codec_level(self) -> int | None:
+        """How hard the codec works; None: as it does by itself."""
+        if self.codec != "zstd":
+            return None
+        return self.zstd_level if self.own_zstd_level is None else self.own_zstd_level
+
+    def dictionary_columns(self, names: Sequence[str], repetitive: Sequence[str]) -> list[str]:
+        """Choose the columns that have dictionaries.
+
+        Parameters
+        ----------
+        names
+            All columns without parts of their own.
+        repetitive
+            Those whose values repeat.
+        """
+        by_default = () if self.enable_dictionary is False else repetitive
+        return [name for name in names if self.dictionary_of.get(name, name in by_default)]
+
+    @property
+    def row_group_rows(self) -> int:
+        """Rows that fill a row group.
+
+        Small enough that a lookup of a key reads little, large enough that a scan does not
+        notice.
+        """
+        return 1 << 17
+
+    @property
+    def row_group_bytes(self) -> int:
+        """Bytes of Arrow memory that fill a row group."""
+        return self.block_size_bytes or self.own_block_size_bytes

@@ -1,0 +1,186 @@
+"""Arrow tables -> a Parquet file that Java Paimon reads.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.format.parquet``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from paimonlab.formats.parquet.fields import file_schema, has_nanos
+from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.timestamps import EndHeldBack, with_integers
+from paimonlab.formats.pending_rows import PendingRows
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.storage import FileIO
+
+PAGE_ROWS = 8192
+"""Rows of a page: few enough that finding one row decodes little, enough that writing and
+scanning take no longer than with pages of a megabyte."""
+_SAMPLE_ROWS = 8192
+
+
+class ParquetWriter:
+    """Writes one file.
+
+    Rows are gathered until they fill a row group, whatever the size of the batches.
+    Every page has a checksum. Timestamps finer than microseconds are stored as INT96, for Java
+    reads INT64 nanos wrongly, all others as INT64; see `parquet_timestamps`.
+
+    Parameters
+    ----------
+    file_io, path
+        Where to write; the file must not exist.
+    fields
+        The physical columns, key copies and system columns included, in file order.
+    options
+        Compression and size of row groups.
+    """
+
+    def __init__(
+        self, file_io: FileIO, path: str, fields: Sequence[DataField], options: ParquetOptions
+    ) -> None:
+        self._schema = file_schema(fields)
+        self._has_nanos = any(has_nanos(field.type) for field in fields)
+        self._options = options
+        self._codec = options.codec
+        self._pending: PendingRows[pa.Table] = PendingRows()
+        self._writer: pq.ParquetWriter | None = None
+        self._file = file_io.open_output(path)
+        self._end: EndHeldBack | None = None
+
+    def write(self, rows: pa.RecordBatch | pa.Table) -> None:
+        """Append rows; columns are found by name and may be cast without loss.
+
+        Raises
+        ------
+        pyarrow.ArrowInvalid
+            If a value does not fit its column.
+        """
+        columns = [
+            rows.column(field.name).cast(field.type)
+            if rows.column(field.name).type != field.type
+            else rows.column(field.name)
+            for field in self._schema
+        ]
+        table = pa.table(columns, schema=self._schema)
+        start = 0
+        while start < table.num_rows:
+            piece = table.slice(start, self._room_for(table))
+            self._pending.add(piece)
+            start += piece.num_rows
+            if self._is_full():
+                self._flush()
+
+    @property
+    def bytes_written(self) -> int:
+        """About how large the file would be if it were closed now."""
+        return self._pending.with_file(self._file.tell())
+
+    def close(self) -> int:
+        """Finish the file; returns its size in bytes."""
+        self._flush()
+        writer = self._writer or self._open([])
+        if self._end is not None:
+            self._end.hold_back()
+        writer.close()
+        if self._end is not None:
+            self._end.finish(self._twin())
+        size: int = self._file.tell()
+        self._file.close()
+        return size
+
+    def abort(self) -> None:
+        """Stop writing; the caller deletes what is there."""
+        self._pending.clear()
+        self._file.close()
+
+    def _room_for(self, table: pa.Table) -> int:
+        """Count the rows that fit the open row group, at least one."""
+        row_bytes = max(table.nbytes // max(table.num_rows, 1), 1)
+        by_bytes = (self._options.row_group_bytes - self._pending.memory_bytes) // row_bytes
+        return max(min(self._options.row_group_rows - self._pending.rows, by_bytes), 1)
+
+    def _is_full(self) -> bool:
+        return (
+            self._pending.rows >= self._options.row_group_rows
+            or self._pending.memory_bytes >= self._options.row_group_bytes
+        )
+
+    def _flush(self) -> None:
+        if not self._pending.rows:
+            return
+        table = pa.concat_tables(self._pending.take())
+        if self._writer is None:
+            self._writer = self._open(self._dictionary_columns(table))
+        if self._has_nanos:
+            table = table.cast(with_integers(self._schema))
+        self._writer.write_table(table, row_group_size=table.num_rows)
+
+    def _dictionary_columns(self, table: pa.Table) -> list[str]:
+        options = self._options
+        if options.enable_dictionary is False and not options.dictionary_of:
+            return []
+        names = [field.name for field in table.schema if _may_have_dictionary(field.type)]
+        return options.dictionary_columns(names, _repetitive_columns(table))
+
+    def _open(self, dictionary_columns: list[str]) -> pq.ParquetWriter:
+        if not self._has_nanos:
+            return self._start(self._file, self._schema, dictionary_columns)
+        self._end = EndHeldBack(self._file)
+        schema = with_integers(self._schema)
+        return self._start(self._end, schema, dictionary_columns, has_int96=True)
+
+    def _start(
+        self,
+        file: pa.NativeFile | EndHeldBack,
+        schema: pa.Schema,
+        dictionary_columns: list[str],
+        *,
+        has_int96: bool = False,
+    ) -> pq.ParquetWriter:
+        return pq.ParquetWriter(
+            file,
+            schema,
+            compression=self._codec,
+            compression_level=self._options.codec_level,
+            use_dictionary=dictionary_columns,
+            use_deprecated_int96_timestamps=has_int96,
+            store_decimal_as_integer=True,
+            write_time_adjusted_to_utc=True,
+            write_page_checksum=True,
+            write_page_index=True,
+            max_rows_per_page=PAGE_ROWS,
+            store_schema=False,
+            data_page_size=self._options.page_bytes,
+            dictionary_pagesize_limit=self._options.dictionary_bytes,
+        )
+
+    def _twin(self) -> bytes:
+        """Return an empty file of the same columns with all timestamps in INT64."""
+        file = pa.BufferOutputStream()
+        self._start(file, self._schema, []).close()
+        return bytes(file.getvalue())
+
+
+def _repetitive_columns(table: pa.Table) -> list[str]:
+    """Name the columns of which at most half of a sample are distinct.
+
+    A dictionary makes them small and quick to read; of other columns it would only cost
+    time. Nested columns and booleans go without.
+    """
+    sample = table.slice(0, _SAMPLE_ROWS)
+    return [
+        name
+        for name, column in zip(sample.column_names, sample.columns, strict=True)
+        if _may_have_dictionary(column.type)
+        and 2 * pc.count_distinct(column, mode="all").as_py() <= sample.num_rows
+    ]
+
+
+def _may_have_dictionary(type_: pa.DataType) -> bool:
+    return not (pa.types.is_nested(type_) or pa.types.is_boolean(type_))

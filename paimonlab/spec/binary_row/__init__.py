@@ -1,0 +1,1 @@
+"""BinaryRow: rows as bytes, to Arrow columns and back, and their hash."""

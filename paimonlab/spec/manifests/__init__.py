@@ -1,0 +1,1 @@
+"""What manifests and index manifests say of files, as values."""

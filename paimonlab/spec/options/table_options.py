@@ -1,0 +1,307 @@
+"""Options of a table: reading them, and refusing what is not built.
+
+Layers declare the options they obey as frozen dataclasses (slices), beside the code these
+steer::
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class CommitOptions:
+        max_retries: int = option_field("commit.max-retries", "int", 10)
+
+and get them with ``options.slice(CommitOptions)``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from paimonlab.errors import SchemaError, UnsupportedError, close_matches
+from paimonlab.spec.buckets.mode import KeyedTable
+from paimonlab.spec.options.grammar import (
+    PARSERS,
+    Kind,
+    parse_boolean,
+    parse_duration_millis,
+    parse_list,
+    parse_memory_size_bytes,
+)
+from paimonlab.spec.options.registry import (
+    FALLBACK_KEYS,
+    INSTEAD,
+    KNOWN_OPTIONS,
+    Operation,
+    OptionSpec,
+    find_option,
+)
+
+__all__ = [
+    "KNOWN_OPTIONS",
+    "OptionSpec",
+    "Options",
+    "check_known",
+    "check_supported",
+    "find_option",
+    "option_field",
+    "parse_boolean",
+    "parse_duration_millis",
+    "parse_list",
+    "parse_memory_size_bytes",
+]
+
+OPTION_KEY = "paimon.key"
+"""Metadata of a slice's field: the option it is read from."""
+_OPTION_PARSE = "paimon.parse"
+
+Slice = TypeVar("Slice")
+
+
+def option_field(
+    key: str, kind: Kind, default: Any, *, parse: Callable[[Any], Any] | None = None
+) -> Any:
+    """Declare a field of a slice that is read from an option.
+
+    Parameters
+    ----------
+    key
+        Key of the option. With a ``*`` the field becomes a dict from the names that stand for
+        it to the values.
+    kind
+        How the value is written: durations become milliseconds, sizes bytes.
+    default
+        Value without the option; a duration or a size may be given as text.
+    parse
+        Applied to the value read, not to the default.
+
+    Examples
+    --------
+    >>> @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+    ... class Example:
+    ...     wait_millis: int = option_field("commit.min-retry-wait", "duration", "10 ms")
+    ...     modes: dict[str, str] = option_field("fields.*.stats-mode", "string", {})
+    >>> Options({"fields.a.stats-mode": "full"}).slice(Example)
+    Example(wait_millis=10, modes={'a': 'full'})
+    """
+
+    def read(text: str) -> Any:
+        value = PARSERS[kind](text)
+        return value if parse is None else parse(value)
+
+    metadata = {OPTION_KEY: key, _OPTION_PARSE: read}
+    if isinstance(default, str) and kind in ("duration", "memory"):
+        default = PARSERS[kind](default)
+    if isinstance(default, dict | list):
+        return dataclasses.field(default_factory=default.copy, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+class Options(Mapping[str, str]):
+    """Options of a table by key, frozen.
+
+    A former key is found under its present name, too.
+
+    Examples
+    --------
+    >>> options = Options({"write.compaction-skip": "true"})
+    >>> options["write-only"], list(options)
+    ('true', ['write.compaction-skip'])
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, str] | None = None) -> None:
+        self._values = dict(values or {})
+
+    def __getitem__(self, key: str) -> str:
+        if key in self._values:
+            return self._values[key]
+        for former, present in FALLBACK_KEYS.items():
+            if present == key and former in self._values:
+                return self._values[former]
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._values.items()))
+
+    def __repr__(self) -> str:
+        return f"Options({self._values!r})"
+
+    def __reduce__(self) -> tuple[type[Options], tuple[dict[str, str]]]:
+        return type(self), (self._values,)
+
+    def with_options(self, others: Mapping[str, str]) -> Options:
+        """Return these options with others in their place, say those of one read."""
+        return Options(self._values | dict(others))
+
+    def slice(self, cls: type[Slice]) -> Slice:
+        """Build the part of the options that a layer obeys.
+
+        Parameters
+        ----------
+        cls
+            A dataclass whose fields are made with `option_field`.
+
+        Raises
+        ------
+        SchemaError
+            If a value cannot be read; the message names option and value.
+        """
+        given: dict[str, Any] = {}
+        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+            key: str | None = field.metadata.get(OPTION_KEY)
+            if key is None:
+                continue
+            if "*" in key:
+                given[field.name] = self._family(key, field.metadata[_OPTION_PARSE])
+            elif key in self:
+                given[field.name] = _value(key, self[key], field.metadata[_OPTION_PARSE])
+        return cls(**given)
+
+    def _family(self, key: str, read: Callable[[str], Any]) -> dict[str, Any]:
+        pattern = re.compile(re.escape(key).replace(r"\*", "(.+)"))
+        found = {name: pattern.fullmatch(name) for name in self._values}
+        return {
+            match[1]: _value(name, self._values[name], read)
+            for name, match in found.items()
+            if match is not None
+        }
+
+
+def _value(key: str, text: str, read: Callable[[str], Any]) -> Any:
+    spec = find_option(key)
+    try:
+        if spec is not None:
+            spec.parse(text)
+        return read(text)
+    except ValueError as error:
+        raise SchemaError(f"option {key!r} = {text!r}: {error}") from None
+
+
+# Refusing.
+
+
+def check_known(keys: Iterable[str]) -> None:
+    """Check the keys that a user sets.
+
+    Tables that others wrote may hold keys that are not known; these stay unread.
+
+    Raises
+    ------
+    SchemaError
+        If a key is unknown; the message names close ones.
+    """
+    for key in keys:
+        if find_option(key) is None:
+            known = [known for known in KNOWN_OPTIONS if "*" not in known]
+            raise SchemaError(f"option {key!r} is not known.{close_matches(key, known)}")
+
+
+def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: Operation) -> None:
+    """Check that every option can be obeyed.
+
+    Parameters
+    ----------
+    options
+        Of the table, and of this one operation.
+    schema
+        Whose options these are.
+    operation
+        What is about to happen: a table may be readable and not writable. What cannot be
+        read or written cannot be created.
+
+    Raises
+    ------
+    UnsupportedError
+        If an option has a value that changes this operation and is not built.
+    SchemaError
+        If a value cannot be read.
+
+    Examples
+    --------
+    >>> from paimonlab.spec.schema.definition import TableSchema
+    >>> schema = TableSchema(0, (), -1, primary_keys=("id",))
+    >>> check_supported({"bucket": "1", "pk-clustering-override": "true"}, schema, "read")
+    Traceback (most recent call last):
+    paimonlab.errors.UnsupportedError: pk-clustering-override = 'true' is not supported: reading
+    this table needs it; 'false' would do
+    """
+    unused = _unused_families(Options(options))
+    for key, text in options.items():
+        spec = find_option(key)
+        if spec is not None and spec.key not in unused:
+            _check_value(key, text, spec, operation)
+    _check_bucket(Options(options))
+    _check_file_rows(Options(options))
+    _check_clustering(Options(options), schema, operation)
+
+
+_DOING: Mapping[Operation, str] = {
+    "create": "a table with it cannot be used here",
+    "read": "reading this table needs it",
+    "write": "writing to this table needs it",
+}
+
+
+def _unused_families(options: Options) -> set[str]:
+    """Return the families of options of formats that no file of the table has."""
+    keys = ("file.format.per.level", "changelog-file.format", "manifest.format")
+    chosen = options.get("file.format", "parquet") + " ".join(options.get(key, "") for key in keys)
+    return {f"{name}.*" for name in ("orc", "parquet") if name not in chosen.lower()}
+
+
+def _check_value(key: str, text: str, spec: OptionSpec, operation: Operation) -> None:
+    try:
+        value = spec.parse(text)
+        is_built = spec.is_default(text)
+    except ValueError as error:
+        raise SchemaError(f"option {key!r} = {text!r}: {error}") from None
+    if spec.status == "implemented":
+        is_built = not spec.accepted_values or value in spec.accepted_values
+    if is_built or operation not in spec.refused_for:
+        return
+    built = " or ".join(repr(value) for value in spec.accepted_values)
+    if spec.key in INSTEAD:
+        raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {INSTEAD[spec.key]}")
+    instead = built or ("leaving it out" if spec.default is None else repr(spec.default))
+    raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {instead} would do")
+
+
+def _check_clustering(options: Options, schema: KeyedTable, operation: Operation) -> None:
+    if _is_on("clustering.incremental", options):
+        if schema.primary_keys or options.get("bucket", "-1") != "-1":
+            raise SchemaError(
+                "option 'clustering.incremental' is for tables without primary key and buckets"
+            )
+    elif operation != "read" and options.get("clustering.columns") and not schema.primary_keys:
+        raise UnsupportedError(
+            f"clustering.columns = '{options['clustering.columns']}'",
+            "rows are not put in order as they are written. Set 'clustering.incremental' = 'true' "
+            "and compact the table, or compact it with order_by=(…)",
+        )
+
+
+def _is_on(key: str, options: Options) -> bool:
+    return key in options and bool(KNOWN_OPTIONS[key].parse(options[key]))
+
+
+def _check_bucket(options: Options) -> None:
+    text = options.get("bucket")
+    try:
+        bucket = -1 if text is None else KNOWN_OPTIONS["bucket"].parse(text)
+    except ValueError as error:
+        raise SchemaError(f"option 'bucket' = {text!r}: {error}") from None
+    if bucket == 0 or bucket < -2:
+        raise SchemaError(f"option 'bucket' = {text!r}: must be at least 1, or -1 or -2")
+
+
+def _check_file_rows(options: Options) -> None:
+    key = "target-file-row-num"
+    if key in options and KNOWN_OPTIONS[key].parse(options[key]) < 1:
+        raise SchemaError(f"option {key!r} = {options[key]!r}: a file has at least 1 row")

@@ -1,0 +1,1 @@
+"""Partitions: their folders, and the times that their values stand for."""

@@ -1,0 +1,198 @@
+"""The definition of a new table, and the first schema it becomes.
+
+Spec: https://paimon.apache.org/docs/master/concepts/spec/schema/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from paimonlab.errors import SchemaError
+from paimonlab.secrets import hides_secrets
+from paimonlab.spec.default_values import check_default
+from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.schema.rules import check_schema
+from paimonlab.spec.schema.table_schema import FIRST_SCHEMA_ID, TableSchema
+from paimonlab.spec.types.arrow import data_field
+from paimonlab.spec.types.data_types import (
+    ArrayType,
+    DataField,
+    DataType,
+    MapType,
+    MultisetType,
+    RowType,
+    with_nullable,
+)
+from paimonlab.spec.types.text import UNASSIGNED_ID, parse_type
+
+__all__ = ["Schema", "TableSchema", "assign_ids", "new_table_schema"]
+
+Columns: TypeAlias = Mapping[str, str | DataType] | pa.Schema | Sequence[DataField]
+
+
+@hides_secrets
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The definition of a new table, as a user gives it.
+
+    Examples
+    --------
+    >>> Schema({"id": "BIGINT", "amount": "DECIMAL(12, 2)"}, primary_keys=["id"]).primary_keys
+    ('id',)
+    """
+
+    fields: Columns
+    """Columns in order: names with types (or their text), an Arrow schema, or fields."""
+    partition_keys: Sequence[str] = ()
+    primary_keys: Sequence[str] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    comment: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("partition_keys", "primary_keys"):
+            if isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} must be a list of names, not a text")
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+
+_KEY_OPTIONS = ("primary-key", "partition")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyOptions:
+    """The table options that stand for lists of the schema, and become these."""
+
+    primary_key: tuple[str, ...] | None = option_field("primary-key", "list", None)
+    """``primary-key``"""
+    partition: tuple[str, ...] | None = option_field("partition", "list", None)
+    """``partition``"""
+
+
+def new_table_schema(schema: Schema, *, time_millis: int) -> TableSchema:
+    """Make the first schema of a table out of its definition.
+
+    Fields get their ids, the options ``primary-key`` and ``partition`` become the lists
+    they stand for, key columns become NOT NULL.
+
+    Parameters
+    ----------
+    schema
+        What the user wants.
+    time_millis
+        Now, milliseconds since the epoch.
+
+    Raises
+    ------
+    SchemaError
+        If the format does not allow such a table: columns or keys named twice, keys that
+        are no columns, nested types as keys, system names, a ``bucket-key`` that does not
+        fit, a default that is no value of its column …
+    UnsupportedError
+        If a column has a type that paimonlab does not have.
+
+    Notes
+    -----
+    Values of options are not looked at; that is what
+    `paimonlab.spec.options.table_options.check_supported` does.
+    """
+    options = _text_options(schema.options)
+    keys = Options(options).slice(KeyOptions)
+    primary_keys = _one_of(schema.primary_keys, keys.primary_key, "primary-key")
+    partition_keys = _one_of(schema.partition_keys, keys.partition, "partition")
+    ids = count()
+    columns = [_with_ids(column, ids) for column in _columns(schema.fields)]
+    fields = tuple(_not_null_key(column, primary_keys) for column in columns)
+    made = TableSchema(
+        id=FIRST_SCHEMA_ID,
+        fields=fields,
+        highest_field_id=next(ids) - 1,
+        partition_keys=partition_keys,
+        primary_keys=primary_keys,
+        options={key: value for key, value in options.items() if key not in _KEY_OPTIONS},
+        comment=schema.comment,
+        time_millis=time_millis,
+    )
+    check_schema(made)
+    for column in fields:
+        check_default(column)
+    return made
+
+
+def _text_options(options: Mapping[str, str]) -> dict[str, str]:
+    for key, value in options.items():
+        if not all(isinstance(text, str) for text in (key, value)):
+            raise TypeError(f"option {key!r} = {value!r}: keys and values of options are text")
+    return dict(options)
+
+
+def _one_of(keys: Sequence[str], option: tuple[str, ...] | None, name: str) -> tuple[str, ...]:
+    if option is not None and keys and tuple(keys) != option:
+        raise SchemaError(
+            f"option {name!r} = {','.join(option)!r} contradicts the definition: {[*keys]}"
+        )
+    return tuple(keys) if option is None else option
+
+
+def _columns(fields: Columns) -> Iterator[DataField]:
+    if isinstance(fields, pa.Schema):
+        yield from (data_field(UNASSIGNED_ID, column) for column in fields)
+    elif isinstance(fields, Mapping):
+        for name, given in fields.items():
+            yield DataField(UNASSIGNED_ID, name, _column_type(name, given))
+    elif isinstance(fields, Sequence) and all(isinstance(one, DataField) for one in fields):
+        yield from fields
+    else:
+        raise TypeError(
+            f"columns cannot be made of a {type(fields).__name__}: give names with types "
+            "({'id': 'BIGINT', …}), an Arrow schema, or a sequence of DataField"
+        )
+
+
+def _column_type(name: str, given: str | DataType) -> DataType:
+    if not isinstance(given, str):
+        return given
+    try:
+        return parse_type(given)
+    except SchemaError as error:
+        raise SchemaError(f"column {name!r}: {error}") from None
+
+
+def _not_null_key(column: DataField, primary_keys: Sequence[str]) -> DataField:
+    if column.name not in primary_keys:
+        return column
+    return replace(column, type=with_nullable(column.type, nullable=False))
+
+
+def _with_ids(column: DataField, ids: Iterator[int]) -> DataField:
+    return replace(column, id=next(ids), type=assign_ids(column.type, ids))
+
+
+def assign_ids(data_type: DataType, ids: Iterator[int]) -> DataType:
+    """Give every nested ROW field of a type an id.
+
+    A column takes its own id first; inside it the fields of a ROW are numbered after the
+    fields nested in them: ``a ROW<b ROW<c INT>, d INT>`` is a=0, c=1, b=2, d=3.
+
+    Source: apache/paimon@1.3.1 ``org.apache.paimon.types.ReassignFieldId``.
+    """
+    match data_type:
+        case ArrayType(element):
+            return replace(data_type, element=assign_ids(element, ids))
+        case MultisetType(element):
+            return replace(data_type, element=assign_ids(element, ids))
+        case MapType(key, value):
+            key = assign_ids(key, ids)
+            return replace(data_type, key=key, value=assign_ids(value, ids))
+        case RowType(fields):
+            return replace(data_type, fields=tuple(_nested_ids(child, ids) for child in fields))
+    return data_type
+
+
+def _nested_ids(child: DataField, ids: Iterator[int]) -> DataField:
+    data_type = assign_ids(child.type, ids)
+    return replace(child, id=next(ids), type=data_type)

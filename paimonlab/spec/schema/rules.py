@@ -1,0 +1,209 @@
+"""What every schema of a table must hold to, whether new or changed.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.schema.SchemaValidation``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from paimonlab.errors import SchemaError, close_matches
+from paimonlab.spec.buckets.bucket import BucketFunction, takes_mod
+from paimonlab.spec.buckets.hive_hash import is_hashable
+from paimonlab.spec.external_paths import ExternalPathOptions
+from paimonlab.spec.merge_engine import check_merge_engine
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.partitions.folders import PartitionOptions
+from paimonlab.spec.retained import check_retained
+from paimonlab.spec.schema.row_tracking import check_row_tracking
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.stream_overwrites import reads_overwrites
+from paimonlab.spec.types.data_types import (
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    MultisetType,
+    RowType,
+    TypeRoot,
+)
+from paimonlab.spec.types.system_fields import KEY_PREFIX, SYSTEM_FIELDS
+from paimonlab.spec.types.text import format_type
+
+_NO_KEY = (TypeRoot.VARIANT, TypeRoot.BLOB)
+_TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
+_TIMES = (TypeRoot.INT, TypeRoot.BIGINT, TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
+
+
+def check_schema(schema: TableSchema) -> None:
+    """Check names, keys and buckets.
+
+    Raises
+    ------
+    SchemaError
+        If a rule is broken; the message names the column or the option.
+    """
+    _check_fields(schema.fields)
+    types = {field.name: field.type for field in schema.fields}
+    _check_keys("primary key", schema.primary_keys, types)
+    _check_keys("partition key", schema.partition_keys, types)
+    if schema.primary_keys and not schema.trimmed_primary_keys:
+        raise SchemaError(
+            f"primary key {', '.join(schema.primary_keys)} has only partition keys: every "
+            "partition could hold one row; add a column to the primary key"
+        )
+    _check_bucket_keys(schema, types)
+    _check_bucket_function(schema, types)
+    _check_sequence_fields(schema, types)
+    _check_folders(schema)
+    _check_kinds(schema, types)
+    reads_overwrites(Options(schema.options), has_key=bool(schema.primary_keys))
+    check_retained(schema.options)
+    check_row_tracking(schema)
+    check_merge_engine(schema.fields, schema.primary_keys, schema.options)
+    _check_expiring_field(schema, types)
+
+
+def _check_fields(fields: Sequence[DataField]) -> None:
+    if not fields:
+        raise SchemaError("a table needs at least one column")
+    for field in fields:
+        if field.name in SYSTEM_FIELDS or field.name.startswith(KEY_PREFIX):
+            raise SchemaError(f"column name {field.name!r} is reserved for Paimon itself")
+    _check_names("column", fields)
+
+
+def _check_names(what: str, fields: Sequence[DataField]) -> None:
+    for field in fields:
+        if not field.name.strip():
+            raise SchemaError(f"{what} name {field.name!r} is blank")
+        _check_nested(f"{what} {field.name!r}: field", field.type)
+    if repeated := _repeated(field.name for field in fields):
+        raise SchemaError(f"{what} {repeated!r} is defined twice")
+
+
+def _check_nested(what: str, data_type: DataType) -> None:
+    match data_type:
+        case RowType(fields):
+            if not fields:
+                raise SchemaError(f"{what.rpartition(':')[0]}: a ROW needs at least one field")
+            _check_names(what, fields)
+        case ArrayType(element) | MultisetType(element):
+            _check_nested(what, element)
+        case MapType(key, value):
+            _check_nested(what, key)
+            _check_nested(what, value)
+
+
+def _repeated(names: Iterable[str]) -> str | None:
+    return next((name for name, times in Counter(names).items() if times > 1), None)
+
+
+def _check_keys(what: str, keys: Sequence[str], types: Mapping[str, DataType]) -> None:
+    if repeated := _repeated(keys):
+        raise SchemaError(f"{what} names {repeated!r} twice")
+    for name in keys:
+        if name not in types:
+            raise SchemaError(f"{what} {name!r} is not a column.{close_matches(name, types)}")
+        data_type = types[name]
+        if not isinstance(data_type, AtomicType) or data_type.root in _NO_KEY:
+            raise SchemaError(f"{what} {name!r} must not be of type {format_type(data_type)}")
+
+
+def _check_bucket_keys(schema: TableSchema, types: Mapping[str, DataType]) -> None:
+    bucket = schema.options.get("bucket", "-1")
+    if bucket == "-2" and not schema.primary_keys:
+        raise SchemaError("bucket = '-2': only rows with a primary key can wait for their bucket")
+    if not schema.options.get("bucket-key"):
+        if not schema.primary_keys and bucket not in ("-1", "-2"):
+            raise SchemaError(
+                f"bucket = {bucket!r}: an append table with buckets needs the option 'bucket-key'"
+            )
+        return
+    if bucket == "-1":
+        raise SchemaError(
+            "option 'bucket-key' needs a number of buckets: set 'bucket', or remove 'bucket-key'"
+        )
+    _check_keys("bucket-key", schema.bucket_keys, types)
+    for name in schema.bucket_keys:
+        if name in schema.partition_keys:
+            raise SchemaError(f"bucket-key {name!r} must not be a partition key")
+        if schema.primary_keys and name not in schema.primary_keys:
+            raise SchemaError(f"bucket-key {name!r} must be part of the primary key")
+
+
+def _check_bucket_function(schema: TableSchema, types: Mapping[str, DataType]) -> None:
+    keys = [types[name] for name in schema.bucket_keys]
+    match schema.bucket_function:
+        case BucketFunction.MOD if keys and not takes_mod(keys):
+            raise SchemaError(
+                "option 'bucket-function.type' = 'mod' needs a bucket key of one column of type "
+                f"INT or BIGINT, it has {', '.join(map(format_type, keys))}"
+            )
+        case BucketFunction.HIVE if not all(map(is_hashable, keys)):
+            raise SchemaError(
+                "option 'bucket-function.type' = 'hive' takes no timestamps in the bucket key, it "
+                f"has {', '.join(map(format_type, keys))}"
+            )
+
+
+def _check_sequence_fields(schema: TableSchema, types: Mapping[str, DataType]) -> None:
+    text = schema.options.get("sequence.field")
+    if text is None:
+        return
+    names = tuple(name.strip() for name in text.split(","))
+    if not schema.primary_keys:
+        raise SchemaError("option 'sequence.field' needs a primary key")
+    _check_keys("sequence.field", names, types)
+    if not set(schema.partition_keys) <= set(schema.primary_keys):
+        raise SchemaError(
+            "option 'sequence.field' needs a primary key that contains all partition keys"
+        )
+
+
+def _check_folders(schema: TableSchema) -> None:
+    options = Options(schema.options)
+    options.slice(PartitionOptions)
+    _ = options.slice(ExternalPathOptions).write_folders
+
+
+def _check_expiring_field(schema: TableSchema, types: Mapping[str, DataType]) -> None:
+    name = schema.options.get("record-level.time-field")
+    if name is None:
+        if "record-level.expire-time" in schema.options:
+            raise SchemaError(
+                "option 'record-level.expire-time' needs 'record-level.time-field' to go by"
+            )
+        return
+    if name not in types:
+        raise SchemaError(
+            f"record-level.time-field {name!r} is not a column.{close_matches(name, types)}"
+        )
+    data_type = types[name]
+    if not isinstance(data_type, AtomicType) or data_type.root not in _TIMES:
+        raise SchemaError(
+            f"record-level.time-field {name!r} must be INT, BIGINT or TIMESTAMP, not "
+            f"{format_type(data_type)}"
+        )
+
+
+def _check_kinds(schema: TableSchema, types: Mapping[str, DataType]) -> None:
+    producer = schema.options.get("changelog-producer", "none").lower()
+    if producer != "none" and not schema.primary_keys:
+        raise SchemaError(f"option 'changelog-producer' = {producer!r} needs a primary key")
+    engine = schema.options.get("merge-engine", "deduplicate").lower()
+    if producer in ("input", "full-compaction") and engine == "first-row":
+        raise SchemaError(
+            f"option 'changelog-producer' = {producer!r} does not go with 'merge-engine' = "
+            "'first-row'; 'lookup' would"
+        )
+    name = schema.options.get("rowkind.field")
+    if name is None:
+        return
+    if name not in types:
+        raise SchemaError(f"rowkind.field {name!r} is not a column.{close_matches(name, types)}")
+    data_type = types[name]
+    if not isinstance(data_type, AtomicType) or data_type.root not in _TEXTS:
+        raise SchemaError(f"rowkind.field {name!r} holds texts, not {format_type(data_type)}")

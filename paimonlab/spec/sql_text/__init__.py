@@ -1,0 +1,1 @@
+"""What Spark SQL text says: its tokens, its string literals, and calls of procedures."""

@@ -1,0 +1,84 @@
+"""Which types a column may change to: old data files are then read by casting.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.types.DataTypeCasts`` and
+``org.apache.paimon.casting.CastExecutors``.
+"""
+
+from __future__ import annotations
+
+from paimonlab.spec.types.data_types import (
+    MAX_LENGTH,
+    AtomicType,
+    DataType,
+    TypeRoot,
+    with_nullable,
+)
+
+_INTEGERS = (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT)
+_FLOATS = (TypeRoot.FLOAT, TypeRoot.DOUBLE)
+_NUMBERS = (*_INTEGERS, TypeRoot.DECIMAL, *_FLOATS)
+_TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
+_BYTES = (TypeRoot.BINARY, TypeRoot.VARBINARY)
+_TIMESTAMPS = (TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
+_CLOCKS = (TypeRoot.DATE, TypeRoot.TIME, *_TIMESTAMPS)
+
+_IMPLICIT: dict[TypeRoot, tuple[TypeRoot, ...]] = {
+    TypeRoot.CHAR: (TypeRoot.CHAR,),
+    TypeRoot.VARCHAR: _TEXTS,
+    TypeRoot.BINARY: (TypeRoot.BINARY,),
+    TypeRoot.VARBINARY: _BYTES,
+    TypeRoot.DECIMAL: _NUMBERS,
+    TypeRoot.SMALLINT: (TypeRoot.TINYINT,),
+    TypeRoot.INT: (TypeRoot.TINYINT, TypeRoot.SMALLINT),
+    TypeRoot.BIGINT: (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT),
+    TypeRoot.FLOAT: (*_INTEGERS, TypeRoot.DECIMAL),
+    TypeRoot.DOUBLE: _NUMBERS,
+    TypeRoot.DATE: (TypeRoot.TIMESTAMP,),
+    TypeRoot.TIME: (TypeRoot.TIME, TypeRoot.TIMESTAMP),
+    TypeRoot.TIMESTAMP: _TIMESTAMPS,
+    TypeRoot.TIMESTAMP_LTZ: _TIMESTAMPS,
+}
+"""From what (values) a type (key) is always reached."""
+
+_EXPLICIT: dict[TypeRoot, tuple[TypeRoot, ...]] = {
+    **dict.fromkeys(_TEXTS, (TypeRoot.BOOLEAN, *_NUMBERS, *_TEXTS, *_BYTES, *_CLOCKS)),
+    TypeRoot.BOOLEAN: (*_TEXTS, *_INTEGERS),
+    **dict.fromkeys(_BYTES, (*_TEXTS, *_BYTES)),
+    TypeRoot.DECIMAL: (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN),
+    **dict.fromkeys(_INTEGERS, (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN)),
+    TypeRoot.INT: (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN, *_TIMESTAMPS),
+    TypeRoot.BIGINT: (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN, *_TIMESTAMPS),
+    **dict.fromkeys(_FLOATS, (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN)),
+    TypeRoot.DATE: (*_TIMESTAMPS, *_TEXTS),
+    TypeRoot.TIME: (TypeRoot.TIME, *_TIMESTAMPS, *_TEXTS),
+    **dict.fromkeys(_TIMESTAMPS, (*_CLOCKS, *_TEXTS, TypeRoot.INT, TypeRoot.BIGINT)),
+}
+"""From what a type is reached if values may lose digits, or fail to be read."""
+
+
+def is_castable(source: DataType, target: DataType, *, explicitly: bool) -> bool:
+    """Tell whether values of one type can be read as another; nullability does not count.
+
+    Parameters
+    ----------
+    source, target
+        Types; composite ones only reach themselves, their parts change one by one.
+    explicitly
+        Whether casts count that can lose something.
+
+    Examples
+    --------
+    >>> from paimonlab.spec.types.text import parse_type
+    >>> is_castable(parse_type("INT"), parse_type("BIGINT"), explicitly=False)
+    True
+    >>> is_castable(parse_type("BIGINT"), parse_type("INT"), explicitly=False)
+    False
+    """
+    if with_nullable(source, nullable=True) == with_nullable(target, nullable=True):
+        return True
+    if not isinstance(source, AtomicType) or not isinstance(target, AtomicType):
+        return False
+    rules = _EXPLICIT if explicitly else _IMPLICIT
+    if source.root in _CLOCKS and target.root in _TEXTS and target.length != MAX_LENGTH:
+        return False  # Java prints dates and times into STRING only
+    return source.root in rules.get(target.root, ())

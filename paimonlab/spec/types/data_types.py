@@ -1,0 +1,109 @@
+"""The data types of columns.
+
+Values only: the text and JSON grammar is `paimonlab.spec.types.text`, the Arrow side
+`paimonlab.spec.types.arrow`.
+
+Source: https://paimon.apache.org/docs/master/concepts/data-types/ and apache/paimon@1.3.1
+``org.apache.paimon.types``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TypeAlias
+
+MAX_LENGTH = 2**31 - 1
+"""Length of STRING and BYTES."""
+
+
+class TypeRoot(Enum):
+    """The atomic types; the values are the words of the grammar."""
+
+    BOOLEAN = "BOOLEAN"
+    TINYINT = "TINYINT"
+    SMALLINT = "SMALLINT"
+    INT = "INT"
+    BIGINT = "BIGINT"
+    FLOAT = "FLOAT"
+    DOUBLE = "DOUBLE"
+    DECIMAL = "DECIMAL"
+    CHAR = "CHAR"
+    VARCHAR = "VARCHAR"
+    BINARY = "BINARY"
+    VARBINARY = "VARBINARY"
+    DATE = "DATE"
+    TIME = "TIME"
+    TIMESTAMP = "TIMESTAMP"
+    TIMESTAMP_LTZ = "TIMESTAMP_LTZ"
+    """``TIMESTAMP(p) WITH LOCAL TIME ZONE``"""
+    VARIANT = "VARIANT"
+    BLOB = "BLOB"
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicType:
+    """A type without parts."""
+
+    root: TypeRoot
+    nullable: bool = True
+    length: int | None = None
+    """Characters of CHAR and VARCHAR, bytes of BINARY and VARBINARY, else None."""
+    precision: int | None = None
+    """Digits of DECIMAL (1-38), fraction digits of TIME, TIMESTAMP, TIMESTAMP_LTZ (0-9)."""
+    scale: int | None = None
+    """Fraction digits of DECIMAL (0-precision)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """``ARRAY<element>``."""
+
+    element: DataType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MapType:
+    """``MAP<key, value>``."""
+
+    key: DataType
+    value: DataType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MultisetType:
+    """``MULTISET<element>``: a map from element to how often it occurs."""
+
+    element: DataType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DataField:
+    """A column of a table or a field of a ROW."""
+
+    id: int
+    """Never reused within a table."""
+    name: str
+    type: DataType
+    description: str | None = None
+    default_value: str | None = None
+    """Text as the schema file has it; applied on write only."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowType:
+    """``ROW<name type, …>``."""
+
+    fields: tuple[DataField, ...]
+    nullable: bool = True
+
+
+DataType: TypeAlias = AtomicType | ArrayType | MapType | MultisetType | RowType
+
+
+def with_nullable(data_type: DataType, nullable: bool) -> DataType:  # noqa: FBT001
+    """Return the same type, nullable or not."""
+    return replace(data_type, nullable=nullable)

@@ -1,0 +1,1 @@
+"""VARIANT values: their bytes to JSON texts and back."""
