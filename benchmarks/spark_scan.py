@@ -20,8 +20,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import paimonlab
 from benchmarks.rows import SEED, upserts
-from paimonlab.spark import connect, mask_source, relation
-from paimonlab.spark.mask_cache import MaskCache
+from paimonlab.spark import connect
+from paimonlab.spark.reading import mask_source, relation
+from paimonlab.spark.reading.mask_cache import MaskCache
 
 ROWS = 4_000_000
 ROUNDS = 7

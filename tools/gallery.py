@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from paimonlab.notebook import connection, demo, simulate, views
 from paimonlab.notebook.display.doctor import draw as draw_doctor
-from paimonlab.spark.doctor import checks
-from paimonlab.spark.environment import measured
+from paimonlab.spark.sessions.doctor import checks
+from paimonlab.spark.sessions.environment import measured
 from paimonlab.table.table import Table
 from tests.browser import chromium
 from tests.notebook.test_result import make

@@ -8,8 +8,8 @@ import click
 
 from paimonlab.cli.arguments import json_flag, open_catalog
 from paimonlab.cli.output import json_text
-from paimonlab.spark.doctor import checks
-from paimonlab.spark.environment import measured
+from paimonlab.spark.sessions.doctor import checks
+from paimonlab.spark.sessions.environment import measured
 
 
 @click.command()

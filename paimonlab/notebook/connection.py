@@ -13,8 +13,8 @@ from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.offers import offers, sessions
 from paimonlab.notebook.settings import Engine, Setting
 from paimonlab.secrets import without_credentials
-from paimonlab.spark import remote as servers
-from paimonlab.spark.quoting import quoted
+from paimonlab.spark.sessions import remote as servers
+from paimonlab.spark.values.quoting import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -306,7 +306,7 @@ def connect(
         If another connection has a catalog of that name, or there is no warehouse.
     NotFoundError
         If a server has no catalog of that name.
-    paimonlab.spark.remote.RemoteError
+    paimonlab.spark.sessions.remote.RemoteError
         If a server does not answer.
     """
     import paimonlab  # noqa: PLC0415 - the root imports this layer lazily
@@ -378,7 +378,7 @@ def _choose_catalog(connection: Connection, session: SparkSession) -> None:
     ------
     NotFoundError
         If a server has no such catalog.
-    paimonlab.spark.remote.RemoteError
+    paimonlab.spark.sessions.remote.RemoteError
         If it does not answer any more.
     """
     from pyspark.errors import PySparkException  # noqa: PLC0415 - optional

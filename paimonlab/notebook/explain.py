@@ -13,7 +13,7 @@ from paimonlab.errors import PaimonError, close_matches
 from paimonlab.notebook.query_error import QueryError, of_paimon
 from paimonlab.notebook.statements import SentText, Statement
 from paimonlab.notebook.topics import Topic
-from paimonlab.spark.remote import has_lost_server
+from paimonlab.spark.sessions.remote import has_lost_server
 from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind, offset_of
 from paimonlab.table.system import SYSTEM_TABLES
 

@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 )
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.spark.remote import is_remote
+from paimonlab.spark.sessions.remote import is_remote
 
 
 @dataclass(frozen=True, slots=True)

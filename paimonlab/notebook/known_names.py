@@ -17,7 +17,7 @@ from paimonlab.errors import PaimonError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook.connection import Connection
 from paimonlab.notebook.sql_completion import Names
-from paimonlab.spark.quoting import quoted
+from paimonlab.spark.values.quoting import quoted
 from paimonlab.table.system import SYSTEM_TABLES
 from paimonlab.table.table import Table
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paimonlab.spark.remote import VARIABLE, is_remote
+from paimonlab.spark.sessions.remote import VARIABLE, is_remote
 
 
 @dataclass(frozen=True, slots=True)

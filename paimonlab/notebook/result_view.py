@@ -17,7 +17,7 @@ from paimonlab.notebook.progress import ProgressDisplay
 from paimonlab.notebook.row_query import Rows, SqlColumn, conditions, order, query_sql
 from paimonlab.notebook.selection import RowQuery
 from paimonlab.notebook.views import ResultRows
-from paimonlab.spark.quoting import quoted
+from paimonlab.spark.values.quoting import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -22,7 +22,7 @@ from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.progress import Progress, ProgressDisplay, of_stages
 from paimonlab.notebook.spark_progress import read_progress
 from paimonlab.spark.listening import listening
-from paimonlab.spark.remote import is_remote
+from paimonlab.spark.sessions.remote import is_remote
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -21,7 +21,7 @@ from paimonlab.errors import (
 )
 from paimonlab.notebook.connection import NotConnectedError
 from paimonlab.notebook.settings import SettingsError
-from paimonlab.spark.remote import RemoteError
+from paimonlab.spark.sessions.remote import RemoteError
 
 Topic = Literal[
     "magics",

@@ -131,8 +131,8 @@ def travelling(
 
 
 def _with_options(spark: SparkSession, as_of: int | str) -> Iterator[None]:
+    from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS  # noqa: PLC0415
     from paimonlab.spark.session_options import PREFIX  # noqa: PLC0415 - PySpark is optional
-    from paimonlab.spark.time_travel import TRAVEL_OPTIONS  # noqa: PLC0415
 
     _check_server_travels(spark)
     key, value = _option(spark, as_of)
@@ -151,7 +151,7 @@ def _with_options(spark: SparkSession, as_of: int | str) -> Iterator[None]:
 
 def _check_server_travels(spark: SparkSession) -> None:
     """Check that the tables of a Spark Connect server look at those options at all."""
-    from paimonlab.spark.remote import CATALOG_KEY, is_remote  # noqa: PLC0415
+    from paimonlab.spark.sessions.remote import CATALOG_KEY, is_remote  # noqa: PLC0415
 
     if not is_remote(spark):
         return

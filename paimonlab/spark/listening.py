@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from paimonlab.spark.bridge import Bridge
+from paimonlab.spark.jvm.bridge import Bridge
 
 if TYPE_CHECKING:
     from paimonlab.maintenance.deletion import Progress

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spark.bridge import Bridge
+from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spec.options.table_options import check_known, find_option
 from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.spec.schema.option_changes import set_option

@@ -13,7 +13,7 @@ from traitlets.config import Config
 
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import determinism, load_ipython_extension, progress, settings
-from paimonlab.spark import remote
+from paimonlab.spark.sessions import remote
 from tests.notebook.sessions import FakeCatalog, start_session
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from paimonlab.spark import serve
-from paimonlab.spark.server import CatalogOfSessions
+from paimonlab.spark.sessions.server import CatalogOfSessions
 
 
 class Server:

@@ -32,7 +32,7 @@ from paimonlab.notebook.views import (
     TableEntry,
     TableList,
 )
-from paimonlab.spark.doctor import Check
+from paimonlab.spark.sessions.doctor import Check
 from paimonlab.table.table import Table
 from tests.notebook.test_result import make
 

@@ -24,11 +24,12 @@ from paimonlab.notebook import connection as connections
 from paimonlab.notebook.completion import candidates
 from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.progress import Progress, ProgressDisplay, of_stages
-from paimonlab.spark import remote, serve
-from paimonlab.spark import server as server_module
-from paimonlab.spark import session as session_module
-from paimonlab.spark.remote import RemoteError, address, is_remote
-from paimonlab.spark.server import CatalogOfSessions
+from paimonlab.spark import serve
+from paimonlab.spark.sessions import remote
+from paimonlab.spark.sessions import server as server_module
+from paimonlab.spark.sessions import session as session_module
+from paimonlab.spark.sessions.remote import RemoteError, address, is_remote
+from paimonlab.spark.sessions.server import CatalogOfSessions
 from tests.notebook.connect_server import Server, started
 from tests.notebook.test_magics import failure, refusal, run
 

@@ -19,8 +19,8 @@ from paimonlab.catalog import Catalog
 from paimonlab.cli.main import main
 from paimonlab.notebook import determinism
 from paimonlab.spark import java
-from paimonlab.spark.doctor import Check, checks
-from paimonlab.spark.environment import (
+from paimonlab.spark.sessions.doctor import Check, checks
+from paimonlab.spark.sessions.environment import (
     Environment,
     WarehouseState,
     free_memory,

@@ -338,7 +338,7 @@ def test_an_interrupt_ends_a_call_where_it_tells_how_far_it_is(
         return ()
 
     slow = replace(PROCEDURES["compact_manifest"], rows=rows)
-    monkeypatch.setattr("paimonlab.spark.procedures.find", lambda _: slow)
+    monkeypatch.setattr("paimonlab.spark.catalogs.procedures.find", lambda _: slow)
 
     def interrupt() -> None:
         begun.wait()

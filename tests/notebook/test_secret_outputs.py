@@ -34,7 +34,7 @@ from paimonlab.notebook.selection import selections
 from paimonlab.notebook.settings import read
 from paimonlab.notebook.statements import quote_system_tables, split
 from paimonlab.notebook.wrong_use import wrong_use
-from paimonlab.spark.session import _is_hidden
+from paimonlab.spark.sessions.session import _is_hidden
 from paimonlab.table.table import Table
 from tests.notebook.hostile_views import VIEWS, marked_table
 from tests.notebook.test_completion import NAMES

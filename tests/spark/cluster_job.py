@@ -16,7 +16,7 @@ from paimonlab.catalog import Catalog
 from paimonlab.catalog import connect as open_catalog
 from paimonlab.errors import PaimonError
 from paimonlab.spark import connect
-from paimonlab.spark.mask_source import DRIVER_ROWS_KEY
+from paimonlab.spark.reading.mask_source import DRIVER_ROWS_KEY
 
 CONF = {
     "spark.driver.bindAddress": "127.0.0.1",

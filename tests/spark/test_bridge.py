@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType, StringType, StructType
 
 from paimonlab.errors import CorruptDataError, DataError, UnsupportedError
-from paimonlab.spark.bridge import ANALYSIS, Bridge, Proxy
+from paimonlab.spark.jvm.bridge import ANALYSIS, Bridge, Proxy
 
 
 class Call(Proxy):

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from paimonlab.spark.bridge import Bridge
-from paimonlab.spark.bucket_expression import bucket_of, has_expression
+from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.writing.bucket_expression import bucket_of, has_expression
 from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField

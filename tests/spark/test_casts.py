@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from paimonlab.spark.casts import Conversion, conversion
-from paimonlab.spark.file_shape import file_shape
+from paimonlab.spark.reading.file_shape import file_shape
+from paimonlab.spark.values.casts import Conversion, conversion
 from paimonlab.spec.schema.changes import (
     AddColumn,
     DropColumn,

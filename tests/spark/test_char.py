@@ -14,8 +14,8 @@ from paimonlab.catalog import Catalog
 from paimonlab.commit.committer import Committer
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.scan.split import DataSplit
-from paimonlab.spark.file_shape import FileShape
-from paimonlab.spark.scan import SnapshotScan
+from paimonlab.spark.reading.file_shape import FileShape
+from paimonlab.spark.reading.scan import SnapshotScan
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table

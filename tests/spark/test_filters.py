@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
-from paimonlab.spark.file_index import SnapshotFileIndex
+from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spec.predicates.predicate import Predicate
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from paimonlab.scan.split import DataSplit, DeletionFile
-from paimonlab.spark.mask_cache import MaskCache
-from paimonlab.spark.masks import FileMask, pack
+from paimonlab.spark.reading.mask_cache import MaskCache
+from paimonlab.spark.reading.masks import FileMask, pack
 from paimonlab.spec.manifests.data_file import DataFileMeta
 
 

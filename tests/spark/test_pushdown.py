@@ -5,8 +5,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
-from paimonlab.spark.file_index import SnapshotFileIndex
-from paimonlab.spark.scan import SnapshotScan
+from paimonlab.spark.reading.file_index import SnapshotFileIndex
+from paimonlab.spark.reading.scan import SnapshotScan
 from paimonlab.spec.predicates.predicate import Predicate
 from tests.spark.plans import physical_plan, pushed_filters, read_schemas
 

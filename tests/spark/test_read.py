@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
 from paimonlab.spark import connect as connect_spark
-from paimonlab.spark.frames import CUT_TIMESTAMPS_KEY
-from paimonlab.spark.mask_source import DRIVER_ROWS_KEY
+from paimonlab.spark.reading.frames import CUT_TIMESTAMPS_KEY
+from paimonlab.spark.reading.mask_source import DRIVER_ROWS_KEY
 from paimonlab.table.table import Table
 from tests.spark.plans import physical_plan
 

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark import connect
-from paimonlab.spark.session import _settings
+from paimonlab.spark.sessions.session import _settings
 
 SESSION = 'connect("w", master="local[1]", memory="1g")'
 
@@ -93,7 +93,7 @@ def test_a_jvm_that_does_not_start_is_an_error_with_its_last_words(tmp_path: Pat
     ran = run_python(
         """
         from paimonlab.spark import connect
-        from paimonlab.spark.session import SessionError
+        from paimonlab.spark.sessions.session import SessionError
 
         try:
             connect("w", memory="1x")

@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import types as st
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.spark.types import fields_from_spark, from_spark, spark_schema, to_spark
+from paimonlab.spark.values.types import fields_from_spark, from_spark, spark_schema, to_spark
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import format_type, parse_type
 

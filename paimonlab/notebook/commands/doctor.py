@@ -8,8 +8,8 @@ from paimonlab.notebook import views
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.doctor import draw
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.spark.doctor import checks
-from paimonlab.spark.environment import measured
+from paimonlab.spark.sessions.doctor import checks
+from paimonlab.spark.sessions.environment import measured
 
 
 def doctor(catalog: Catalog | None = None) -> Drawn[views.Doctor]:

@@ -359,7 +359,7 @@ def _display(statement: Statement, manner: Manner, label: str) -> ProgressDispla
 
 def _looks_up_again(session: SparkSession) -> bool:
     """Tell whether a DataFrame looks its tables up whenever it is run, and not once."""
-    from paimonlab.spark.remote import is_remote  # noqa: PLC0415 - PySpark is optional
+    from paimonlab.spark.sessions.remote import is_remote  # noqa: PLC0415 - PySpark is optional
 
     return is_remote(session)
 

@@ -25,7 +25,7 @@ from paimonlab.notebook.row_query.filters import (
 )
 from paimonlab.notebook.selection import RowQuery
 from paimonlab.notebook.statements import split
-from paimonlab.spark.quoting import quoted
+from paimonlab.spark.values.quoting import quoted
 
 _IN_FLOATS = frozenset("0123456789.+-einfaty")
 """All characters that the text of a floating-point number may have, in lower case."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from paimonlab.spark.doctor import Check
+from paimonlab.spark.sessions.doctor import Check
 
 
 class Doctor(

@@ -1,0 +1,1 @@
+"""What Spark's catalog interface asks for: databases, tables, definitions, procedures."""

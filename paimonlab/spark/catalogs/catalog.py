@@ -1,0 +1,291 @@
+"""A Paimon catalog as a Spark SQL catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from paimonlab.catalog.names import is_name, parse
+from paimonlab.errors import (
+    AlreadyExistsError,
+    DatabaseNotFoundError,
+    TableNotFoundError,
+    UnsupportedError,
+)
+from paimonlab.spark.catalogs.absent import WithoutViewsAndFunctions
+from paimonlab.spark.catalogs.clones import catalogs_of
+from paimonlab.spark.catalogs.ddl import schema_changes, table_definition
+from paimonlab.spark.catalogs.procedures import Procedures
+from paimonlab.spark.catalogs.table_relation import TableRelation
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.callers import replaces_table, statement, wants_rows
+from paimonlab.spark.reading import relation
+from paimonlab.spark.reading.system_tables import SystemRelation
+from paimonlab.spark.reading.time_travel import (
+    TRAVEL_OPTIONS,
+    TravelArguments,
+    pinned_snapshot,
+    travel_arguments,
+)
+from paimonlab.spark.session_options import (
+    BRANCH,
+    SessionOptions,
+    check_new_table,
+    chosen_branch,
+    session_options,
+)
+from paimonlab.spark.writing.access import REFUSED_OPTIONS, check_access, check_statement
+from paimonlab.spec.identifier import MAIN_BRANCH
+from paimonlab.table.system import CatalogTable, SystemTable
+
+if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
+    from paimonlab.table.table import Table
+
+
+class SparkCatalog(WithoutViewsAndFunctions, Procedures):
+    """The databases and tables of one Paimon catalog, under one name in one Spark session."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [  # noqa: RUF012
+            CONNECTOR + "catalog.RelationCatalog",
+            CONNECTOR + "catalog.SupportsNamespaces",
+            CONNECTOR + "catalog.FunctionCatalog",
+            CONNECTOR + "catalog.ProcedureCatalog",
+        ]
+
+    def capabilities(self) -> Any:
+        """Say that columns can have defaults."""
+        known = self._bridge.java_class(CONNECTOR + "catalog.TableCatalogCapability")
+        return self._bridge.set([known.SUPPORT_COLUMN_DEFAULT_VALUE])
+
+    def tableStateOptionKeys(self) -> Any:
+        """Return the read options for which Spark asks `loadTable`, not `loadRelation`."""
+        return self._bridge.set([*TRAVEL_OPTIONS, *REFUSED_OPTIONS])
+
+    def changelogStateOptionKeys(self) -> Any:
+        """Return no read options that would choose changes."""
+        return self._bridge.set([])
+
+    def useNullableQuerySchema(self) -> bool:
+        """Let CREATE TABLE AS SELECT make nullable columns; key columns become NOT NULL."""
+        return True
+
+    # Looking up
+
+    def listTables(self, namespace: Sequence[str]) -> Any:
+        """Return the tables of a database as ``Identifier[]``."""
+        identifiers = [self._identifier(namespace, name) for name in self._tables(namespace)]
+        return self._bridge.array(CONNECTOR + "catalog.Identifier", identifiers)
+
+    def listTableSummaries(self, namespace: Sequence[str]) -> Any:
+        """Return the tables of a database with their kind."""
+        summary = self._bridge.java_class(CONNECTOR + "catalog.TableSummary")
+        summaries = [
+            summary.of(self._identifier(namespace, name), summary.MANAGED_TABLE_TYPE)
+            for name in self._tables(namespace)
+        ]
+        return self._bridge.array(CONNECTOR + "catalog.TableSummary", summaries)
+
+    listRelationSummaries = listTableSummaries
+
+    def tableExists(self, identifier: Any) -> bool:
+        """Say whether there is such a table or system table."""
+        return self._found(identifier) is not None
+
+    def loadRelation(self, identifier: Any) -> Any:
+        """Return a view for a SELECT, the table for every other statement."""
+        with self._missing_as_spark_says(identifier):
+            table = self._open(identifier)
+        check_statement(statement(self._bridge))
+        table, given = self._chosen(identifier, table)
+        if isinstance(table, SystemTable) or not wants_rows(self._bridge):
+            return self._described(table)
+        return relation.view_for(self._bridge, table, given, name=self._parts(table))
+
+    def loadTable(self, identifier: Any, *arguments: Any) -> Any:
+        """Return a table to write to or to describe, or as it was at a point in time.
+
+        ``arguments`` are what `travel_arguments` and `check_access` take.
+        """
+        with self._missing_as_spark_says(identifier):
+            table = self._open(identifier)
+        check_access(table.name, arguments)
+        point = travel_arguments(arguments)
+        if point:
+            return self._as_of(point, identifier, table)
+        return self._described(self._chosen(identifier, table)[0])
+
+    def _as_of(self, point: TravelArguments, identifier: Any, table: Table | SystemTable) -> Any:
+        table, given = self._chosen(identifier, table)
+        if isinstance(table, SystemTable):
+            raise UnsupportedError(
+                f"time travel on {table.name}", "a system table is read as it is now"
+            )
+        snapshot = pinned_snapshot(table, point)
+        return relation.pinned_table_for(
+            self._bridge, self, identifier, table, snapshot, given, name=self._parts(table)
+        )
+
+    def _chosen(
+        self, identifier: Any, table: Table | SystemTable
+    ) -> tuple[Table | SystemTable, SessionOptions]:
+        """Return a table on the branch that the session means, and the session's options for it."""
+        if isinstance(table, CatalogTable):  # it is about no one table
+            return table, {}
+        given = session_options(self._bridge, self._parts(table))
+        branch = chosen_branch(str(identifier.name()), given)
+        return table if branch is None else table.on_branch(branch), given
+
+    def _described(self, table: Table | SystemTable) -> Proxy:
+        if isinstance(table, SystemTable):
+            return SystemRelation(self._bridge, f"{self._name}.{table.name}", table)
+        return TableRelation(self._bridge, self._name, table)
+
+    def invalidateTable(self, identifier: Any) -> None:
+        """Forget nothing: tables are opened anew for each statement."""
+
+    # Changing
+
+    def createTable(self, identifier: Any, definition: Any) -> Any:
+        """Run CREATE TABLE, and the first half of CREATE TABLE AS SELECT."""
+        name = self._full_name(identifier)
+        if "$" in name:
+            raise UnsupportedError(f"CREATE TABLE {name}", "'$' in a name means a system table")
+        check_new_table(self._bridge)
+        schema = table_definition(self._bridge, definition)
+        self._make_default_database(identifier.namespace())
+        try:
+            table = self._catalog.create_table(name, schema)
+        except AlreadyExistsError:
+            self._throw("TableAlreadyExistsException", identifier)
+        except DatabaseNotFoundError:
+            self._throw("NoSuchNamespaceException", identifier.namespace())
+        return TableRelation(self._bridge, self._name, table)
+
+    def createTableLike(self, identifier: Any, *_: Any) -> None:
+        """Refuse: what is copied would have to be decided option by option."""
+        raise UnsupportedError(
+            f"CREATE TABLE {identifier.name()} LIKE", "copy what SHOW CREATE TABLE prints instead"
+        )
+
+    def alterTable(self, identifier: Any, changes: Sequence[Any]) -> Any:
+        """Run ALTER TABLE: all changes or none."""
+        name = parse(self._writable_name(identifier))
+        given = session_options(self._bridge, (self._name, name.database, name.table))
+        branch = chosen_branch(str(identifier.name()), given)
+        if branch is not None:  # Spark has looked at the columns that the table has there
+            name = replace(name, branch=branch if branch != MAIN_BRANCH else None)
+        with self._missing_as_spark_says(identifier):
+            table = self._catalog.alter_table(str(name), *schema_changes(self._bridge, changes))
+        return TableRelation(self._bridge, self._name, table)
+
+    def dropTable(self, identifier: Any) -> bool:
+        """Run DROP TABLE; False if there is none."""
+        name = self._writable_name(identifier)
+        if replaces_table(self._bridge):
+            raise UnsupportedError(
+                f"CREATE OR REPLACE TABLE {name}",
+                "it would drop the table before it is known that the new one can be made; "
+                "say DROP TABLE, then CREATE TABLE",
+            )
+        self._check_means_whole_table("DROP TABLE", identifier)
+        try:
+            self._catalog.drop_table(name)
+        except (TableNotFoundError, DatabaseNotFoundError):
+            return False
+        return True
+
+    def purgeTable(self, identifier: Any) -> bool:
+        """Refuse: dropping a table always deletes its files."""
+        raise UnsupportedError(
+            f"DROP TABLE {identifier.name()} PURGE", "DROP TABLE deletes the files already"
+        )
+
+    def renameTable(self, old: Any, new: Any) -> None:
+        """Run ALTER TABLE … RENAME TO; a new name without database stays in the old one's."""
+        namespace = list(new.namespace()) or list(old.namespace())
+        if len(namespace) > 1 and namespace[0] == self._name:
+            namespace = namespace[1:]
+        self._check_means_whole_table("ALTER TABLE … RENAME TO of", old)
+        with self._missing_as_spark_says(old):
+            try:
+                self._catalog.rename_table(
+                    self._writable_name(old), f"{self._database(namespace)}.{new.name()}"
+                )
+            except AlreadyExistsError:
+                self._throw("TableAlreadyExistsException", new)
+
+    def _check_means_whole_table(self, statement: str, identifier: Any) -> None:
+        """Refuse what is done to all branches of a table where the session means one of them."""
+        table = self._found(identifier)
+        if table is None:
+            return
+        given = session_options(self._bridge, self._parts(table))
+        if chosen_branch(str(identifier.name()), given) is not None:
+            option = given[BRANCH]
+            raise UnsupportedError(
+                f"{statement} {table.name} with {option.setting} = {option.value!r}",
+                f"it is done to the table with all its branches: RESET {option.setting} first; "
+                "CALL sys.delete_branch deletes one branch",
+            )
+
+    # Names
+
+    def _open(self, identifier: Any) -> Table | SystemTable:
+        name = self._full_name(identifier)
+        if not is_name(name):  # ``parquet.`/data/orders.parquet` ``: Spark looks for a table first
+            raise TableNotFoundError(name)
+        return self._catalog.table(name)
+
+    def _identifier(self, namespace: Sequence[str], name: str) -> Any:
+        return self._bridge.identifier(list(namespace), name)
+
+    def _tables(self, namespace: Sequence[str]) -> list[str]:
+        if self._is_missing_default(namespace):
+            return []
+        try:
+            return self._catalog.tables(self._database(namespace))
+        except DatabaseNotFoundError:
+            self._throw("NoSuchNamespaceException", namespace)
+
+    def _full_name(self, identifier: Any) -> str:
+        return f"{self._database(identifier.namespace())}.{identifier.name()}"
+
+    def _writable_name(self, identifier: Any) -> str:
+        name = self._full_name(identifier)
+        if isinstance(self._found(identifier), SystemTable):
+            raise UnsupportedError(f"changing {name}", "a system table is read-only")
+        return name
+
+    def _found(self, identifier: Any) -> Table | SystemTable | None:
+        try:
+            return self._open(identifier)
+        except (TableNotFoundError, DatabaseNotFoundError):
+            return None
+
+    def _parts(self, table: Table | SystemTable) -> tuple[str, str, str]:
+        name = table.identifier
+        return (self._name, name.database, name.table)
+
+    @contextmanager
+    def _missing_as_spark_says(self, identifier: Any) -> Iterator[None]:
+        """Turn "not found" into the exception by which Spark knows it."""
+        try:
+            yield
+        except (TableNotFoundError, DatabaseNotFoundError):
+            self._throw("NoSuchTableException", identifier)
+
+
+def register(bridge: Bridge, name: str, catalog: Catalog) -> None:
+    """Put a catalog into the session of ``bridge`` under ``name``; an older one is replaced."""
+    catalogs_of(bridge.session.sessionState()).put(name, SparkCatalog(bridge, name, catalog))
+
+
+def unregister(bridge: Bridge, name: str) -> None:
+    """Take a catalog out of a session that nobody uses any more."""
+    catalogs_of(bridge.session.sessionState()).remove(name)

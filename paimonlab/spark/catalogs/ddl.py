@@ -1,0 +1,203 @@
+"""Spark's definitions and changes of tables as ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.values.defaults import default_text
+from paimonlab.spark.values.types import fields_from_spark, from_spark
+from paimonlab.spec.schema.changes import (
+    AddColumn,
+    DropColumn,
+    MoveColumn,
+    RemoveOption,
+    RenameColumn,
+    SchemaChange,
+    SetOption,
+    UpdateColumnComment,
+    UpdateColumnDefault,
+    UpdateColumnNullability,
+    UpdateColumnType,
+    UpdateComment,
+)
+from paimonlab.spec.schema.definition import Schema
+from paimonlab.spec.types.data_types import DataField, with_nullable
+
+PROVIDER = "paimon"
+COMMENT = "comment"
+_OPTION_PREFIX = "option."
+_SET_BY_SPARK = frozenset({"owner", "is_managed_location", "table_type"})
+_NO_OPTION = {"location": "LOCATION", "external": "CREATE EXTERNAL TABLE", "path": "a table path"}
+
+
+def table_definition(bridge: Bridge, definition: Any) -> Schema:
+    """Turn the ``TableInfo`` of CREATE TABLE into a definition.
+
+    Raises
+    ------
+    UnsupportedError
+        For another provider than paimon, a LOCATION, an external table, a partition transform,
+        a column type or a default that a Paimon table cannot have here.
+    """
+    fields = fields_from_spark(bridge.python_schema(definition.schema()))
+    properties = dict(definition.properties())
+    comment = properties.pop(COMMENT, None)
+    return Schema(
+        fields=_with_defaults(fields, definition.columns()),
+        partition_keys=[_partition_key(transform) for transform in definition.partitions()],
+        options=table_options(properties),
+        comment=comment,
+    )
+
+
+def table_options(properties: Mapping[str, str]) -> dict[str, str]:
+    """Keep of TBLPROPERTIES and OPTIONS what is a table option; refuse what cannot be one."""
+    provider = properties.get("provider", PROVIDER)
+    if provider.lower() != PROVIDER:
+        raise UnsupportedError(f"USING {provider}", "this catalog has Paimon tables only")
+    for key, clause in _NO_OPTION.items():
+        if key in properties:
+            raise UnsupportedError(clause, "a table lives in the folder of its database")
+    return {
+        key: value
+        for key, value in properties.items()
+        if key != "provider"
+        and key not in _SET_BY_SPARK
+        # OPTIONS (…) arrive twice: as they are, and with this in front.
+        and not key.startswith(_OPTION_PREFIX)
+    }
+
+
+def _with_defaults(fields: Sequence[DataField], columns: Iterable[Any]) -> tuple[DataField, ...]:
+    return tuple(
+        replace(field, default_value=_default(column, field.name))
+        for field, column in zip(fields, columns, strict=True)
+    )
+
+
+def _default(column: Any, name: str) -> str | None:
+    default = column.defaultValue()
+    return None if default is None else default_text(default.getSql(), column=name)
+
+
+def _partition_key(transform: Any) -> str:
+    if transform.name() != "identity":
+        raise UnsupportedError(
+            f"the partition transform {transform.toString()}",
+            "partition by columns; buckets are the table property 'bucket'",
+        )
+    return _dotted(transform.references()[0].fieldNames())
+
+
+def schema_changes(bridge: Bridge, changes: Iterable[Any]) -> list[SchemaChange]:
+    """Turn the ``TableChange`` objects of one ALTER TABLE into schema changes.
+
+    Raises
+    ------
+    UnsupportedError
+        For a change that has no Paimon side (constraints, clustering).
+    """
+    return [ours for change in changes for ours in _changes(bridge, change)]
+
+
+def _changes(bridge: Bridge, change: Any) -> Iterator[SchemaChange]:
+    kind = change.getClass().getSimpleName()
+    if kind not in _CHANGES:
+        raise UnsupportedError(f"ALTER TABLE … {kind}", "a Paimon table has no such thing")
+    yield from _CHANGES[kind](bridge, change)
+
+
+def _added(bridge: Bridge, change: Any) -> Iterator[SchemaChange]:
+    name = _dotted(change.fieldNames())
+    data_type = from_spark(bridge.python_type(change.dataType()), column=name)
+    first, after = _position(change.position())
+    yield AddColumn(
+        name,
+        with_nullable(data_type, bool(change.isNullable())),
+        comment=change.comment(),
+        first=first,
+        after=after,
+    )
+    if (default := _default(change, name)) is not None:
+        yield UpdateColumnDefault(name, default)
+
+
+def _dropped(_: Bridge, change: Any) -> Iterator[SchemaChange]:
+    yield DropColumn(_dotted(change.fieldNames()))
+
+
+def _renamed(_: Bridge, change: Any) -> Iterator[SchemaChange]:
+    yield RenameColumn(_dotted(change.fieldNames()), change.newName())
+
+
+def _retyped(bridge: Bridge, change: Any) -> Iterator[SchemaChange]:
+    name = _dotted(change.fieldNames())
+    yield UpdateColumnType(name, from_spark(bridge.python_type(change.newDataType()), column=name))
+
+
+def _nullability(_: Bridge, change: Any) -> Iterator[SchemaChange]:
+    yield UpdateColumnNullability(_dotted(change.fieldNames()), bool(change.nullable()))
+
+
+def _column_comment(_: Bridge, change: Any) -> Iterator[SchemaChange]:
+    yield UpdateColumnComment(_dotted(change.fieldNames()), change.newComment())
+
+
+def _moved(_: Bridge, change: Any) -> Iterator[SchemaChange]:
+    first, after = _position(change.position())
+    yield MoveColumn(_dotted(change.fieldNames()), first=first, after=after)
+
+
+def _column_default(_: Bridge, change: Any) -> Iterator[SchemaChange]:
+    name = _dotted(change.fieldNames())
+    sql = change.newDefaultValue()
+    yield UpdateColumnDefault(name, default_text(sql, column=name) if sql else None)
+
+
+def _option_set(_: Bridge, change: Any) -> Iterator[SchemaChange]:
+    if change.property() == COMMENT:
+        yield UpdateComment(change.value())
+    else:
+        for key, value in table_options({change.property(): change.value()}).items():
+            yield SetOption(key, value)
+
+
+def _option_removed(_: Bridge, change: Any) -> Iterator[SchemaChange]:
+    yield UpdateComment(None) if change.property() == COMMENT else RemoveOption(change.property())
+
+
+_CHANGES: dict[str, Callable[[Bridge, Any], Iterator[SchemaChange]]] = {
+    "AddColumn": _added,
+    "DeleteColumn": _dropped,
+    "RenameColumn": _renamed,
+    "UpdateColumnType": _retyped,
+    "UpdateColumnNullability": _nullability,
+    "UpdateColumnComment": _column_comment,
+    "UpdateColumnPosition": _moved,
+    "UpdateColumnDefaultValue": _column_default,
+    "SetProperty": _option_set,
+    "RemoveProperty": _option_removed,
+}
+"""By the simple name of Spark's class."""
+
+
+def _position(position: Any) -> tuple[bool, str | None]:
+    """Return (first, after) of FIRST, AFTER column or neither."""
+    if position is None:
+        return False, None
+    if position.getClass().getSimpleName() == "First":
+        return True, None
+    return False, str(position.column())
+
+
+def _dotted(names: Iterable[str]) -> str:
+    """Write a nested column as our dotted path."""
+    parts = list(names)
+    for part in parts:
+        if len(parts) > 1 and "." in part:
+            raise SchemaError(f"column {parts}: a nested column's name with a dot is ambiguous")
+    return ".".join(parts)

@@ -1,0 +1,123 @@
+"""Databases of a Paimon catalog as Spark's namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from py4j.java_gateway import JavaObject
+
+from paimonlab.errors import AlreadyExistsError, DatabaseNotFoundError, UnsupportedError
+from paimonlab.spark.jvm.bridge import ANALYSIS, Bridge, Proxy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimonlab.catalog import Catalog
+
+DEFAULT_DATABASE = "default"
+"""Current after ``USE paimon``; made when the first table is created in it."""
+_SET_BY_SPARK = frozenset({"owner"})
+
+
+class Namespaces(Proxy):
+    """The part of `SparkCatalog` that knows databases."""
+
+    def __init__(self, bridge: Bridge, name: str, catalog: Catalog) -> None:
+        super().__init__(bridge)
+        self._name = name
+        self._catalog = catalog
+
+    def initialize(self, name: str, options: Any) -> None:
+        """Do nothing: the catalog is complete when it is registered."""
+
+    def name(self) -> str:
+        """Return the catalog's name in SQL."""
+        return self._name
+
+    def toString(self) -> str:
+        """Answer ``Object.toString``."""
+        return self._name
+
+    def defaultNamespace(self) -> Any:
+        """Return the database that is current after ``USE <catalog>``."""
+        return self._bridge.strings([DEFAULT_DATABASE])
+
+    def listNamespaces(self, *parent: Sequence[str]) -> Any:
+        """Return the databases, or nothing inside one."""
+        if not parent or len(parent[0]) == 0:
+            return self._nested([[database] for database in self._catalog.databases()])
+        if not self._exists(parent[0]):
+            self._throw("NoSuchNamespaceException", parent[0])
+        return self._nested([])
+
+    def namespaceExists(self, namespace: Sequence[str]) -> bool:
+        """Say whether there is such a database."""
+        return self._exists(namespace) or self._is_missing_default(namespace)
+
+    def loadNamespaceMetadata(self, namespace: Sequence[str]) -> Any:
+        """Return the properties of a database: a filesystem catalog keeps none."""
+        if not self.namespaceExists(namespace):
+            self._throw("NoSuchNamespaceException", namespace)
+        return self._bridge.map({})
+
+    def createNamespace(self, namespace: Sequence[str], properties: Mapping[str, str]) -> None:
+        """Run CREATE DATABASE."""
+        for key in dict(properties).keys() - _SET_BY_SPARK:
+            raise UnsupportedError(
+                f"CREATE DATABASE with {key} = {properties[key]!r}",
+                "a filesystem catalog keeps no properties of databases",
+            )
+        try:
+            self._catalog.create_database(self._database(namespace))
+        except AlreadyExistsError:
+            self._throw("NamespaceAlreadyExistsException", namespace)
+
+    def alterNamespace(self, namespace: Sequence[str], *_: Any) -> None:
+        """Refuse: there is nothing to alter."""
+        raise UnsupportedError(
+            f"ALTER DATABASE {'.'.join(namespace)}",
+            "a filesystem catalog keeps no properties of databases",
+        )
+
+    def dropNamespace(self, namespace: Sequence[str], cascade: bool) -> bool:  # noqa: FBT001
+        """Run DROP DATABASE."""
+        database = self._database(namespace)
+        try:
+            if not cascade and self._catalog.tables(database):
+                self._throw("NonEmptyNamespaceException", namespace)
+            self._catalog.drop_database(database, cascade=cascade)
+        except DatabaseNotFoundError:
+            return False
+        return True
+
+    def _database(self, namespace: Sequence[str]) -> str:
+        if len(namespace) != 1:
+            path = ".".join(namespace) or "(none)"
+            raise UnsupportedError(
+                f"namespace {path} in catalog {self._name}", "write database.table: one level"
+            )
+        return str(namespace[0])
+
+    def _exists(self, namespace: Sequence[str]) -> bool:
+        return len(namespace) == 1 and namespace[0] in self._catalog.databases()
+
+    def _is_missing_default(self, namespace: Sequence[str]) -> bool:
+        return list(namespace) == [DEFAULT_DATABASE] and not self._exists(namespace)
+
+    def _make_default_database(self, namespace: Sequence[str]) -> None:
+        if list(namespace) == [DEFAULT_DATABASE]:
+            self._catalog.create_database(DEFAULT_DATABASE, exist_ok=True)
+
+    def _nested(self, names: Sequence[Sequence[str]]) -> Any:
+        array = self._bridge.gateway.new_array(
+            self._bridge.jvm.java.lang.String, len(names), 1 if names else 0
+        )
+        for index, name in enumerate(names):
+            array[index] = self._bridge.strings(name)
+        return array
+
+    def _throw(self, exception: str, what: Any) -> NoReturn:
+        """Throw one of Spark's analysis exceptions; ``what`` is an identifier or a namespace."""
+        argument = what if isinstance(what, JavaObject) else self._bridge.strings(what)
+        self._bridge.throw(self._bridge.java_class(ANALYSIS + exception)(argument))

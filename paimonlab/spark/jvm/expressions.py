@@ -1,0 +1,77 @@
+"""Spark expressions that its functions do not offer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import types as st
+from pyspark.sql.classic.column import Column as ClassicColumn
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from paimonlab.spark.jvm.bridge import Bridge
+
+_EXPRESSION_UTILS = "org.apache.spark.sql.classic.ExpressionUtils"
+_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
+
+_NULL_IF_ARGUMENT_IS = True
+_NULL_OTHERWISE = False
+_DETERMINISTIC = True
+
+_TYPES: dict[str, st.DataType] = {
+    "bigint": st.LongType(),
+    "binary": st.BinaryType(),
+    "double": st.DoubleType(),
+    "float": st.FloatType(),
+    "int": st.IntegerType(),
+}
+
+
+def call_static(
+    bridge: Bridge,
+    class_name: str,
+    method: str,
+    result: st.DataType,
+    *arguments: tuple[Column, str],
+) -> Column:
+    """Call a static Java method in generated code.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    class_name, method
+        A pure method of a class that every executor has.
+    result
+        Spark's type of what it returns; null if an argument is null, and only then.
+    arguments
+        Each a column and the name of its type: bigint, binary, double, float or int.
+    """
+    invoke = bridge.java_class(_EXPRESSIONS + "objects.StaticInvoke")
+    return _column(
+        bridge,
+        invoke(
+            bridge.jvm.java.lang.Class.forName(class_name),
+            bridge.java_type(result),
+            method,
+            bridge.seq([_expression(bridge, column) for column, _ in arguments]),
+            bridge.seq([bridge.java_type(_TYPES[name]) for _, name in arguments]),
+            *(_NULL_IF_ARGUMENT_IS, _NULL_OTHERWISE, _DETERMINISTIC),
+            bridge.none(),
+        ),
+    )
+
+
+def unscaled(bridge: Bridge, decimal: Column) -> Column:
+    """Return the digits of a DECIMAL of at most 18 as BIGINT: 1.20 is 120."""
+    value = bridge.java_class(_EXPRESSIONS + "UnscaledValue")
+    return _column(bridge, value(_expression(bridge, decimal)))
+
+
+def _expression(bridge: Bridge, column: Column) -> Any:
+    return bridge.java_class(_EXPRESSION_UTILS).expression(column._jc)
+
+
+def _column(bridge: Bridge, expression: Any) -> Column:
+    return ClassicColumn(bridge.java_class(_EXPRESSION_UTILS).column(expression))

@@ -1,0 +1,125 @@
+"""Errors on their way through the JVM: raised in a callback, seen again in ``spark.sql(…)``.
+
+Spark calls our Python objects from Java. What they raise has to become a Java exception, and
+Spark may wrap that one in others. `remember` keeps the Python error beside the Java exception it
+became; the hook that `install` puts into PySpark looks whether one of the causes of a Java
+exception is a remembered one, and if so raises the Python error itself. An error of a Python
+worker has come through a pipe as text; `from_worker` makes it again.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.errors.exceptions import captured
+
+from paimonlab import errors
+from paimonlab.errors import PaimonError
+from paimonlab.spark.jvm.file_failures import damaged_file
+
+_KEPT = 16
+"""Errors that are remembered; older ones surface as what PySpark makes of the Java exception."""
+_MAX_CAUSES = 20
+_IN_TRACEBACK = f"\n{errors.__name__}."
+"""In front of the last line of a traceback."""
+_SQLSTATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
+
+_remembered: OrderedDict[int, tuple[Any, BaseException]] = OrderedDict()
+
+
+def remember(jvm: Any, java_exception: Any, error: BaseException) -> None:
+    """Keep ``error`` for when ``java_exception`` comes back to Python.
+
+    The traceback of a `PaimonError` is let go (it would keep tables alive), that of a bug stays.
+    """
+    if isinstance(error, PaimonError):
+        error.__traceback__ = None
+    _remembered[_identity(jvm, java_exception)] = (java_exception, error)
+    while len(_remembered) > _KEPT:
+        _remembered.popitem(last=False)
+
+
+def original(jvm: Any, java_exception: Any) -> BaseException | None:
+    """Return the Python error behind ``java_exception``; None if it was not born in Python."""
+    for cause in _causes(java_exception):
+        kept = _remembered.get(_identity(jvm, cause))
+        if kept is not None and kept[0].equals(cause):
+            return kept[1]
+    return None
+
+
+def install() -> None:
+    """Make PySpark raise the Python error itself; a second call changes nothing."""
+    convert = captured.convert_exception
+    if getattr(convert, "_raises_originals", False):
+        return
+
+    @functools.wraps(convert)
+    def convert_exception(java_exception: Any) -> BaseException:
+        error = original(SparkContext._jvm, java_exception) if _remembered else None
+        if error is not None:
+            return error
+        damage = damaged_file(java_exception)
+        if damage is not None:
+            return damage
+        converted = convert(java_exception)
+        if isinstance(converted, captured.PythonException):
+            return from_worker(str(converted)) or converted
+        return converted
+
+    convert_exception._raises_originals = True  # type: ignore[attr-defined]
+    captured.convert_exception = convert_exception  # type: ignore[assignment]
+    logging.getLogger("py4j.clientserver").addFilter(_is_no_callback_failure)
+
+
+def from_worker(text: str) -> PaimonError | None:
+    """Make the `PaimonError` again that a Python worker raised, of its class and with its message.
+
+    Parameters
+    ----------
+    text
+        What Spark reports: the traceback of the worker.
+    """
+    _, found, message = text.rpartition(_IN_TRACEBACK)
+    name, _, said = message.partition(": ")
+    kind = getattr(errors, name, None) if found else None
+    if not (isinstance(kind, type) and issubclass(kind, PaimonError)):
+        return None
+    made = type(name, (kind,), {"__init__": _keep_message, "__str__": _message} | _names(kind))
+    return made(_SQLSTATE.sub("", said).strip())
+
+
+def _keep_message(error: PaimonError, message: str) -> None:
+    PaimonError.__init__(error, message)
+
+
+def _message(error: PaimonError) -> str:
+    return str(error.args[0])
+
+
+def _names(kind: type) -> dict[str, Any]:
+    return {"__doc__": kind.__doc__, "__module__": kind.__module__}
+
+
+def _is_no_callback_failure(record: logging.LogRecord) -> bool:
+    """Drop py4j's log of an error that the caller is about to get anyway."""
+    return "Python Proxy" not in str(record.msg)
+
+
+def _causes(java_exception: Any) -> Iterator[Any]:
+    cause = java_exception
+    for _ in range(_MAX_CAUSES):
+        if cause is None:
+            return
+        yield cause
+        cause = cause.getCause()
+
+
+def _identity(jvm: Any, java_object: Any) -> int:
+    return int(jvm.java.lang.System.identityHashCode(java_object))

@@ -1,0 +1,136 @@
+"""How the columns of a data file become the columns of a read.
+
+Spark finds Parquet columns by name, in one schema for a whole scan; Paimon finds them by field
+id, in the schema each file was written with. So files are put into groups of equal *shape*, and
+there is one scan a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paimonlab.spark.values.casts import Conversion, conversion
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.data_types import (
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    MultisetType,
+    RowType,
+    TypeRoot,
+)
+
+_MICROSECONDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeColumn:
+    """One column of the read, and where the files have it."""
+
+    name: str
+    """In the read."""
+    type: DataType
+    """In the read."""
+    file_name: str
+    """In the files."""
+    file_type: DataType
+    """In the files."""
+    conversion: Conversion | None
+    """None: the files do not have the column, and another one has its name: it is null."""
+
+    @property
+    def is_compared_alike(self) -> bool:
+        """Whether a comparison says the same about the file's value and the read's value."""
+        if self.conversion is None:
+            return False
+        # An integer beyond 2^24 or 2^53 moves when it becomes a FLOAT or DOUBLE.
+        return self.conversion is Conversion.NONE or not _rounds(self.file_type, self.type)
+
+
+def _rounds(old: DataType, new: DataType) -> bool:
+    floating = {TypeRoot.FLOAT, TypeRoot.DOUBLE}
+    assert isinstance(old, AtomicType), "only atomic types are cast"
+    assert isinstance(new, AtomicType), "only atomic types are cast"
+    return new.root in floating and old.root not in floating
+
+
+FileShape = tuple[ShapeColumn, ...]
+"""The columns of a read, in their order."""
+
+
+def file_shape(file_schema: TableSchema, read_schema: TableSchema) -> FileShape | None:
+    """Describe how Spark reads files of one schema under another one.
+
+    Parameters
+    ----------
+    file_schema
+        The schema that the files were written with.
+    read_schema
+        The schema of the result.
+
+    Returns
+    -------
+    FileShape or None
+        None: Spark cannot read such files as Java does.
+    """
+    by_id = {field.id: field for field in file_schema.fields}
+    # Spark compares names without case.
+    taken = {field.name.lower() for field in file_schema.fields}
+    columns = [_column(field, by_id.get(field.id), taken) for field in read_schema.fields]
+    if any(column is None for column in columns):
+        return None
+    return tuple(column for column in columns if column is not None)
+
+
+def _column(field: DataField, in_file: DataField | None, taken: set[str]) -> ShapeColumn | None:
+    if in_file is None:
+        # A column that a file does not have is null for Spark, too, unless a dropped column of
+        # that name is still there.
+        clash = field.name.lower() in taken
+        how = None if clash else Conversion.NONE
+        return ShapeColumn(field.name, field.type, field.name, field.type, how)
+    found = conversion(in_file.type, field.type)
+    if found is None:
+        return None
+    return ShapeColumn(field.name, field.type, in_file.name, in_file.type, found)
+
+
+def too_precise(fields: Sequence[DataField]) -> list[str]:
+    """Return the names of columns that hold more digits of a second than Spark's timestamps."""
+    return [field.name for field in fields if _is_too_precise(field.type)]
+
+
+def _is_too_precise(data_type: DataType) -> bool:
+    match data_type:
+        case AtomicType(root=TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ, precision=precision):
+            return (precision or 0) > _MICROSECONDS
+        case AtomicType():
+            return False
+        case _:
+            return any(map(_is_too_precise, parts(data_type)))
+
+
+def parts(data_type: DataType) -> tuple[DataType, ...]:
+    """Return the types that a nested type is made of; () for an atomic one."""
+    match data_type:
+        case AtomicType():
+            return ()
+        case RowType(fields):
+            return tuple(field.type for field in fields)
+        case MapType(key, value):
+            return (key, value)
+        case ArrayType(element) | MultisetType(element):
+            return (element,)
+
+
+def count_fields(fields: Sequence[DataField]) -> int:
+    """Count columns as Spark does for its bound on generated code: leaves of nested types."""
+    return sum(_leaves(field.type) for field in fields)
+
+
+def _leaves(data_type: DataType) -> int:
+    inner = parts(data_type)
+    return sum(map(_leaves, inner)) if inner else 1

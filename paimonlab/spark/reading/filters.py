@@ -1,0 +1,178 @@
+"""Spark's filters -> predicates.
+
+What cannot be translated is left out: Spark evaluates every filter again on the rows it gets, so
+a predicate here only has to be true wherever Spark's filters are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from py4j.java_gateway import JavaObject
+
+from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.values.quoting import quoted
+from paimonlab.spec.predicates.predicate import (
+    AlwaysFalse,
+    AlwaysTrue,
+    Predicate,
+    all_of,
+    any_of,
+    col,
+)
+
+_STRATEGY = "org.apache.spark.sql.execution.datasources.DataSourceStrategy"
+_MAX_VALUES = 1000
+"""An IN with more values prunes nothing."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Names = Mapping[str, str]
+"""Column of a scan -> column of the read it stands for; others are not translated."""
+
+
+class _UntranslatableError(Exception):
+    """A filter that has no predicate."""
+
+
+def to_predicate(filters: Iterable[Any], names: Names) -> Predicate:
+    """Translate ``org.apache.spark.sql.sources.Filter`` objects that hold together.
+
+    Parameters
+    ----------
+    filters
+        Spark's filters.
+    names
+        Columns of the scan and what they are called in the result.
+
+    Returns
+    -------
+    Predicate
+        Not bound; `AlwaysTrue` if nothing could be translated.
+    """
+    written = {quoted(scan): read for scan, read in names.items()} | dict(names)
+    translated = (_one_predicate(item, written) for item in filters)
+    return all_of(*(predicate for predicate in translated if predicate is not None))
+
+
+def _one_predicate(spark_filter: Any, names: Names) -> Predicate | None:
+    """Translate one filter; None if that is not possible without a change of its meaning."""
+    try:
+        return _translate(spark_filter, names)
+    except _UntranslatableError:
+        return None
+
+
+def equal_values(filters: Iterable[Any], columns: Sequence[str]) -> dict[str, Any] | None:
+    """Read filters that hold together as values of columns; None if they say anything else."""
+    written = {quoted(name): name for name in columns} | {name: name for name in columns}
+    values: dict[str, Any] = {}
+    for item in filters:
+        kind = item.getClass().getSimpleName()
+        name = written.get(item.attribute()) if kind in _EQUALITIES else None
+        if name is None or name in values:
+            return None
+        try:
+            values[name] = None if _is_null(item, kind) else _value(item.value())
+        except _UntranslatableError:
+            return None
+    return values
+
+
+def _is_null(item: Any, kind: str) -> bool:
+    return kind == "IsNull" or (kind == "EqualNullSafe" and item.value() is None)
+
+
+def source_filters(bridge: Bridge, expressions: Any) -> list[Any]:
+    """Turn a Scala ``Seq`` of Catalyst expressions into Spark's filters, as far as they go."""
+    strategy = bridge.module(_STRATEGY)
+    found = []
+    for index in range(expressions.size()):
+        translated = strategy.translateFilter(expressions.apply(index), True)  # noqa: FBT003
+        if translated.isDefined():
+            found.append(translated.get())
+    return found
+
+
+def _translate(item: Any, names: Names) -> Predicate:
+    kind = item.getClass().getSimpleName()
+    if kind in _JOINS:
+        return _JOINS[kind](_translate(item.left(), names), _translate(item.right(), names))
+    if kind == "Not":
+        return ~_translate(item.child(), names)
+    if kind in {"AlwaysTrue", "AlwaysFalse"}:
+        return AlwaysTrue() if kind == "AlwaysTrue" else AlwaysFalse()
+    name = names.get(item.attribute()) if kind in _TESTS or kind in _COMPARISONS else None
+    if name is None:
+        raise _UntranslatableError
+    if kind in _TESTS:
+        return _TESTS[kind](name)
+    return _COMPARISONS[kind](name, item)
+
+
+def _null_safe_equal(name: str, item: Any) -> Predicate:
+    if item.value() is None:
+        return col(name).is_null()
+    # Never unknown, so that NOT of it is right for null.
+    return all_of(col(name).is_not_null(), col(name) == _value(item.value()))
+
+
+def _is_in(name: str, item: Any) -> Predicate:
+    values = item.values()
+    if len(values) > _MAX_VALUES:
+        raise _UntranslatableError  # each value is a call to the JVM
+    found = list(values)
+    if None in found:
+        raise _UntranslatableError  # NOT IN with a null is never true
+    return col(name).is_in([_value(value) for value in found])
+
+
+_JOINS: dict[str, Callable[[Predicate, Predicate], Predicate]] = {"And": all_of, "Or": any_of}
+_TESTS: dict[str, Callable[[str], Predicate]] = {
+    "IsNull": lambda name: col(name).is_null(),
+    "IsNotNull": lambda name: col(name).is_not_null(),
+}
+_EQUALITIES = frozenset({"EqualNullSafe", "EqualTo", "IsNull"})
+_COMPARISONS: dict[str, Callable[[str, Any], Predicate]] = {
+    "EqualTo": lambda name, item: col(name) == _value(item.value()),
+    "EqualNullSafe": _null_safe_equal,
+    "GreaterThan": lambda name, item: col(name) > _value(item.value()),
+    "GreaterThanOrEqual": lambda name, item: col(name) >= _value(item.value()),
+    "LessThan": lambda name, item: col(name) < _value(item.value()),
+    "LessThanOrEqual": lambda name, item: col(name) <= _value(item.value()),
+    "In": _is_in,
+    "StringStartsWith": lambda name, item: col(name).starts_with(item.value()),
+    "StringEndsWith": lambda name, item: col(name).ends_with(item.value()),
+    "StringContains": lambda name, item: col(name).contains(item.value()),
+}
+
+
+def _value(value: Any) -> Any:
+    """Turn the value of a filter into a Python one."""
+    if isinstance(value, bool | int | float | str | Decimal | bytes):
+        return value
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if isinstance(value, JavaObject):
+        read = _JAVA_VALUES.get(value.getClass().getName())
+        if read is not None:
+            try:
+                return read(value)
+            except (ValueError, OverflowError):  # a year that Python's calendar does not have
+                pass
+    raise _UntranslatableError
+
+
+def _instant(value: Any) -> datetime:
+    return _EPOCH + timedelta(seconds=value.getEpochSecond(), microseconds=value.getNano() // 1000)
+
+
+_JAVA_VALUES: dict[str, Callable[[Any], Any]] = {
+    "java.sql.Date": lambda value: date.fromisoformat(value.toLocalDate().toString()),
+    "java.time.LocalDate": lambda value: date.fromisoformat(value.toString()),
+    "java.sql.Timestamp": lambda value: _instant(value.toInstant()),
+    "java.time.Instant": _instant,
+    "java.time.LocalDateTime": lambda value: datetime.fromisoformat(value.toString()),
+}

@@ -1,0 +1,109 @@
+"""A snapshot as a DataFrame: one native Parquet scan a file shape, and our reader for the rest."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column, DataFrame, functions
+from pyspark.sql import types as st
+
+from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.reading.arrow_scan import arrow_frame
+from paimonlab.spark.reading.file_index import SnapshotFileIndex
+from paimonlab.spark.reading.file_shape import FileShape, ShapeColumn, count_fields
+from paimonlab.spark.reading.masks import MASK_SCHEMA, is_winner
+from paimonlab.spark.reading.relation_schema import scan_field
+from paimonlab.spark.reading.scan import Abilities, SnapshotScan
+from paimonlab.spark.values.casts import Conversion
+from paimonlab.spark.values.quoting import quoted
+from paimonlab.spark.values.types import to_spark
+from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.table.scan import Scan
+
+if TYPE_CHECKING:
+    from paimonlab.spec.schema.definition import TableSchema
+
+CUT_TIMESTAMPS_KEY = "spark.paimonlab.timestamps.cut-to-micros"
+"""Setting of a Spark session: read TIMESTAMP(7-9) as microseconds even if digits get lost."""
+
+_PARQUET_FORMAT = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
+_RELATION = "org.apache.spark.sql.execution.datasources.HadoopFsRelation"
+_EXTRA_FIELDS = 3
+"""Fields that a scan has beside the table's: the mask and what the row index takes."""
+_SCAN_OPTIONS = {
+    "datetimeRebaseMode": "CORRECTED",
+    "ignoreCorruptFiles": "false",
+    "ignoreMissingFiles": "false",
+    "int96RebaseMode": "CORRECTED",
+    "mergeSchema": "false",
+    "parquet.page.verify-checksum.enabled": "true",
+}
+
+
+def read_frame(bridge: Bridge, scan: Scan) -> DataFrame:
+    """Make a DataFrame of a scan; the scan's own columns, predicate and limit do not matter."""
+    snapshot = SnapshotScan(scan, abilities(bridge, scan.schema))
+    frames = [_native_frame(bridge, snapshot, shape) for shape in snapshot.shapes]
+    if snapshot.needs_arrow:
+        frames.append(arrow_frame(bridge, snapshot))
+    return functools.reduce(DataFrame.union, frames)
+
+
+def abilities(bridge: Bridge, schema: TableSchema) -> Abilities:
+    """Ask the session what its Parquet scan does.
+
+    Only a scan that hands over whole column vectors shares the mask between rows; any other
+    copies it into every row.
+    """
+    conf = bridge.conf
+    fields = count_fields(schema.fields) + _EXTRA_FIELDS
+    return Abilities(
+        masks=conf.parquetVectorizedReaderEnabled()
+        and conf.parquetVectorizedReaderNestedColumnEnabled()
+        and conf.wholeStageEnabled()
+        and fields <= conf.wholeStageMaxNumFields(),
+        pads_char=conf.readSideCharPadding() and not conf.charVarcharAsString(),
+        cuts_timestamps=conf.getConfString(CUT_TIMESTAMPS_KEY, "false") == "true",
+    )
+
+
+def _native_frame(bridge: Bridge, snapshot: SnapshotScan, shape: FileShape) -> DataFrame:
+    masked = snapshot.needs_masks(shape)
+    relation = bridge.java_class(_RELATION)(
+        SnapshotFileIndex(bridge, snapshot, shape),
+        bridge.java_schema(MASK_SCHEMA if masked else st.StructType()),
+        bridge.java_schema(_file_schema(shape)),
+        bridge.none(),
+        bridge.java_class(_PARQUET_FORMAT)(),
+        bridge.scala_map(_SCAN_OPTIONS),
+        bridge.session,
+    )
+    frame = DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark)
+    if masked:
+        frame = frame.where(is_winner(bridge))
+    return frame.select(*map(_read_column, shape))
+
+
+def _file_schema(shape: FileShape) -> st.StructType:
+    return st.StructType(
+        [
+            scan_field(
+                column.file_name, with_nullable(column.file_type, nullable=True), column.type
+            )
+            for column in shape
+            if column.conversion is not None
+        ]
+    )
+
+
+def _read_column(column: ShapeColumn) -> Column:
+    if column.conversion is Conversion.NONE:
+        return functions.col(quoted(column.file_name)).alias(column.name)
+    target = to_spark(column.type, column=column.name, plain=True)
+    value = (
+        functions.lit(None)
+        if column.conversion is None
+        else functions.col(quoted(column.file_name))
+    )
+    return value.cast(target).alias(column.name)

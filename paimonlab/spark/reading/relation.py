@@ -1,0 +1,198 @@
+"""A table at a snapshot as something Spark plans: what the catalog calls to read.
+
+``view_for(bridge, table, given, name=…)``
+    A `View` of the connector API, for ``RelationCatalog.loadRelation``: its text selects from a
+    temporary view that was made of native Parquet scans over a Python `FileIndex`.
+``pinned_table_for(bridge, catalog, identifier, table, snapshot, given, name=…)``
+    The same at a snapshot of the past as a `V1Table`, for ``loadTable`` with time travel: Spark
+    asks for a table there, and reads a `V1Table` that stands for a view as that view.
+
+``name`` are the parts of the table's name: catalog, database, table. The writing side is
+`paimonlab.spark.writing.write.WriteBuilder`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.secrets import hides_secrets
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge
+from paimonlab.spark.reading.frames import abilities, read_frame
+from paimonlab.spark.reading.relation_schema import relation_schema
+from paimonlab.spark.reading.scan import Abilities
+from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS
+from paimonlab.spark.session_options import SessionOptions, options_of
+from paimonlab.spark.values.quoting import quoted
+from paimonlab.spec.options.table_options import check_supported
+from paimonlab.table.scan import Scan
+
+if TYPE_CHECKING:
+    from paimonlab.spec.snapshot import Snapshot
+    from paimonlab.table.table import Table
+
+_GLOBAL_TEMP = "global_temp"
+_KEPT_RELATIONS = 64
+
+_numbers = itertools.count(1)
+_lock = threading.Lock()
+
+
+@hides_secrets
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What makes two reads the same."""
+
+    path: str
+    """Of the branch."""
+    snapshot: tuple[int, str] | None
+    """Id and delta manifest list: a table made anew at the same place has other ones."""
+    schema: tuple[int, int]
+    """Id and time."""
+    abilities: Abilities
+    options: frozenset[tuple[str, str]]
+    """Those of the table and of the session."""
+
+
+_relations: weakref.WeakKeyDictionary[Any, OrderedDict[_Key, str]] = weakref.WeakKeyDictionary()
+"""Names of the temporary views of each Spark application."""
+
+
+def view_for(bridge: Bridge, table: Table, given: SessionOptions, *, name: Sequence[str]) -> Any:
+    """Return a view of a table as it is now.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    table
+        What to read; a ``scan.…`` option, its own or the session's, chooses the snapshot.
+    given
+        What the session sets.
+    name
+        Catalog, database and table.
+
+    Raises
+    ------
+    UnsupportedError
+        If Spark has no type for a column, or the table cannot be read.
+    """
+    scan = table.scan(options=options_of(given, table))
+    if scan.fallback is not None:
+        raise UnsupportedError(
+            f"scan.fallback-branch = {scan.parts.options['scan.fallback-branch']!r}",
+            f"of {table.name} in Spark: read it with Table.scan, or one branch by its name",
+        )
+    if scan.changes is not None:
+        raise UnsupportedError(
+            "incremental-between", f"of {table.name} in Spark: read it with Table.changes"
+        )
+    return _view(bridge, scan, name)
+
+
+def pinned_table_for(
+    bridge: Bridge,
+    catalog: Any,
+    identifier: Any,
+    table: Table,
+    snapshot: Snapshot,
+    given: SessionOptions,
+    *,
+    name: Sequence[str],
+) -> Any:
+    """Return a table as it was at ``snapshot``, with the schema of that time.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    catalog, identifier
+        What Spark called ``loadTable`` of, and with.
+    table
+        What to read.
+    snapshot
+        Of the table or of one of its tags.
+    given
+        What the session sets; the snapshot goes before what it says of one.
+    name
+        Catalog, database and table.
+    """
+    parts = table.parts
+    options = options_of(given, table)
+    others = {key: value for key, value in options.items() if key not in TRAVEL_OPTIONS}
+    parts = replace(parts, options=parts.options.with_options(others))
+    schema = parts.schemas.get(snapshot.schema_id)
+    check_supported(parts.options, schema, "read")
+    if "scan.fallback-branch" in parts.options:
+        raise UnsupportedError(
+            f"scan.fallback-branch = {parts.options['scan.fallback-branch']!r}",
+            f"an older snapshot of {table.name} in Spark; read it with Table.scan",
+        )
+    scan = Scan(
+        parts=parts,
+        snapshot=snapshot,
+        schema=schema,
+        columns=schema.field_names,
+        predicate=None,
+        limit=None,
+    )
+    v1_table = bridge.java_class(CONNECTOR + "catalog.V1Table")
+    return v1_table(v1_table.toCatalogTable(catalog, identifier, _view(bridge, scan, name)))
+
+
+def _view(bridge: Bridge, scan: Scan, name: Sequence[str]) -> Any:
+    catalog, database, _ = name
+    schema = relation_schema(scan.schema.fields)
+    temporary = _temporary_view(bridge, scan)
+    columns = ", ".join(map(quoted, schema.names))
+    builder = bridge.java_class(CONNECTOR + "catalog.View$Builder")()
+    builder.withSchema(bridge.java_schema(schema))
+    text = f"SELECT {columns} FROM {_GLOBAL_TEMP}.{quoted(temporary)}"  # noqa: S608 - quoted
+    builder.withQueryText(text)
+    builder.withCurrentCatalog(catalog)
+    builder.withCurrentNamespace(bridge.strings([database]))
+    builder.withQueryColumnNames(bridge.strings(schema.names))
+    builder.withSqlConfigs(bridge.map({}))
+    builder.withSchemaMode("BINDING")
+    names = json.dumps([[_GLOBAL_TEMP, temporary]])
+    builder.withProperties(bridge.map({"view.referredTempViewNames": names}))
+    return builder.build()
+
+
+def _temporary_view(bridge: Bridge, scan: Scan) -> str:
+    """Return the name of a view of the scan; reads of the same files share one."""
+    key = _key(bridge, scan)
+    context = bridge.spark.sparkContext
+    with _lock:
+        known = _relations.setdefault(context, OrderedDict())
+        if key in known:
+            known.move_to_end(key)
+            return known[key]
+    name = f"paimonlab_{next(_numbers)}"
+    read_frame(bridge, scan).createGlobalTempView(name)
+    with _lock:
+        kept = known.setdefault(key, name)  # another thread may have been faster
+        surplus = [name] if kept != name else []
+        while len(known) > _KEPT_RELATIONS:
+            surplus.append(known.popitem(last=False)[1])
+    for view in surplus:
+        bridge.spark.catalog.dropGlobalTempView(view)
+    return kept
+
+
+def _key(bridge: Bridge, scan: Scan) -> _Key:
+    snapshot = scan.snapshot
+    return _Key(
+        scan.parts.layout.branch_path,
+        None if snapshot is None else (snapshot.id, snapshot.delta_manifest_list),
+        (scan.schema.id, scan.schema.time_millis),
+        abilities(bridge, scan.schema),
+        frozenset(scan.parts.options.items()),
+    )

@@ -1,0 +1,214 @@
+"""The files of a table at one snapshot, divided between Spark's Parquet scan and our reader.
+
+The division is made once, over all files of the snapshot: so however the parts of a query are
+pruned, each file belongs to exactly one part.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from paimonlab.read.read_plan import ReadOptions, ReadPlan
+from paimonlab.scan.plan import Plan
+from paimonlab.scan.split import DataSplit
+from paimonlab.spark.reading.file_shape import FileShape, file_shape, too_precise
+from paimonlab.spark.reading.masks import MASK_COLUMN
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind
+from paimonlab.table.scan import Scan
+
+_KEPT_PLANS = 16
+_PARQUET = ".parquet"
+_NAMES_OF_SPARK = frozenset({"_metadata", MASK_COLUMN})
+"""A column of such a name would stand before what the test of the mask needs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abilities:
+    """What the Spark session allows its own Parquet scan to do."""
+
+    masks: bool = True
+    """Whether a mask costs nothing: not if rows are copied together with their mask."""
+    cuts_timestamps: bool = False
+    """Whether the user asked for TIMESTAMP(7-9) to be cut to microseconds."""
+    pads_char: bool = True
+    """Whether values of CHAR(n) are padded as they are read: Spark's rule, which can be off."""
+
+
+def has_masks(split: DataSplit) -> bool:
+    """Say whether files of a split may hold rows that are not rows of the table."""
+    return not split.raw_convertible or split.has_deletions
+
+
+class SnapshotScan:
+    """The files of one snapshot, read as one schema; safe for threads."""
+
+    def __init__(self, scan: Scan, abilities: Abilities) -> None:
+        self.scan = scan
+        self.abilities = abilities
+        self._shapes: dict[int, FileShape | None] = {}
+        self._one_of_each: dict[FileShape, FileShape] = {}
+        self._pruned: OrderedDict[Predicate, frozenset[str]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @cached_property
+    def plan(self) -> Plan:
+        """All files of the snapshot."""
+        return self.scan.plan()
+
+    @cached_property
+    def shapes(self) -> tuple[FileShape, ...]:
+        """The shapes of the files that Spark reads itself; at least that of no file at all."""
+        found = (self._shape(file) for split in self._native for file in split.files)
+        shapes = tuple(dict.fromkeys(shape for shape in found if shape is not None))
+        if shapes or self._arrow:
+            return shapes
+        schema = self.scan.schema
+        identity = file_shape(schema, schema)
+        assert identity is not None, "a schema can be read as itself"
+        return (identity,)
+
+    @cached_property
+    def needs_arrow(self) -> bool:
+        """Whether some files are read by our reader."""
+        return bool(self._arrow)
+
+    def needs_masks(self, shape: FileShape) -> bool:
+        """Say whether some files of a shape hold rows that are not rows of the table."""
+        return any(
+            self._shape(file) is shape
+            for split in self._native
+            if has_masks(split)
+            for file in split.files
+        )
+
+    def native_splits(self, shape: FileShape, predicate: Predicate) -> list[DataSplit]:
+        """Return the splits with files of a shape, without files that the predicate rules out.
+
+        A split keeps its files of other shapes: they have a say in who wins.
+        """
+        kept = self._kept(self._native, predicate)
+        return [split for split in kept if any(self._shape(file) is shape for file in split.files)]
+
+    def whole_split(self, split: DataSplit) -> DataSplit:
+        """Return a split with all of its files, those included that a predicate rules out."""
+        return self._whole[split.files[0].file_name]
+
+    def has_shape(self, file: DataFileMeta, shape: FileShape) -> bool:
+        """Say whether a file belongs to the scan of that shape."""
+        return self._shape(file) is shape
+
+    def arrow_splits(self, predicate: Predicate) -> list[DataSplit]:
+        """Return the splits for our reader, without files that the predicate rules out."""
+        return self._kept(self._arrow, predicate)
+
+    def bound(self, predicate: Predicate) -> Predicate:
+        """Return the predicate with constants of the columns' types."""
+        return bind(predicate, self.scan.schema.fields, self.scan.parts.name)
+
+    def path(self, split: DataSplit, file: DataFileMeta) -> str:
+        """Return where a file is."""
+        return self.scan.parts.layout.data_file(
+            split.bucket_path, file.file_name, file.external_path
+        )
+
+    @cached_property
+    def mask_plan(self) -> ReadPlan:
+        """What computing masks takes."""
+        scan = self.scan
+        return scan.parts.read_plan(scan.schema, (), None, snapshot=scan.snapshot)
+
+    @cached_property
+    def size_bytes(self) -> int:
+        """Size of all files."""
+        return sum(split.size_bytes for split in self.plan.splits)
+
+    @cached_property
+    def _whole(self) -> dict[str, DataSplit]:
+        return {file.file_name: split for split in self._native for file in split.files}
+
+    @cached_property
+    def _native(self) -> list[DataSplit]:
+        return self._divided[0]
+
+    @cached_property
+    def _arrow(self) -> list[DataSplit]:
+        return self._divided[1]
+
+    @cached_property
+    def _divided(self) -> tuple[list[DataSplit], list[DataSplit]]:
+        """The splits that Spark reads and those that our reader reads.
+
+        Files that overlap stay together; others go each its own way.
+        """
+        native, arrow = [], []
+        for split in self.plan.splits:
+            fit = split.with_files(self._is_native)
+            can_mask = not has_masks(split) or self._can_mask(split)
+            if len(fit.files) == len(split.files) and can_mask:
+                native.append(split)
+            elif not split.raw_convertible or not fit.files or not can_mask:
+                arrow.append(split)
+            else:
+                native.append(fit)
+                arrow.append(split.with_files(lambda file: not self._is_native(file)))
+        return native, arrow
+
+    def _can_mask(self, split: DataSplit) -> bool:
+        shapes = {id(shape): shape for shape in map(self._shape, split.files)}.values()
+        names = {column.file_name.lower() for shape in shapes for column in shape or ()}
+        merges_columns = self.scan.parts.options.slice(ReadOptions).data_evolution
+        if merges_columns or not (split.raw_convertible or self.mask_plan.engine.selects_rows):
+            return False
+        return self.abilities.masks and not names & _NAMES_OF_SPARK
+
+    def _is_native(self, file: DataFileMeta) -> bool:
+        return (
+            file.file_name.endswith(_PARQUET)
+            and file.write_cols is None
+            and self._shape(file) is not None
+        )
+
+    def _shape(self, file: DataFileMeta) -> FileShape | None:
+        if file.schema_id not in self._shapes:
+            self._shapes[file.schema_id] = self._shape_of_schema(file.schema_id)
+        return self._shapes[file.schema_id]
+
+    def _shape_of_schema(self, schema_id: int) -> FileShape | None:
+        schema = self.scan.schema
+        if too_precise(schema.fields) and not self.abilities.cuts_timestamps:
+            return None  # our reader looks at the digits
+        shape = file_shape(self.scan.parts.schemas.get(schema_id), schema)
+        # Equal shapes are one object, so that comparing them for each file costs nothing.
+        return None if shape is None else self._one_of_each.setdefault(shape, shape)
+
+    def _kept(self, splits: Iterable[DataSplit], predicate: Predicate) -> list[DataSplit]:
+        if isinstance(predicate, AlwaysTrue):
+            return list(splits)
+        names = self._names(predicate)
+        kept = []
+        for split in splits:
+            found = split.with_files(lambda file: file.file_name in names)
+            if found.files:
+                kept.append(split if len(found.files) == len(split.files) else found)
+        return kept
+
+    def _names(self, predicate: Predicate) -> frozenset[str]:
+        """Names of the files that may hold rows of a predicate; they are unique in a table."""
+        with self._lock:
+            if predicate in self._pruned:
+                self._pruned.move_to_end(predicate)
+                return self._pruned[predicate]
+        narrowed = replace(self.scan, predicate=self.bound(predicate))
+        names = frozenset(
+            file.file_name for split in narrowed.plan().splits for file in split.files
+        )
+        with self._lock:
+            self._pruned[predicate] = names
+            while len(self._pruned) > _KEPT_PLANS:
+                self._pruned.popitem(last=False)
+        return names

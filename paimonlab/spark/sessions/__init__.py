@@ -1,0 +1,1 @@
+"""Sessions, servers and machines: starting them, connecting, looking at them."""

@@ -1,0 +1,179 @@
+"""What this machine has: measured once, judged by `paimonlab.spark.sessions.doctor`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import PaimonError
+from paimonlab.secrets import without_credentials
+from paimonlab.spark.java import JavaNotFoundError, find_java
+from paimonlab.spark.sessions.remote import VARIABLE
+from paimonlab.storage import join
+
+PACKAGES = (
+    *("pyarrow", "polars", "numpy", "pyspark", "grpcio-status", "pandas"),
+    *("ipython", "anywidget", "jupyterlab"),
+)
+EXTENSION = Path("share/jupyter/labextensions/jupyterlab-paimonlab")
+WORKER_PYTHON = "PYSPARK_PYTHON"
+_WAIT_SECONDS = 10
+_CGROUPS = (
+    ("memory.max", "memory.current"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+)
+"""Where control groups of version 2 and 1 say what a container may take, and takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarehouseState:
+    """What happened when a warehouse was tried."""
+
+    path: str
+    """Without credentials."""
+    problem: str = ""
+    """Why it cannot be read and written; empty: it can."""
+    publishes_once: bool = True
+    """Whether a file that is there keeps a second one of its name out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What was found."""
+
+    python: tuple[int, int, int]
+    packages: Mapping[str, str | None] = field(default_factory=dict)
+    """Version by name; None: not there."""
+    java: str = ""
+    """What would run Spark; empty: there is none."""
+    java_problem: str = ""
+    worker_python: str = ""
+    """The variable ``PYSPARK_PYTHON``; empty: not set."""
+    worker_version: tuple[int, int] | None = None
+    """Of it; None: it does not start, or is not set."""
+    offers_server: bool = False
+    """Whether the environment names a Spark Connect server."""
+    has_extension: bool = False
+    """Whether JupyterLab finds the extension that draws views."""
+    zone: str = "UTC"
+    """The process's time zone."""
+    free_memory_bytes: int | None = None
+    """None: the system does not say."""
+    warehouse: WarehouseState | None = None
+    """None: there is none to try."""
+
+
+def measured(catalog: Catalog | None = None) -> Environment:
+    """Look at this machine, and try a warehouse if there is one.
+
+    The warehouse is tried with a small file in a folder ``.paimonlab-doctor-…`` that is deleted
+    again.
+    """
+    java, problem = _java()
+    worker = os.environ.get(WORKER_PYTHON, "")
+    version = sys.version_info
+    return Environment(
+        python=(version.major, version.minor, version.micro),
+        packages={name: _version(name) for name in PACKAGES},
+        java=java,
+        java_problem=problem,
+        worker_python=worker,
+        worker_version=_python_version(worker) if worker else None,
+        offers_server=bool(os.environ.get(VARIABLE)),
+        has_extension=_has_extension(),
+        zone=os.environ.get("TZ") or time.tzname[0],
+        free_memory_bytes=free_memory(),
+        warehouse=None if catalog is None else try_warehouse(catalog),
+    )
+
+
+def _java() -> tuple[str, str]:
+    try:
+        return str(find_java()), ""
+    except JavaNotFoundError as error:
+        return "", str(error)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _python_version(program: str) -> tuple[int, int] | None:
+    asked = [program, "-c", "import sys; print(*sys.version_info[:2])"]
+    try:
+        said = subprocess.run(  # noqa: S603 - what Spark would start
+            asked, capture_output=True, text=True, timeout=_WAIT_SECONDS, check=True
+        )
+        major, minor = said.stdout.split()
+        return int(major), int(minor)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+
+
+def _has_extension() -> bool:
+    roots = [sys.prefix, *os.environ.get("JUPYTER_PATH", "").split(os.pathsep)]
+    user = Path.home() / ".local"
+    places = [Path(root) / EXTENSION for root in roots if root]
+    places += [Path(root) / "labextensions" / EXTENSION.name for root in roots[1:] if root]
+    return any((place / "package.json").is_file() for place in (*places, user / EXTENSION))
+
+
+def free_memory(root: Path = Path("/")) -> int | None:
+    """Return the bytes that programs may still take: of the machine, and of this container.
+
+    Parameters
+    ----------
+    root
+        Where ``proc`` and ``sys`` are.
+
+    Returns
+    -------
+    int | None
+        None: the system does not say.
+    """
+    lines = (_read(root / "proc/meminfo") or "").splitlines()
+    known = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    for limit, used in _CGROUPS:
+        numbers = [_read(root / "sys/fs/cgroup" / name) for name in (limit, used)]
+        texts = [text.strip() for text in numbers if text is not None]
+        if len(texts) == len(numbers) and all(map(str.isdecimal, texts)):
+            known.append(max(int(texts[0]) - int(texts[1]), 0))
+    return min(known, default=None)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="ascii")
+    except OSError:
+        return None
+
+
+def try_warehouse(catalog: Catalog) -> WarehouseState:
+    """Write a file in a warehouse, and see that a second writer of its name is kept out."""
+    shown = without_credentials(catalog.path)
+    files = catalog.file_io
+    folder = join(catalog.path, f".paimonlab-doctor-{uuid.uuid4()}")
+    path = join(folder, "published")
+    try:
+        catalog.databases()
+        files.make_directory(folder)
+        try:
+            first, second = files.publish(path, b"first"), files.publish(path, b"second")
+            is_kept = files.read(path) == b"first"
+        finally:
+            files.delete_directory(folder)
+    except (PaimonError, OSError) as error:
+        return WarehouseState(path=shown, problem=str(error))
+    return WarehouseState(path=shown, publishes_once=first and not second and is_kept)

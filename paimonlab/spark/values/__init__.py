@@ -1,0 +1,1 @@
+"""Types, names, defaults and texts of values: Spark's and ours."""

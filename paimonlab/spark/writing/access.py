@@ -1,0 +1,86 @@
+"""What a statement may do with a table: refuses what would otherwise fail obscurely or not at all.
+
+Spark says with which privileges it opens a table for writing. INSERT INTO asks for INSERT, INSERT
+OVERWRITE for INSERT and DELETE; UPDATE, DELETE and MERGE ask for others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from py4j.java_collections import JavaMap, JavaSet
+from py4j.java_gateway import JavaObject
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS
+from paimonlab.spec.options.table_options import KNOWN_OPTIONS
+
+_CONSTRAINT = re.compile(
+    r"\s*ALTER\s+TABLE\s+\S+\s+(?P<verb>ADD|DROP)\s+CONSTRAINT\b", re.IGNORECASE
+)
+REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - set(TRAVEL_OPTIONS)))
+"""Table options that a read cannot set for itself."""
+
+
+def check_access(table: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse row-level statements, and read options that would have no effect.
+
+    Parameters
+    ----------
+    table
+        Its name, for messages.
+    arguments
+        What Spark passes to ``loadTable`` beside the name.
+
+    Raises
+    ------
+    UnsupportedError
+        Names the statement or the option.
+    """
+    for argument in arguments:
+        if isinstance(argument, JavaSet):
+            _check_privileges(table, {str(name) for name in argument})
+        elif isinstance(argument, JavaMap):
+            _check_options(table, argument)
+        elif isinstance(argument, JavaObject):
+            _check_privileges(table, {str(name) for name in argument.writePrivileges()})
+
+
+def check_statement(sql: str) -> None:
+    """Refuse a statement that Spark passes on although no table of ours can do it.
+
+    Raises
+    ------
+    UnsupportedError
+        For table constraints: Spark fails with an internal error when it plans them.
+    """
+    if found := _CONSTRAINT.match(sql):
+        raise UnsupportedError(
+            f"ALTER TABLE … {found['verb'].upper()} CONSTRAINT",
+            "a Paimon table has its primary key and NOT NULL, no other constraints",
+        )
+
+
+def _check_privileges(table: str, privileges: set[str]) -> None:
+    if "UPDATE" in privileges:
+        statement = "MERGE INTO" if privileges - {"UPDATE"} else "UPDATE"
+    elif privileges == {"DELETE"}:
+        statement = "DELETE FROM"
+    else:
+        return
+    raise UnsupportedError(
+        f"{statement} {table}",
+        "in Python there are table.delete and table.update; in SQL insert rows with the same "
+        "primary key to replace them, or ALTER TABLE … DROP PARTITION",
+    )
+
+
+def _check_options(table: str, options: Mapping[str, str]) -> None:
+    for key in REFUSED_OPTIONS:
+        if key in options:
+            raise UnsupportedError(
+                f"{key} = {options[key]!r} for one read or write of {table}",
+                "set it on the table: ALTER TABLE … SET TBLPROPERTIES",
+            )

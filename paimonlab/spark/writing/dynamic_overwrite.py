@@ -1,0 +1,127 @@
+"""INSERT OVERWRITE of just those partitions that the rows have.
+
+Spark gives no DataFrame here, only tasks that write. It is asked to bring equal bucket keys of a
+partition into one task, so all rows of a key are written by one task; a bucket may be written
+by several. An overwrite starts without files, so no sequence numbers have to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.cloudpickle import dumps
+from pyspark.sql.types import BinaryType, StructType
+
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
+from paimonlab.spark.shipping import ship
+from paimonlab.spark.values.quoting import quoted
+from paimonlab.spark.values.spellings import scope_of
+from paimonlab.spark.writing.commits import commit_scope, discard
+from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
+
+if TYPE_CHECKING:
+    from paimonlab.table.table import Table
+
+
+class DynamicOverwrite(Proxy):
+    """A write that replaces the partitions it has rows of."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [  # noqa: RUF012
+            CONNECTOR + "write.RequiresDistributionAndOrdering",
+            CONNECTOR + "write.BatchWrite",
+        ]
+
+    def __init__(self, bridge: Bridge, table: Table, schema: Any) -> None:
+        super().__init__(bridge)
+        self._table = table
+        self._schema = schema
+        self._began_commit = False
+
+    def description(self) -> str:
+        """Say what is written, for plans."""
+        return f"Paimon({self._table.name})"
+
+    def supportedCustomMetrics(self) -> Any:
+        """Return none."""
+        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
+
+    def reportDriverMetrics(self) -> Any:
+        """Return none."""
+        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
+
+    def requiredDistribution(self) -> Any:
+        """Ask for equal bucket keys of a partition in one task."""
+        distributions = self._bridge.java_class(CONNECTOR + "distributions.Distributions")
+        schema = self._table.schema
+        if self._table.parts.write_plan().buckets < 1:
+            return distributions.unspecified()
+        expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
+        names = dict.fromkeys((*schema.partition_keys, *schema.bucket_keys))
+        columns = [expressions.column(quoted(name)) for name in names]
+        return distributions.clustered(
+            self._bridge.array(CONNECTOR + "expressions.Expression", columns)
+        )
+
+    def distributionStrictlyRequired(self) -> bool:
+        """Say that it is: a key in two tasks would be two rows."""
+        return True
+
+    def requiredNumPartitions(self) -> int:
+        """Leave the number of tasks to Spark."""
+        return 0
+
+    def advisoryPartitionSizeInBytes(self) -> int:
+        """Leave the size of tasks to Spark."""
+        return 0
+
+    def requiredOrdering(self) -> Any:
+        """Ask for no order: writers sort."""
+        return self._bridge.array(CONNECTOR + "expressions.SortOrder", [])
+
+    def toBatch(self) -> Proxy:
+        """Return the batch: this."""
+        return self
+
+    def useCommitCoordinator(self) -> bool:
+        """Let Spark choose one attempt of each task."""
+        return True
+
+    def onDataWriterCommit(self, message: Any) -> None:
+        """Do nothing yet."""
+
+    def createBatchWriterFactory(self, physical: Any) -> Any:
+        """Return what runs our writer in Spark's Python workers."""
+        del physical
+        bridge = self._bridge
+        ship(bridge.spark.sparkContext)
+        parts = self._table.parts
+        task = WriteTask(parts.write_plan(), parts.file_io, None)
+        result = StructType().add(MESSAGE_COLUMN, BinaryType())
+        writers = bridge.java_class(PYTHON_SOURCE + "PythonBatchWriterFactory")
+        none = bridge.none()
+        return writers(data_source(bridge), dumps((task, result)), self._schema, none, none)
+
+    def commit(self, messages: Sequence[Any], *_: Any) -> None:
+        """Commit what all tasks wrote."""
+        self._began_commit = True
+        assert all(message is not None for message in messages), "a task handed back nothing"
+        written, error = messages_of([bytes(message.pickledMessage()) for message in messages])
+        if error is not None:
+            discard(self._table, written)
+            raise error
+        partitions = {message.partition for message in written}
+        if partitions:
+            commit_scope(self._table, written, scope_of(partitions))
+
+    def abort(self, messages: Sequence[Any]) -> None:
+        """Delete what tasks of a failed job wrote; not once a commit began, it may have landed."""
+        if self._began_commit:
+            return
+        known = [message for message in messages if message is not None]
+        written, _ = messages_of([bytes(message.pickledMessage()) for message in known])
+        discard(self._table, written)

@@ -1,0 +1,196 @@
+"""INSERT INTO and INSERT OVERWRITE: Spark's executors write files, the driver commits them.
+
+Spark hands over the rows as a DataFrame (`V1Write`): they are shuffled so that one task has all
+rows of a bucket, and each task writes its buckets with our writer. Only the overwrite of just
+those partitions that the rows have (``partitionOverwriteMode=dynamic``) has no such way in
+Spark; it is `paimonlab.spark.writing.dynamic_overwrite`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from paimonlab.commit.scope import OverwriteScope
+from paimonlab.errors import UnsupportedError
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.reading.filters import equal_values
+from paimonlab.spark.session_options import options_of, session_options
+from paimonlab.spark.shipping import ship
+from paimonlab.spark.values.spellings import scope_with
+from paimonlab.spark.writing.access import check_access
+from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
+from paimonlab.spark.writing.dynamic_overwrite import DynamicOverwrite
+from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
+from paimonlab.spark.writing.shuffle import shuffled
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.options.table_options import check_known, check_supported
+from paimonlab.table.table import Table
+from paimonlab.write.write_plan import WritePlan
+
+CAPABILITIES = (
+    "BATCH_WRITE",
+    "OVERWRITE_BY_FILTER",
+    "OVERWRITE_DYNAMIC",
+    "TRUNCATE",
+    "V1_BATCH_WRITE",
+)
+"""What a table says it can do when it is written to."""
+
+_PREDICATE_UTILS = "org.apache.spark.sql.internal.connector.PredicateUtils"
+
+
+def check_mode(plan: WritePlan) -> None:
+    """Check that tasks can tell the bucket of a row by themselves.
+
+    Raises
+    ------
+    UnsupportedError
+        If it depends on the rows that other tasks write.
+    """
+    if plan.bucket_mode not in (BucketMode.HASH_FIXED, BucketMode.BUCKET_UNAWARE):
+        raise UnsupportedError(
+            f"bucket = '{plan.buckets}' of a table with a primary key, written by Spark",
+            "set 'bucket' to a number of at least 1, or write with paimonlab.Table.write",
+        )
+
+
+class WriteBuilder(Proxy):
+    """Learns from Spark what kind of write a statement is."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [  # noqa: RUF012
+            CONNECTOR + "write.SupportsOverwriteV2",
+            CONNECTOR + "write.SupportsDynamicOverwrite",
+        ]
+
+    def __init__(self, bridge: Bridge, table: Table, definition: Any, *, catalog: str) -> None:
+        super().__init__(bridge)
+        self._table = _with_options(bridge, table, definition, catalog)
+        parts = self._table.parts
+        check_supported(parts.options, parts.schema, "write")
+        check_mode(parts.write_plan())
+        self._schema = definition.schema()
+        self._scope: OverwriteScope | None = None
+        self._is_dynamic = False
+
+    def truncate(self) -> Proxy:
+        """Replace all rows of the table."""
+        self._scope = OverwriteScope.whole_table()
+        return self
+
+    def canOverwrite(self, predicates: Sequence[Any]) -> bool:
+        """Say whether predicates choose whole partitions by values of partition columns."""
+        return self._values(predicates) is not None
+
+    def overwrite(self, predicates: Sequence[Any]) -> Proxy:
+        """Replace the partitions that predicates choose."""
+        values = self._values(predicates)
+        assert values is not None, "Spark asks canOverwrite first"
+        self._scope = scope_with([values], self._table)
+        return self
+
+    def overwriteDynamicPartitions(self) -> Proxy:
+        """Replace just the partitions that the rows have."""
+        if self._table.partition_keys:
+            self._is_dynamic = True
+            return self
+        return self.truncate()
+
+    def build(self) -> Proxy:
+        """Finish."""
+        if self._is_dynamic:
+            return DynamicOverwrite(self._bridge, self._table, self._schema)
+        return RowsWrite(self._bridge, self._table, self._scope)
+
+    def _values(self, predicates: Sequence[Any]) -> dict[str, Any] | None:
+        utilities = self._bridge.module(_PREDICATE_UTILS)
+        translated = [utilities.toV1(predicate) for predicate in predicates]
+        if not all(found.isDefined() for found in translated):
+            return None
+        return equal_values([found.get() for found in translated], self._table.partition_keys)
+
+
+def _with_options(bridge: Bridge, table: Table, definition: Any, catalog: str) -> Table:
+    """Put the options of the session on top of the table's; refuse those of one write."""
+    given = definition.options().asCaseSensitiveMap()
+    check_access(table.name, (given,))
+    check_known(given)
+    name = (catalog, table.identifier.database, table.identifier.table)
+    of_session = options_of(session_options(bridge, name), table, writes=True)
+    options = table.parts.options.with_options(of_session)
+    return Table(table.identifier, replace(table.parts, options=options))
+
+
+class RowsWrite(Proxy):
+    """A write that gets its rows as a DataFrame."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [CONNECTOR + "write.V1Write"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, table: Table, scope: OverwriteScope | None) -> None:
+        super().__init__(bridge)
+        self._table = table
+        self._scope = scope
+
+    def description(self) -> str:
+        """Say what is written, for plans."""
+        return f"Paimon({self._table.name})"
+
+    def supportedCustomMetrics(self) -> Any:
+        """Return none."""
+        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
+
+    def reportDriverMetrics(self) -> Any:
+        """Return none."""
+        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
+
+    def toInsertableRelation(self) -> Proxy:
+        """Return what takes the rows."""
+        return RowsInsert(self._bridge, self._table, self._scope)
+
+
+class RowsInsert(Proxy):
+    """Takes the rows, writes and commits them."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = ["org.apache.spark.sql.sources.InsertableRelation"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, table: Table, scope: OverwriteScope | None) -> None:
+        super().__init__(bridge)
+        self._table = table
+        self._scope = scope
+
+    def insert(self, rows: Any, overwrite: bool) -> None:  # noqa: FBT001 - Spark's signature
+        """Write rows; whether they replace others was said before."""
+        del overwrite
+        ship(self._bridge.spark.sparkContext)
+        seen = self._table.parts.snapshots.latest()
+        frame = shuffled(self._bridge, DataFrame(rows, self._bridge.spark), self._table)
+        task = write_task(self._table, keeps_rows=self._scope is None)
+        pickled = frame.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
+        messages, error = messages_of([row[MESSAGE_COLUMN] for row in pickled])
+        if error is not None:
+            discard(self._table, messages)
+            raise error
+        if self._scope is None:
+            commit_rows(self._table, messages, seen=seen)
+        else:
+            commit_scope(self._table, messages, self._scope)
+
+
+def write_task(table: Table, *, keeps_rows: bool) -> WriteTask:
+    """Make what the tasks run; ``keeps_rows``: sequence numbers go on from the rows there are."""
+    plan = table.parts.write_plan()
+    # Nothing orders the files of a table without buckets.
+    numbers = table.sequence_numbers() if keeps_rows and plan.buckets > 0 else None
+    return WriteTask(plan, table.parts.file_io, numbers)
