@@ -1,1 +1,1 @@
-"""A read in Spark: files for Spark's own scan, their masks, and the splits that we read ourselves."""
+"""A read in Spark: which files its own scan reads, with which masks, and which we read."""
