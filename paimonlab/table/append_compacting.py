@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Protocol
@@ -29,7 +28,7 @@ from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.compaction import delete_outputs
 from paimonlab.compact.units import CompactIncrement
 from paimonlab.datafile.index_files import IndexFileOptions
-from paimonlab.errors import FilesConflictError, SnapshotExpiredError, UnsupportedError
+from paimonlab.errors import UnsupportedError
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -45,12 +44,10 @@ from paimonlab.table.compact_result import BucketCompaction, CompactResult, File
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.live_buckets import buckets_of, live_buckets
 from paimonlab.table.parts import TableParts
+from paimonlab.table.rounds import side_by_side, until_undisturbed
 from paimonlab.table.system.texts import partition_text
 
 logger = logging.getLogger(__name__)
-
-_ROUNDS = 4
-"""How often files are looked at anew because others changed them."""
 
 
 class AppendStrategy(Protocol):
@@ -116,32 +113,29 @@ def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
     if request.follows is not None:
         before = request.follows.snapshot
         user, identifier = before.commit_user, before.commit_identifier
-    for rounds in range(1, _ROUNDS + 1):
-        try:
-            snapshot = parts.snapshots.latest()
-            tasks = [] if snapshot is None else _tasks(parts, snapshot, request)
-            if snapshot is None or not tasks or request.dry_run:
-                return _result(parts, tasks, {}, None, is_dry_run=request.dry_run)
-            increments = _rewritten(parts, snapshot, tasks, request)
-            messages = [_message(*one) for one in increments]
-            with files_deleted_on_failure(parts, messages):
-                landed = parts.committer.append(
-                    messages,
-                    user=user,
-                    identifier=identifier,
-                    is_new_user=True,  # of rows that it follows: what they became is known
-                    checked_id=snapshot.id,
-                )
-        except (FilesConflictError, SnapshotExpiredError) as error:
-            if rounds == _ROUNDS:
-                raise
-            logger.info("%s: the compaction runs again: %s", parts.name, error)
-            continue
+
+    def attempt() -> CompactResult:
+        snapshot = parts.snapshots.latest()
+        tasks = [] if snapshot is None else _tasks(parts, snapshot, request)
+        if snapshot is None or not tasks or request.dry_run:
+            return _result(parts, tasks, {}, None, is_dry_run=request.dry_run)
+        increments = _rewritten(parts, snapshot, tasks, request)
+        messages = [_message(*one) for one in increments]
+        with files_deleted_on_failure(parts, messages):
+            landed = parts.committer.append(
+                messages,
+                user=user,
+                identifier=identifier,
+                is_new_user=True,  # of rows that it follows: what they became is known
+                checked_id=snapshot.id,
+            )
         after = {_place(bucket): increment.after for bucket, increment in increments}
-        result = _result(parts, tasks, after, landed)
+        return _result(parts, tasks, after, landed)
+
+    result = until_undisturbed(parts.name, attempt, what="compacting")
+    if result.snapshot is not None:
         logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
-        return result
-    raise AssertionError("the last round returns or raises")
+    return result
 
 
 def _tasks(parts: TableParts, snapshot: Snapshot, request: AppendRequest) -> list[AppendTask]:
@@ -172,32 +166,35 @@ def _rewritten(
 ) -> list[tuple[BucketFiles, CompactIncrement]]:
     """Rewrite files, several tasks at a time; if anything fails nothing is left behind."""
     plan, file_io, strategy = _plan(parts, snapshot), parts.file_io, request.strategy
-    done, total = 0, sum(len(task.files) for task in tasks)
-    jobs: dict[Future[list[DataFileMeta]], AppendTask] = {}
+    total = sum(len(task.files) for task in tasks)
+    done = 0
+
+    def report(task: AppendTask) -> None:
+        nonlocal done
+        done += len(task.files)
+        request.report(done, total)
+
+    def undo(task: AppendTask, files: Iterable[DataFileMeta]) -> None:
+        delete_outputs(CompactIncrement(after=tuple(files)), task.bucket, file_io)
+
+    outputs = side_by_side(
+        lambda task: rewrite_files(task, plan, file_io, rows_of=strategy.rows_of),
+        tasks,
+        undo=undo,
+        done=report,
+        threads=strategy.threads,
+    )
+    made = list(zip(tasks, outputs, strict=True))
     finished: list[tuple[BucketFiles, CompactIncrement]] = []
     try:
-        # Leaving the pool waits for what runs; what waits is given up after an error.
-        with ThreadPoolExecutor(min(strategy.threads, len(tasks))) as pool:
-            for task in tasks:
-                job = pool.submit(rewrite_files, task, plan, file_io, rows_of=strategy.rows_of)
-                jobs[job] = task
-            try:
-                for job in as_completed(jobs):
-                    job.result()
-                    done += len(jobs[job].files)
-                    request.report(done, total)
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-        for _, found in groupby(jobs, key=lambda job: _place(jobs[job].bucket)):
+        for _, found in groupby(made, key=lambda one: _place(one[0].bucket)):
             of_bucket = list(found)
-            after = [file for job in of_bucket for file in job.result()]
-            ours = [jobs[job] for job in of_bucket]
+            ours = [task for task, _ in of_bucket]
+            after = [file for _, files in of_bucket for file in files]
             finished.append((ours[0].bucket, increment_of(ours, after, plan, file_io)))
     except BaseException:
-        for job, task in jobs.items():
-            if not job.cancelled() and job.exception() is None:
-                delete_outputs(CompactIncrement(after=tuple(job.result())), task.bucket, file_io)
+        for task, files in made:
+            undo(task, files)
         for bucket, increment in finished:
             _delete_indexes(bucket, increment, plan, parts)
         raise

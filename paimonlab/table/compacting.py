@@ -11,13 +11,12 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from itertools import count
 
 import pyarrow as pa
 
@@ -39,14 +38,12 @@ from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.live_buckets import live_buckets
 from paimonlab.table.parts import TableParts
+from paimonlab.table.rounds import side_by_side, until_undisturbed
 from paimonlab.table.system.texts import partition_text
 
 logger = logging.getLogger(__name__)
 
 Keep = Callable[[pa.Table], pa.Table]
-
-_ROUNDS = 4
-"""How often buckets are looked at anew because others changed them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,50 +108,67 @@ def compact_buckets(parts: TableParts, request: CompactRequest) -> CompactResult
         If others replaced the files of the same buckets again and again.
     """
     started = time.monotonic()
-    keep, done = request.keep, list[_Done]()
-    for rounds in range(1, _ROUNDS + 1):
-        all_done = _with_more(parts, request, keep, done, is_last=rounds == _ROUNDS)
-        if all_done is None:
-            continue
-        done = all_done
-        if not done:
+    work = _Work(parts, request, request.keep)
+    try:
+        result = until_undisturbed(parts.name, work.attempt, what="compacting")
+    except (FilesConflictError, SnapshotExpiredError):
+        work.undo()
+        raise
+    if result.snapshot is not None:
+        logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
+    return result
+
+
+@dataclass(slots=True)
+class _Work:
+    """Compacting buckets: what nobody else touched is kept from one attempt to the next."""
+
+    parts: TableParts
+    request: CompactRequest
+    keep: Keep
+    """Which entries are of buckets that are still to be compacted."""
+    done: list[_Done] = field(default_factory=list)
+
+    def attempt(self) -> CompactResult:
+        """Compact what is there, besides what is done, and commit."""
+        parts = self.parts
+        try:
+            snapshot = parts.snapshots.latest()
+            found = [] if snapshot is None else _picked(parts, snapshot, self.request, self.keep)
+            self.done += _compacted(parts, found, self.request)
+        except SnapshotExpiredError:
+            raise
+        except BaseException:
+            self.undo()
+            raise
+        if not self.done:
             return _result(parts, [], None)
         try:
-            landed = _commit(parts, done)
-        except FilesConflictError as error:
-            if rounds == _ROUNDS:
-                _delete(parts, done)
-                raise
-            done, lost = _still_valid(parts, done)
-            logger.info("%s: %s; %d buckets are compacted anew", parts.name, error, len(lost))
-            _delete(parts, lost)
-            keep = _both(request.keep, {_key(one.bucket) for one in lost})
-            continue
+            landed = _commit(parts, self.done)
+        except FilesConflictError:
+            self._undo_lost()
+            raise
         except CommitOutcomeUnknownError:
             raise
         except CommitError:
-            _delete(parts, done)
+            self.undo()
             raise
-        result = _result(parts, done, landed)
-        logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
-        return result
-    raise AssertionError("the last round returns or raises")
+        return _result(parts, self.done, landed)
 
+    def _undo_lost(self) -> None:
+        """Delete what was made of buckets that others changed: they are compacted anew."""
+        try:
+            valid, lost = _still_valid(self.parts, self.done)
+        except SnapshotExpiredError:
+            valid, lost = [], self.done
+        _delete(self.parts, lost)
+        self.done = valid
+        self.keep = _both(self.request.keep, {_key(one.bucket) for one in lost})
 
-def _with_more(
-    parts: TableParts, request: CompactRequest, keep: Keep, done: list[_Done], *, is_last: bool
-) -> list[_Done] | None:
-    """Compact what is there, besides what is done; None: it expired meanwhile."""
-    try:
-        snapshot = parts.snapshots.latest()
-        found = [] if snapshot is None else _picked(parts, snapshot, request, keep)
-        return done + _compacted(parts, found, request)
-    except BaseException as error:
-        if isinstance(error, SnapshotExpiredError) and not is_last:
-            logger.info("%s: %s; it is compacted anew", parts.name, error)
-            return None
-        _delete(parts, done)
-        raise
+    def undo(self) -> None:
+        """Delete what was made."""
+        _delete(self.parts, self.done)
+        self.done = []
 
 
 def _both(keep: Keep, keys: Collection[BucketKey]) -> Keep:
@@ -179,28 +193,20 @@ def _picked(
 
 def _compacted(parts: TableParts, found: Sequence[_Done], request: CompactRequest) -> list[_Done]:
     """Compact several buckets at a time, the largest first."""
-    if not found:
-        return []
     now = datetime.now().astimezone()
     plan = parts.compact_plan(parts.snapshots.latest())
-    work = partial(_compact_one, parts=parts, plan=plan, now=now)
-    ordered = sorted(found, key=lambda one: -_bytes(one.picked.unit.files))
-    done: list[_Done] = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        waiting = [pool.submit(work, one) for one in ordered]
-        try:
-            for number, future in enumerate(waiting, start=1):
-                done.append(future.result())
-                if request.progress is not None:
-                    request.progress(number, len(ordered), "buckets")
-        except BaseException:
-            for future in waiting:
-                future.cancel()
-            pool.shutdown(wait=True)
-            ended = [future for future in waiting if future.done() and not future.cancelled()]
-            _delete(parts, [one.result() for one in ended if one.exception() is None])
-            raise
-    return done
+    number = count(1)
+
+    def report(_one: _Done) -> None:
+        if request.progress is not None:
+            request.progress(next(number), len(found), "buckets")
+
+    return side_by_side(
+        partial(_compact_one, parts=parts, plan=plan, now=now),
+        sorted(found, key=lambda one: -_bytes(one.picked.unit.files)),
+        undo=lambda _, one: _delete(parts, [one]),
+        done=report,
+    )
 
 
 def _compact_one(one: _Done, *, parts: TableParts, plan: CompactPlan, now: datetime) -> _Done:

@@ -6,19 +6,14 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.flink.procedure.RewriteFileIndex
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import count, groupby
 from typing import Any, TypeAlias
 
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.index_rewriting import index_anew, index_path
 from paimonlab.errors import (
-    CommitError,
-    CommitOutcomeUnknownError,
-    FilesConflictError,
     UnsupportedError,
 )
 from paimonlab.formats.file_index.options import FileIndexOptions
@@ -34,11 +29,10 @@ from paimonlab.table.compact_verb import kept
 from paimonlab.table.compacting import with_latest_schema
 from paimonlab.table.live_buckets import live_buckets
 from paimonlab.table.parts import TableParts
+from paimonlab.table.rounds import side_by_side, undone_if_not_committed, until_undisturbed
 
 logger = logging.getLogger(__name__)
 
-_ROUNDS = 4
-"""How often files are indexed anew because others changed them."""
 _Indexed: TypeAlias = tuple[BucketFiles, DataFileMeta, DataFileMeta]
 """A file before and after."""
 
@@ -73,36 +67,31 @@ def rewrite_file_index(
         raise UnsupportedError("data-evolution.enabled = 'true'", f"indexing files of {parts.name}")
     options = FileIndexOptions.of(parts.schema.fields, parts.options)
     keep = kept(parts, partitions, None, None)
-    for rounds in range(1, _ROUNDS + 1):
+
+    def attempt() -> RewrittenIndexes:
         snapshot = parts.snapshots.latest()
         buckets = [] if snapshot is None else live_buckets(parts, snapshot, keep)
         files = [(bucket, file) for bucket in buckets for file in bucket.files]
         read = parts.read_plan(parts.schema, (), None, snapshot=snapshot)
         indexed = _indexed(files, options, read, parts, progress)
-        if snapshot is None or not indexed:
-            return RewrittenIndexes(table=parts.name, files=len(files), written=0, snapshot=None)
-        try:
-            landed = parts.committer.append(
-                _messages(indexed),
-                user=new_user(parts),
-                identifier=BATCH_COMMIT_IDENTIFIER,
-                is_new_user=True,
-                checked_id=snapshot.id,
-            )
-        except CommitOutcomeUnknownError:
-            raise
-        except CommitError as error:
-            _delete(indexed, read, parts)
-            if not isinstance(error, FilesConflictError) or rounds == _ROUNDS:
-                raise
-            logger.info("%s: files are indexed again: %s", parts.name, error)
-            continue
-        done = RewrittenIndexes(
+        landed = None
+        if snapshot is not None and indexed:
+            with undone_if_not_committed(lambda: _delete(indexed, read, parts)):
+                landed = parts.committer.append(
+                    _messages(indexed),
+                    user=new_user(parts),
+                    identifier=BATCH_COMMIT_IDENTIFIER,
+                    is_new_user=True,
+                    checked_id=snapshot.id,
+                )
+        return RewrittenIndexes(
             table=parts.name, files=len(files), written=len(indexed), snapshot=landed
         )
-        logger.info("%s", done)
-        return done
-    raise AssertionError("the last round returns or raises")
+
+    result = until_undisturbed(parts.name, attempt, what="indexing files")
+    if result.snapshot is not None:
+        logger.info("%s", result)
+    return result
 
 
 def _indexed(
@@ -113,30 +102,23 @@ def _indexed(
     progress: Progress | None,
 ) -> list[_Indexed]:
     """Index several files at a time; returns those that changed."""
-    found: list[_Indexed] = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [
-            pool.submit(index_anew, file, bucket, options, read, parts.file_io)
-            for bucket, file in files
-        ]
-        try:
-            for number, (job, (bucket, file)) in enumerate(zip(jobs, files, strict=True), start=1):
-                after = job.result()
-                if after is not None:
-                    found.append((bucket, file, after))
-                if progress is not None:
-                    progress(number, len(files), "files")
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            done = [
-                (bucket, file, job.result())
-                for job, (bucket, file) in zip(jobs, files, strict=True)
-                if not job.cancelled() and job.exception() is None
-            ]
-            changed = [(bucket, file, after) for bucket, file, after in done if after is not None]
-            _delete(changed, read, parts)
-            raise
-    return found
+    number = count(1)
+
+    def work(one: tuple[BucketFiles, DataFileMeta]) -> _Indexed | None:
+        bucket, file = one
+        after = index_anew(file, bucket, options, read, parts.file_io)
+        return None if after is None else (bucket, file, after)
+
+    def undo(_: object, made: _Indexed | None) -> None:
+        if made is not None:
+            _delete([made], read, parts)
+
+    def report(_: object) -> None:
+        if progress is not None:
+            progress(next(number), len(files), "files")
+
+    made = side_by_side(work, files, undo=undo, done=report)
+    return [one for one in made if one is not None]
 
 
 def _delete(indexed: Sequence[_Indexed], read: ReadPlan, parts: TableParts) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import TYPE_CHECKING
 
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.errors import FilesConflictError
 from paimonlab.maintenance.partition_expiry import (
     LivePartition,
     PartitionExpireOptions,
@@ -20,13 +21,12 @@ from paimonlab.scan.live_files import live_entries
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.value_text import internal_texts
+from paimonlab.table.rounds import until_undisturbed
 
 if TYPE_CHECKING:
     from paimonlab.table.parts import TableParts
 
 logger = logging.getLogger(__name__)
-
-_ATTEMPTS = 3
 
 
 def expire_partitions(
@@ -56,21 +56,17 @@ def expire_partitions(
         return PartitionExpiry(table=parts.name)
     now = now or datetime.now()  # noqa: DTZ005 - partitions have no zone
     older_than = _before(now, options.lifetime_millis)
-    failures = 0
-    while True:
+    # Each commit has a user of its own, also after a conflict: what one did is not done again.
+    users = (f"{user}-{number}" if number else user for number in count())
+
+    def attempt() -> PartitionExpiry:
         plan = _plan(parts, options, older_than)
-        if dry_run or not plan.partitions:
-            return plan
-        try:
-            _drop(parts, plan, options, user)
-        except FilesConflictError as error:
-            failures += 1
-            if failures == _ATTEMPTS:
-                raise
-            logger.info("%s: partitions are looked at once more: %s", parts.name, error)
-        else:
+        if plan.partitions and not dry_run:
+            _drop(parts, plan, options, users)
             logger.info("%s: partitions expired: %s", parts.name, list(plan.values))
-            return plan
+        return plan
+
+    return until_undisturbed(parts.name, attempt, what="expiring partitions")
 
 
 def _before(now: datetime, millis: int) -> datetime:
@@ -153,18 +149,21 @@ def _wall_clock(millis: int) -> datetime:
 
 
 def _drop(
-    parts: TableParts, plan: PartitionExpiry, options: PartitionExpireOptions, user: str
+    parts: TableParts,
+    plan: PartitionExpiry,
+    options: PartitionExpireOptions,
+    users: Iterator[str],
 ) -> None:
     rows = [one.partition.row for one in plan.partitions]
     size = options.batch_size or len(rows)
-    for number, start in enumerate(range(0, len(rows), size)):
+    for start in range(0, len(rows), size):
         batch = rows[start : start + size]
         # What was written since is young: by its own time, not by that in its values.
         is_by_update = options.strategy.lower() == "update-time"
         parts.plain_committer.overwrite(
             [],
             scope=OverwriteScope.exactly(batch),
-            user=f"{user}-{number}" if number else user,
+            user=next(users),
             identifier=BATCH_COMMIT_IDENTIFIER,
             reads=ReadSet(snapshot_id=plan.snapshot_id, its_partitions=True)
             if is_by_update

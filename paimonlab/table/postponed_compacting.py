@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from paimonlab.datafile.layout import KIND_FIELD
-from paimonlab.errors import FilesConflictError, SchemaError
+from paimonlab.errors import SchemaError
 from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.read.merging import open_data_file
@@ -38,6 +38,7 @@ from paimonlab.table.compact_result import BucketCompaction, CompactResult, File
 from paimonlab.table.compacting import Keep
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.parts import TableParts
+from paimonlab.table.rounds import until_undisturbed
 from paimonlab.table.system.texts import partition_text
 from paimonlab.table.writer_compactions import writer_compactions
 from paimonlab.write.as_compactions import as_compactions
@@ -48,8 +49,6 @@ from paimonlab.write.writer import TableWriter
 
 logger = logging.getLogger(__name__)
 
-_ROUNDS = 4
-"""How often it begins anew because others took files that waited."""
 _REASON = "rows waited for a bucket"
 
 
@@ -113,30 +112,27 @@ def compact_postponed(parts: TableParts, request: PostponedRequest) -> CompactRe
         If ``postpone.default-bucket-num`` is no number of buckets.
     """
     started = time.monotonic()
-    for rounds in range(1, _ROUNDS + 1):
+
+    def attempt() -> CompactResult:
         snapshot = parts.snapshots.latest()
         found = _Found((), {}) if snapshot is None else _find(parts, snapshot, request.keep)
         if request.dry_run or snapshot is None or not found.waiting:
             return _result(parts, found, (), None, is_dry_run=request.dry_run)
         messages = _written(parts, snapshot, found, request)
-        try:
-            with files_deleted_on_failure(parts, messages):
-                landed = parts.committer.append(
-                    messages,
-                    user=new_user(parts),
-                    identifier=BATCH_COMMIT_IDENTIFIER,
-                    is_new_user=True,
-                    checked_id=snapshot.id,
-                )
-        except FilesConflictError as error:
-            if rounds == _ROUNDS:
-                raise
-            logger.info("%s: rows are given buckets anew: %s", parts.name, error)
-            continue
-        result = _result(parts, found, messages, landed)
+        with files_deleted_on_failure(parts, messages):
+            landed = parts.committer.append(
+                messages,
+                user=new_user(parts),
+                identifier=BATCH_COMMIT_IDENTIFIER,
+                is_new_user=True,
+                checked_id=snapshot.id,
+            )
+        return _result(parts, found, messages, landed)
+
+    result = until_undisturbed(parts.name, attempt, what="giving rows buckets")
+    if result.snapshot is not None:
         logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
-        return result
-    raise AssertionError("the last round returns or raises")
+    return result
 
 
 def _find(parts: TableParts, snapshot: Snapshot, keep: Keep) -> _Found:

@@ -37,12 +37,10 @@ from paimonlab.table.compacting import CompactRequest, Keep, compact_buckets, wi
 from paimonlab.table.live_buckets import live_buckets
 from paimonlab.table.parts import TableParts
 from paimonlab.table.rescaled_rows import move_rows, rescaled_parts
+from paimonlab.table.rounds import ROUNDS, until_undisturbed
 from paimonlab.table.system.texts import partition_text
 
 logger = logging.getLogger(__name__)
-
-_ROUNDS = 4
-"""How often rows are written anew because others changed them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +95,8 @@ def rescale(
     _check(parts)
     work = _Work(parts, buckets, kept(parts, partitions, None, None))
     started = time.monotonic()
-    for rounds in range(1, _ROUNDS + 1):
+
+    def attempt() -> Rescale:
         snapshot = parts.snapshots.latest()
         found = work.misfits(snapshot)
         plan = Rescale(
@@ -109,31 +108,24 @@ def rescale(
         )
         if dry_run:
             return plan
-        try:
-            if work.report(found):
-                snapshot = parts.snapshots.latest()
-                found = work.misfits(snapshot)
-                work.check_reported(found, snapshot)
-            target = work.target()
-            if not found or snapshot is None:
-                return plan
-            landed, after = move_rows(parts, target, snapshot, found, progress)
-        except FilesConflictError as error:
-            if rounds == _ROUNDS:
-                raise
-            logger.info("%s: rescaling runs again: %s", parts.name, error)
-            continue
-        done = replace(
-            plan,
-            snapshot=landed,
-            partitions=tuple(
-                replace(_described(parts, ours), after=FileTotals.of(files))
-                for ours, files in zip(found, after, strict=True)
-            ),
+        if work.report(found):
+            snapshot = parts.snapshots.latest()
+            found = work.misfits(snapshot)
+            work.check_reported(found, snapshot)
+        target = work.target()
+        if not found or snapshot is None:
+            return plan
+        landed, after = move_rows(parts, target, snapshot, found, progress)
+        moved = tuple(
+            replace(_described(parts, ours), after=FileTotals.of(files))
+            for ours, files in zip(found, after, strict=True)
         )
-        logger.info("%s in %d ms", done, 1000 * (time.monotonic() - started))
-        return done
-    raise AssertionError("the last round returns or raises")
+        return replace(plan, snapshot=landed, partitions=moved)
+
+    result = until_undisturbed(parts.name, attempt, what="rescaling")
+    if result.snapshot is not None:
+        logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
+    return result
 
 
 def _check(parts: TableParts) -> None:
@@ -236,7 +228,7 @@ class _Work:
 
     def _altered(self) -> TableSchema:
         parts, wanted = self.parts, str(self.buckets)
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             current = parts.schemas.latest()
             assert current is not None, "a table has a schema"
             if current.options.get("bucket") == wanted:

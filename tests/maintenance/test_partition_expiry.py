@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
+from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.maintenance.partition_expiry import PartitionExpireOptions
 from paimonlab.spec.snapshot import Snapshot
@@ -126,6 +127,29 @@ def test_by_the_last_update_what_is_written_meanwhile_stays(
     # It was looked at again: all are old by this clock, so that the new row was seen first.
     assert done.snapshot_id == 2
     assert [one["dt"] for one in done.values] == ["a", "b"]
+    assert there(table) == []
+
+
+def test_what_a_conflict_left_is_dropped_by_the_next_attempt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = new_table(tmp_path)
+    put(table, ("a", 1), ("b", 1), ("c", 1))
+    later = datetime.now() + timedelta(days=3)  # noqa: DTZ005
+    exactly = OverwriteScope.exactly
+    batches = []
+
+    def disturbed(rows: list[bytes]) -> OverwriteScope:
+        batches.append(rows)
+        if len(batches) == 2:
+            put(table, ("b", 1))
+        return exactly(rows)
+
+    monkeypatch.setattr(OverwriteScope, "exactly", staticmethod(disturbed))
+    options = days(1, strategy="update-time", batch_size=1)
+    expire_partitions(table.parts, options, user="u", now=later)
+
+    assert len(batches) == 4, "a, b in vain, then b and c"
     assert there(table) == []
 
 

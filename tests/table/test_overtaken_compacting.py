@@ -115,3 +115,30 @@ def test_appended_rows_land_and_are_compacted_later(tmp_path: Path) -> None:
     expected = dict.fromkeys(range(10), 0) | {10: 2}
     assert _found(table) == {key: value for key, value in expected.items() if key not in (1, 2)}
     assert not unaccounted(table)
+
+
+Verb = Callable[[Table], object]
+SMALL = {"bucket": "1", "bucket-key": "id", "compaction.min.file-num": "2"}
+
+
+@pytest.mark.parametrize(
+    ("verb", "definition"),
+    [
+        (lambda table: table.maintenance.rescale(buckets=2), KEYS | {"options": {"bucket": "1"}}),
+        (lambda table: table.maintenance.rescale(buckets=2), {"options": SMALL}),
+        (
+            lambda table: table.maintenance.rewrite_file_index(),
+            KEYS | {"options": {"bucket": "1", "file-index.bloom-filter.columns": "v"}},
+        ),
+        (lambda table: table.compact(), KEYS | {"options": {"bucket": "-2"}}),
+    ],
+    ids=["rescale keys", "rescale appends", "index", "postponed"],
+)
+def test_other_verbs_begin_anew(tmp_path: Path, verb: Verb, definition: Mapping[str, Any]) -> None:
+    table, store = _overtaken(tmp_path, "/bucket-", definition)
+
+    verb(table)
+
+    assert store.others is None, "somebody was faster"
+    assert len(_found(table)) >= 8
+    assert not unaccounted(table)

@@ -1,0 +1,126 @@
+"""Work on files that others may change meanwhile: it is done anew, and nothing is left behind."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
+
+from paimonlab.errors import (
+    CommitError,
+    CommitOutcomeUnknownError,
+    FilesConflictError,
+    PaimonError,
+    SnapshotExpiredError,
+)
+
+logger = logging.getLogger(__name__)
+
+ROUNDS = 4
+"""How often a table is looked at anew because others changed what was found there."""
+
+Result = TypeVar("Result")
+Job = TypeVar("Job")
+
+
+def until_undisturbed(table: str, attempt: Callable[[], Result], *, what: str) -> Result:
+    """Look at a table, work and commit; once more if others were in the way.
+
+    Parameters
+    ----------
+    table
+        Its name, for messages.
+    attempt
+        Does all of it, and leaves nothing behind when it fails.
+    what
+        What it does, for messages: "compacting".
+
+    Raises
+    ------
+    FilesConflictError, SnapshotExpiredError
+        If others replaced the files, or let the snapshot expire, again and again.
+    """
+    for number in range(1, ROUNDS + 1):
+        try:
+            return attempt()
+        except (FilesConflictError, SnapshotExpiredError) as error:
+            if number == ROUNDS:
+                raise
+            logger.info("%s: %s once more: %s", table, what, error)
+    raise AssertionError("the last round returns or raises")
+
+
+@contextmanager
+def undone_if_not_committed(undo: Callable[[], object]) -> Iterator[None]:
+    """Delete what a commit would have made visible, if it definitely did not happen."""
+    try:
+        yield
+    except CommitOutcomeUnknownError:
+        raise
+    except CommitError:
+        _tried(undo)
+        raise
+
+
+def _tried(undo: Callable[[], object]) -> None:
+    """Clean up after an error, which is what the caller is told, not that of cleaning up."""
+    try:
+        undo()
+    except (OSError, PaimonError) as error:
+        logger.warning("files are left that nothing names: %s", error)
+
+
+def side_by_side(
+    work: Callable[[Job], Result],
+    jobs: Sequence[Job],
+    *,
+    undo: Callable[[Job, Result], object],
+    done: Callable[[Job], object] | None = None,
+    threads: int | None = None,
+) -> list[Result]:
+    """Do several jobs at a time; if one fails, undo the others and begin no more.
+
+    Parameters
+    ----------
+    work
+        Does one; when it fails it leaves nothing behind.
+    jobs
+        In the order in which they begin.
+    undo
+        Takes back what a job made.
+    done
+        Told of each job when it is done.
+    threads
+        How many at a time; None: as many as there are processors.
+
+    Returns
+    -------
+    list
+        What the jobs made, in their order.
+
+    Raises
+    ------
+    BaseException
+        What a job, or ``done``, raised first.
+    """
+    if not jobs:
+        return []
+    begun: dict[Future[Result], Job] = {}
+    with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, len(jobs))) as pool:
+        try:
+            begun.update((pool.submit(work, job), job) for job in jobs)
+            for future in as_completed(begun):
+                future.result()
+                if done is not None:
+                    done(begun[future])
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            for future, job in begun.items():
+                if not future.cancelled() and future.exception() is None:
+                    _tried(partial(undo, job, future.result()))
+            raise
+    return [future.result() for future in begun]
