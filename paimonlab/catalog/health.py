@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from paimonlab.catalog.filesystem import Catalog
 from paimonlab.errors import PaimonError
 from paimonlab.maintenance.health.measures import Thresholds
 from paimonlab.maintenance.health.report import TableHealth, unreadable
+from paimonlab.progress import Progress
 from paimonlab.table.health import table_health
 from paimonlab.table.table import Table
 
@@ -18,7 +19,7 @@ def catalog_health(
     *,
     thresholds: Thresholds | None = None,
     orphans: bool = False,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[TableHealth]:
     """Look at tables of a catalog, one after the other; data files are not opened.
 

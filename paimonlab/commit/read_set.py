@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import FilesConflictError
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import CommitKind
 
@@ -210,7 +211,7 @@ def _refuse(one: Landed, read_id: int, table: str, what: str) -> None:
     raise FilesConflictError(table, one.snapshot_id, (), problem)
 
 
-def _buckets(entries: pa.Table) -> list[tuple[bytes, int]]:
+def _buckets(entries: pa.Table) -> list[BucketKey]:
     """Return the buckets of entries: partition and number, each once."""
     found = entries.select(["partition", "bucket"]).group_by(["partition", "bucket"]).aggregate([])
     return list(zip(*(found[name].to_pylist() for name in ("partition", "bucket")), strict=True))

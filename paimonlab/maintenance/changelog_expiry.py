@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from paimonlab.maintenance.candidates import left_by_changelogs
-from paimonlab.maintenance.deletion import Progress, delete_empty_folders, delete_unneeded
+from paimonlab.maintenance.deletion import delete_empty_folders, delete_unneeded
 from paimonlab.maintenance.held_back import held_by, next_read
 from paimonlab.maintenance.retention import Bound, Retention, changelog_bound
 from paimonlab.maintenance.roots import (
@@ -25,6 +25,7 @@ from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.unneeded import Candidates, UnneededFiles
 from paimonlab.metadata.hints import write_hint
 from paimonlab.metadata.take_back import take_back
+from paimonlab.progress import Progress
 from paimonlab.spec.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from paimonlab.maintenance.references import References
 from paimonlab.maintenance.unneeded import UnneededFile
+from paimonlab.progress import Progress
 from paimonlab.storage import FileIO
 
 logger = logging.getLogger(__name__)
 
 _CHUNK = 64
 """So many files are deleted together."""
-Progress = Callable[[int, int, str], None]
 """Told how much is done, how much there is, and of what: ``(3, 20, "files")``."""
 
 

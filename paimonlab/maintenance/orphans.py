@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
-from paimonlab.maintenance.deletion import Progress, delete_unneeded
+from paimonlab.maintenance.deletion import delete_unneeded
 from paimonlab.maintenance.roots import Root, RootKey, changelogs_of, tags_of
 from paimonlab.maintenance.stored_files import StoredFile, StoredOptions, stored_files
 from paimonlab.maintenance.table_history import TableHistory
@@ -34,6 +34,7 @@ from paimonlab.metadata.manifest_cache import ManifestCache
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.progress import Progress
 from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.storage import FileIO, join
 

@@ -16,7 +16,7 @@ from functools import partial
 
 from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.candidates import Leaving, left_by_snapshots
-from paimonlab.maintenance.deletion import Progress, delete_empty_folders, delete_unneeded
+from paimonlab.maintenance.deletion import delete_empty_folders, delete_unneeded
 from paimonlab.maintenance.held_back import held_by, next_read
 from paimonlab.maintenance.retention import Retention, snapshot_bound
 from paimonlab.maintenance.roots import (
@@ -33,6 +33,7 @@ from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.unneeded import Candidates, UnneededFile, UnneededFiles
 from paimonlab.metadata.hints import write_hint
 from paimonlab.metadata.take_back import take_back
+from paimonlab.progress import Progress
 from paimonlab.spec.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)

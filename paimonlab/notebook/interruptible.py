@@ -13,8 +13,8 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
-from paimonlab.maintenance.deletion import Progress as Told
-from paimonlab.notebook.progress import Progress, ProgressDisplay
+from paimonlab.notebook.progress import ProgressDisplay, StatementProgress
+from paimonlab.progress import Progress as Told
 from paimonlab.spec.visible_text import visible
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ class _Job(Generic[T]):
 
     def __init__(self, work: Callable[[Told], T]) -> None:
         self.done = Event()
-        self.progress: Progress | None = None
+        self.progress: StatementProgress | None = None
         self._work = work
         self._is_stopping = False
         self._begin = time.monotonic()
@@ -121,6 +121,6 @@ class _Job(Generic[T]):
             self.done.set()
 
     def _hear(self, done: int, total: int, unit: str) -> None:
-        self.progress = Progress(done, total, unit)
+        self.progress = StatementProgress(done, total, unit)
         if self._is_stopping:
             raise KeyboardInterrupt

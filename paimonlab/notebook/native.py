@@ -23,7 +23,7 @@ from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.result import Result, Stats
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.travel import check_travels, is_moment
-from paimonlab.read.reading_progress import Progress
+from paimonlab.progress import Progress
 from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable

@@ -39,7 +39,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StatementProgress:
     """What is done of a statement, of what is known of it so far."""
 
     done_count: int
@@ -66,7 +66,7 @@ class Progress:
         return ", ".join(self.parts)
 
 
-def progress_of(jobs: Iterable[Job], row_count: int | None = None) -> Progress:
+def progress_of(jobs: Iterable[Job], row_count: int | None = None) -> StatementProgress:
     """Add up the stages of all jobs of a statement.
 
     A stage that a job which is over never began was left out by Spark, since its result was
@@ -78,7 +78,7 @@ def progress_of(jobs: Iterable[Job], row_count: int | None = None) -> Progress:
             if job.is_running or stage.is_active or stage.done_task_count:
                 stages[stage.id] = stage
     counted = stages.values()
-    return Progress(
+    return StatementProgress(
         done_count=sum(stage.done_task_count for stage in counted),
         count=sum(stage.task_count for stage in counted),
         unit="tasks",
@@ -88,7 +88,7 @@ def progress_of(jobs: Iterable[Job], row_count: int | None = None) -> Progress:
     )
 
 
-def of_stages(stages: Iterable[Any]) -> Progress:
+def of_stages(stages: Iterable[Any]) -> StatementProgress:
     """Add up what a Spark Connect server tells of the stages of an operation."""
     told = (
         Stage(one.stage_id, one.num_completed_tasks, one.num_tasks, is_active=not one.done)
@@ -134,7 +134,11 @@ class ProgressDisplay:
         return ProgressDisplay(is_shown=self._is_shown, label=label, place=self._place)
 
     def show(
-        self, progress: Progress | None, elapsed_seconds: float, *, ui_url: str | None = None
+        self,
+        progress: StatementProgress | None,
+        elapsed_seconds: float,
+        *,
+        ui_url: str | None = None,
     ) -> None:
         """Show how far it is, once it has taken long enough to be worth it.
 
@@ -168,7 +172,7 @@ class ProgressDisplay:
         self._is_told = False
 
     def _message(
-        self, progress: Progress, elapsed_seconds: float, ui_url: str | None
+        self, progress: StatementProgress, elapsed_seconds: float, ui_url: str | None
     ) -> dict[str, Any]:
         return {
             "kind": "progress",

@@ -20,6 +20,7 @@ from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.predicates.tree import columns as columns_of
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.table.changes import Changes
@@ -122,9 +123,9 @@ def compared(table: Table, start: Point, end: Point, where: str | None = None) -
     return RowChanges(_together(pieces, plan.arrow_schema), file_count)
 
 
-def _splits(table: Table, point: Point) -> dict[tuple[bytes, int], list[DataSplit]]:
+def _splits(table: Table, point: Point) -> dict[BucketKey, list[DataSplit]]:
     """Plan a state: the splits of each bucket."""
-    found: dict[tuple[bytes, int], list[DataSplit]] = {}
+    found: dict[BucketKey, list[DataSplit]] = {}
     if point:
         # Without the condition: old schemas may call its columns otherwise.
         scan = table.scan(**point)

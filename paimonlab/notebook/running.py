@@ -19,7 +19,7 @@ from pyspark import InheritableThread
 from pyspark.errors import PySparkException
 
 from paimonlab.notebook.interruptible import Cancelled
-from paimonlab.notebook.progress import Progress, ProgressDisplay, of_stages
+from paimonlab.notebook.progress import ProgressDisplay, StatementProgress, of_stages
 from paimonlab.notebook.spark_progress import read_progress
 from paimonlab.spark.listening import listening
 from paimonlab.spark.sessions.remote import is_remote
@@ -90,7 +90,7 @@ class _Handle(Protocol):
     def ui_url(self) -> str | None:
         """Return where Spark shows what it does; None: nowhere that is known here."""
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> StatementProgress | None:
         """Ask how far it is; None: nobody knows."""
 
     def cancel(self) -> None:
@@ -104,7 +104,7 @@ class _JobGroup:
         self._context = context
         self._description = description
         self._group = _unique_name()
-        self._told: Progress | None = None
+        self._told: StatementProgress | None = None
         self._is_cancelled = False
 
     def thread(self, target: Callable[[], None]) -> Thread:
@@ -119,7 +119,7 @@ class _JobGroup:
     def ui_url(self) -> str | None:
         return self._context.uiWebUrl
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> StatementProgress | None:
         return self._told or read_progress(self._context, self._group)
 
     def cancel(self) -> None:
@@ -128,7 +128,7 @@ class _JobGroup:
 
     def _hear(self, done: int, total: int, unit: str) -> None:
         """Note how far a procedure is, which runs in this process; end it after an interrupt."""
-        self._told = Progress(done, total, unit)
+        self._told = StatementProgress(done, total, unit)
         if self._is_cancelled:
             raise KeyboardInterrupt
 
@@ -139,7 +139,7 @@ class _Tag:
     def __init__(self, session: SparkSession) -> None:
         self._session = session
         self._tag = _unique_name()
-        self._progress: Progress | None = None
+        self._progress: StatementProgress | None = None
         self._thread_id = 0
 
     def thread(self, target: Callable[[], None]) -> Thread:
@@ -160,7 +160,7 @@ class _Tag:
     def ui_url(self) -> str | None:
         return None
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> StatementProgress | None:
         return self._progress
 
     def cancel(self) -> None:
@@ -185,7 +185,7 @@ class _Job(Generic[T]):
 
     def __init__(self, handle: _Handle, work: Callable[[], T]) -> None:
         self.done = Event()
-        self.progress: Progress | None = None
+        self.progress: StatementProgress | None = None
         self.ui_url: str | None = None
         self._handle = handle
         self._work = work

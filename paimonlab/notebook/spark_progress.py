@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 
-from paimonlab.notebook.progress import Job, Progress, Stage, progress_of
+from paimonlab.notebook.progress import Job, Stage, StatementProgress, progress_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext, StatusTracker
 
 
-def read_progress(context: SparkContext, group: str) -> Progress:
+def read_progress(context: SparkContext, group: str) -> StatementProgress:
     """Add up the jobs that belong to a job group, as far as Spark still knows of them.
 
     Rows are those that tasks read, as Spark's own interface shows them: it learns of them

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import ArgumentError, SchemaError, UnsupportedError
-from paimonlab.maintenance.deletion import Progress
 from paimonlab.procedures.names import table_name
 from paimonlab.procedures.texts import duration, key_values, local_time
+from paimonlab.progress import Progress
 from paimonlab.spec.options.table_options import Options, check_known
 from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.spec.schema.option_changes import set_option

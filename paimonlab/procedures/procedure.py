@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import ArgumentError, ReadOnlyError, UnsupportedError
-from paimonlab.maintenance.deletion import Progress
 from paimonlab.procedures.invocation import Invocation
+from paimonlab.progress import Progress
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField, DataType
 

@@ -9,7 +9,8 @@ from typing import NamedTuple, TypeAlias
 
 import pyarrow as pa
 
-Progress: TypeAlias = Callable[[int, int, str], None]
+from paimonlab.progress import Progress
+
 """Is told what is done, of how much, and the unit: ``progress(3, 10, "files")``."""
 Source: TypeAlias = Callable[[], Iterable[pa.RecordBatch]]
 

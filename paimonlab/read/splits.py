@@ -18,12 +18,13 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.datafile.reader import WHOLE, Mask, Share
+from paimonlab.progress import Progress
 from paimonlab.read.file_indexes import indexed_rows
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merged_rows import merged_rows
 from paimonlab.read.merging import key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.read.reading_progress import FileSource, Progress, told
+from paimonlab.read.reading_progress import FileSource, told
 from paimonlab.read.row_groups import group_splits, needs_no_columns_of_others, read_row_group
 from paimonlab.read.streaming import in_threads
 from paimonlab.scan.split import DataSplit

@@ -41,6 +41,7 @@ from paimonlab.scan.pruning import (
 )
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import place
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.buckets.mode import DYNAMIC
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import DataType
@@ -179,7 +180,7 @@ def _key_types(request: ChangeRequest) -> list[DataType]:
     return [schema.field(name).type for name in schema.trimmed_primary_keys]
 
 
-def _by_bucket(state: _State, request: ChangeRequest) -> dict[tuple[bytes, int], DataSplit]:
+def _by_bucket(state: _State, request: ChangeRequest) -> dict[BucketKey, DataSplit]:
     files = by_age(state.files)
     is_raw = None
     if request.schema.primary_keys and files.num_rows:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from paimonlab.spark.jvm.bridge import Bridge
 
 if TYPE_CHECKING:
-    from paimonlab.maintenance.deletion import Progress
+    from paimonlab.progress import Progress
 
 _GROUP = "spark.jobGroup.id"
 

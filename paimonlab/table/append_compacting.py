@@ -29,7 +29,8 @@ from paimonlab.compact.compaction import delete_outputs
 from paimonlab.compact.units import CompactIncrement
 from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.errors import UnsupportedError
-from paimonlab.maintenance.fsck.check import Progress
+from paimonlab.progress import Progress
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.schema.row_tracking import (
@@ -38,7 +39,6 @@ from paimonlab.spec.schema.row_tracking import (
     with_tracking,
 )
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.bucket_memory import BucketKey
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.failed_commits import files_deleted_on_failure
@@ -223,14 +223,14 @@ def _message(bucket: BucketFiles, increment: CompactIncrement) -> CommitMessage:
     )
 
 
-def _place(bucket: BucketFiles) -> tuple[bytes, int]:
+def _place(bucket: BucketFiles) -> BucketKey:
     return bucket.partition, bucket.bucket
 
 
 def _result(
     parts: TableParts,
     tasks: Sequence[AppendTask],
-    after: dict[tuple[bytes, int], Files],
+    after: dict[BucketKey, Files],
     snapshot: Snapshot | None,
     *,
     is_dry_run: bool = False,

@@ -12,10 +12,8 @@ from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.entries import live
 from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_entries
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.snapshot import Snapshot
-
-BucketKey = tuple[bytes, int]
-"""Partition, as a serialised BinaryRow, and bucket."""
 
 _MOST_CHANGES = 100
 """Snapshots that are read one by one; from more, all live files are read at once."""

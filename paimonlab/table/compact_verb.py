@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.maintenance.fsck.check import Progress
 from paimonlab.metadata.partition_stats import partition_columns
+from paimonlab.progress import Progress
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.predicates.predicate import Predicate, columns, evaluate

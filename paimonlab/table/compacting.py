@@ -29,11 +29,12 @@ from paimonlab.errors import (
     FilesConflictError,
     SnapshotExpiredError,
 )
-from paimonlab.maintenance.fsck.check import Progress
+from paimonlab.progress import Progress
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.bucket_memory import BucketKey, of_buckets
+from paimonlab.table.bucket_memory import of_buckets
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.live_buckets import live_buckets

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from paimonlab.maintenance import changelog_expiry, snapshot_expiry
 from paimonlab.maintenance.changelog_expiry import ChangelogExpiry
-from paimonlab.maintenance.deletion import Progress
 from paimonlab.maintenance.retention import ExpireOptions, with_given
 from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, SnapshotExpiry
+from paimonlab.progress import Progress
 
 if TYPE_CHECKING:
     from paimonlab.table.parts import TableParts

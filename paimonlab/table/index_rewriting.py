@@ -17,7 +17,7 @@ from paimonlab.errors import (
     UnsupportedError,
 )
 from paimonlab.formats.file_index.options import FileIndexOptions
-from paimonlab.maintenance.deletion import Progress
+from paimonlab.progress import Progress
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta

@@ -13,11 +13,11 @@ from paimonlab.datafile.writer import FileTarget
 from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.scan.live_files import in_real_buckets, index_files_of, live_entries
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.data_file import DataFileMeta, FileSource
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import safe_join
-from paimonlab.table.bucket_memory import BucketKey
 from paimonlab.table.parts import TableParts
 from paimonlab.write.file_targets import changelog_target, data_target
 from paimonlab.write.folders import bucket_folder

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from paimonlab.maintenance.changelog_expiry import ChangelogExpiry
-from paimonlab.maintenance.deletion import Progress
 from paimonlab.maintenance.orphans import OrphanFiles
 from paimonlab.maintenance.partition_expiry import PartitionExpireOptions, PartitionExpiry
 from paimonlab.maintenance.rollback import Rollback, plan, roll_back
 from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
+from paimonlab.progress import Progress
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.analyze import analyze

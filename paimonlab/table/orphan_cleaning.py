@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.maintenance.deletion import Progress
 from paimonlab.maintenance.orphans import (
     LEAST_AGE,
     OrphanFiles,
@@ -20,6 +19,7 @@ from paimonlab.maintenance.retention import ExpireOptions
 from paimonlab.maintenance.stored_files import StoredOptions
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.progress import Progress
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.options.table_options import Options
 

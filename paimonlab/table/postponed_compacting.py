@@ -22,17 +22,17 @@ import pyarrow as pa
 from paimonlab.datafile.layout import KIND_FIELD
 from paimonlab.errors import SchemaError
 from paimonlab.formats.manifests.entry_rows import table_to_entries
-from paimonlab.maintenance.fsck.check import Progress
+from paimonlab.progress import Progress
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.live_files import live_entries
 from paimonlab.scan.split import DataSplit
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.bucket_memory import BucketKey
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.compacting import Keep

@@ -12,10 +12,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.maintenance.deletion import Progress
 from paimonlab.maintenance.orphans import OrphanSearch, clock_of, find_orphans, remove_orphans
 from paimonlab.maintenance.retention import ExpireOptions
 from paimonlab.maintenance.stored_files import StoredFile, StoredOptions, stored_files
+from paimonlab.progress import Progress
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER
 from paimonlab.table.commit_user import new_user

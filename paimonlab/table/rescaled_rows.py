@@ -13,7 +13,7 @@ from dataclasses import replace
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.compact.bucket_files import BucketFiles
-from paimonlab.maintenance.deletion import Progress
+from paimonlab.progress import Progress
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit

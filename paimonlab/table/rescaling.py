@@ -23,14 +23,15 @@ from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.unreported import tells_by_compaction, unreported_files
 from paimonlab.errors import FilesConflictError, PostCommitError, SchemaError, UnsupportedError
-from paimonlab.maintenance.deletion import Progress
+from paimonlab.progress import Progress
 from paimonlab.scan.options import ScanOptions
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.schema.changes import SetOption, apply_changes
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.bucket_memory import BucketKey, of_buckets
+from paimonlab.table.bucket_memory import of_buckets
 from paimonlab.table.compact_result import FileTotals
 from paimonlab.table.compact_verb import kept
 from paimonlab.table.compacting import CompactRequest, Keep, compact_buckets, with_latest_schema

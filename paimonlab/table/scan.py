@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.interrupts import whole_module
+from paimonlab.progress import Progress
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.read.reading_progress import Progress
 from paimonlab.read.splits import count_rows, limited, read_splits
 from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest, plan
 from paimonlab.spec.predicates.predicate import Predicate

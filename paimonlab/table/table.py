@@ -28,8 +28,8 @@ from paimonlab.table.time_travel import TravelPoint
 if TYPE_CHECKING:
     from paimonlab.commit.callbacks import CommitCallback
     from paimonlab.commit.scope import OverwriteScope
-    from paimonlab.maintenance.fsck.check import Progress
     from paimonlab.maintenance.fsck.report import FsckReport
+    from paimonlab.progress import Progress
     from paimonlab.spec.commit_message import CommitMessage
     from paimonlab.spec.statistics.table import Statistics
     from paimonlab.table.changes import Changes

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.live_buckets import bucket_of, buckets_of
 from paimonlab.table.parts import TableParts
-from paimonlab.write.compactions import BucketCompactions, BucketKey, WriterCompactionOptions
+from paimonlab.write.compactions import BucketCompactions, WriterCompactionOptions
 from paimonlab.write.write_plan import WritePlan
 
 

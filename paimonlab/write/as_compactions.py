@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec.structs import replace
 
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.write.compactions import BucketKey
 
 
 def as_compactions(

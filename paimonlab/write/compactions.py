@@ -25,6 +25,7 @@ from paimonlab.compact.levels import level_runs
 from paimonlab.compact.strategy import PickMemory
 from paimonlab.compact.units import CompactIncrement
 from paimonlab.errors import CorruptDataError, SnapshotExpiredError
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
@@ -33,8 +34,6 @@ from paimonlab.storage import FileIO
 
 logger = logging.getLogger(__name__)
 
-BucketKey: TypeAlias = tuple[bytes, int]
-"""Partition, as a serialised BinaryRow, and bucket."""
 Restore: TypeAlias = Callable[[Collection[BucketKey]], Mapping[BucketKey, BucketFiles]]
 """Looks up what is in buckets, all that are asked for."""
 

@@ -14,13 +14,14 @@ import pyarrow as pa
 
 from paimonlab.spec.binary_row.murmur import hash_words
 from paimonlab.spec.binary_row.rows import hash_codes
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.write.buckets import Group, grouped, groups, partition_codes, positions_of
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_hashes import DynamicBucketOptions, Hashes, KeyHashes
 
-BucketIndexes = Mapping[tuple[bytes, int], tuple[IndexManifestEntry, ...]]
+BucketIndexes = Mapping[BucketKey, tuple[IndexManifestEntry, ...]]
 """New index files by partition and bucket."""
 
 _ARITY_BYTES = 4
@@ -139,7 +140,7 @@ class DynamicRouter:
 
     def prepare_commit(self) -> BucketIndexes:
         """Write the index files of buckets with new keys."""
-        written: dict[tuple[bytes, int], tuple[IndexManifestEntry, ...]] = {}
+        written: dict[BucketKey, tuple[IndexManifestEntry, ...]] = {}
         try:
             for partition, index in self._partitions.items():
                 for bucket, hashes in index.take_changed():

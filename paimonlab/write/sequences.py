@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from paimonlab.spec.buckets.key import BucketKey
+
 
 class SequenceNumbers:
     """Hands out consecutive sequence numbers per partition and bucket.
@@ -19,7 +21,7 @@ class SequenceNumbers:
     """
 
     def __init__(self, known: pa.Table | None) -> None:
-        self._next: dict[tuple[bytes, int], int] = {}
+        self._next: dict[BucketKey, int] = {}
         if known is not None:
             columns = ("partition", "bucket", "max_sequence_number")
             rows = zip(*(known.column(name).to_pylist() for name in columns), strict=True)

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from paimonlab.datafile.writer import DataFileWriter, FileTarget
 from paimonlab.errors import DataError, UnsupportedError
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -37,7 +38,6 @@ from paimonlab.write.runs import sorted_changes, sorted_run
 from paimonlab.write.sequences import SequenceNumbers
 from paimonlab.write.write_plan import WritePlan
 
-_Bucket = tuple[bytes, int]
 _STATELESS = (BucketMode.HASH_FIXED, BucketMode.BUCKET_UNAWARE)
 """Modes in which a row alone says its bucket."""
 
@@ -93,11 +93,11 @@ class TableWriter:
         self._compactions = compactions
         self._buffer: list[pa.RecordBatch] = []
         self._buffered_bytes = 0
-        self._targets: dict[_Bucket, FileTarget] = {}
-        self._open: dict[_Bucket, DataFileWriter] = {}
-        self._files: defaultdict[_Bucket, list[DataFileMeta]] = defaultdict(list)
-        self._changelogs: defaultdict[_Bucket, list[DataFileMeta]] = defaultdict(list)
-        self._changelog_targets: dict[_Bucket, FileTarget] = {}
+        self._targets: dict[BucketKey, FileTarget] = {}
+        self._open: dict[BucketKey, DataFileWriter] = {}
+        self._files: defaultdict[BucketKey, list[DataFileMeta]] = defaultdict(list)
+        self._changelogs: defaultdict[BucketKey, list[DataFileMeta]] = defaultdict(list)
+        self._changelog_targets: dict[BucketKey, FileTarget] = {}
         self._handed_over = False
         self._home = Home()
 
@@ -246,7 +246,7 @@ class TableWriter:
             jobs.append((group, first))
             self._target(group)
 
-        new: dict[_Bucket, list[DataFileMeta]] = {}
+        new: dict[BucketKey, list[DataFileMeta]] = {}
 
         def run(job: tuple[Group, int]) -> None:
             group, first = job

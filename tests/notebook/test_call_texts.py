@@ -21,7 +21,7 @@ from paimonlab.notebook import connection as connections
 from paimonlab.notebook.call_statement import parse_call
 from paimonlab.notebook.demo_tables import ORDERS, make_tables
 from paimonlab.notebook.statements import split
-from paimonlab.notebook.views.bucket_lives import BucketKey
+from paimonlab.notebook.views.bucket_lives import ShownBucket
 from paimonlab.notebook.views.compaction_calls import calls
 from paimonlab.procedures import bind, find
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -98,7 +98,7 @@ def test_a_partition_is_named_whatever_its_value_holds(catalog: Catalog, value: 
         keys = pa.array([1, 2], pa.int32())
         table.write(pa.table({"p`q": pa.array(part, pa.string()), "k": keys}))
     splits = [split for split in table.scan().plan().splits if len(split.files) == 3]
-    key = BucketKey(splits[0].partition, 0)
+    key = ShownBucket(splits[0].partition, 0)
 
     (sql,) = [one.sql for one in calls(table.name, table.schema, key) if "partition" in one.label]
     commands.sql(sql)

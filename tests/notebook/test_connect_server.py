@@ -23,7 +23,7 @@ from paimonlab.notebook import commands, settings
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook.completion import candidates
 from paimonlab.notebook.interruptible import Cancelled
-from paimonlab.notebook.progress import Progress, ProgressDisplay, of_stages
+from paimonlab.notebook.progress import ProgressDisplay, StatementProgress, of_stages
 from paimonlab.spark import serve
 from paimonlab.spark.sessions import remote
 from paimonlab.spark.sessions import server as server_module
@@ -230,7 +230,7 @@ def test_an_interrupt_stops_the_operation_on_the_server(
     there: InteractiveShell, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(
-        _display: ProgressDisplay, progress: Progress | None, *_: object, **_others: object
+        _display: ProgressDisplay, progress: StatementProgress | None, *_: object, **_others: object
     ) -> None:
         if progress is not None and progress.count and server.count("jobs"):
             raise KeyboardInterrupt

@@ -18,7 +18,7 @@ from paimonlab.notebook import commands, determinism, views
 from paimonlab.notebook.commands.commits import newest_commits
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.lsm import alive, draw
-from paimonlab.notebook.views.bucket_lives import BucketKey, lives
+from paimonlab.notebook.views.bucket_lives import ShownBucket, lives
 from paimonlab.notebook.views.lsm import MOST_FILES, LsmSource, repeatable
 from paimonlab.notebook.views.lsm_files import shown_lives
 from paimonlab.scan.live_files import live_entries
@@ -236,7 +236,7 @@ def test_too_many_files_are_bars_of_neighbours(many: Table) -> None:
 def test_changes_of_too_many_files_are_counted(many: Table) -> None:
     given = source(many)
     partition = given.files["partition"].to_pylist()[-1]
-    found = lives(BucketKey(partition, 0), given.files, given.commits)
+    found = lives(ShownBucket(partition, 0), given.files, given.commits)
 
     shown, earlier = shown_lives(found, 1)
 

@@ -9,7 +9,7 @@ import pytest
 
 from paimonlab.notebook import front_ends
 from paimonlab.notebook.front_ends import COMM
-from paimonlab.notebook.progress import Job, Progress, ProgressDisplay, Stage, progress_of
+from paimonlab.notebook.progress import Job, ProgressDisplay, Stage, StatementProgress, progress_of
 
 
 class FakeKernel:
@@ -57,7 +57,7 @@ def display() -> ProgressDisplay:
     return ProgressDisplay(is_shown=True)
 
 
-HALF = Progress(done_count=1, count=2, unit="tasks", done_stage_count=0, stage_count=1)
+HALF = StatementProgress(done_count=1, count=2, unit="tasks", done_stage_count=0, stage_count=1)
 
 
 def test_stages_that_two_jobs_share_count_once_and_skipped_ones_never() -> None:

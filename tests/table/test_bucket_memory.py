@@ -9,8 +9,9 @@ import pyarrow as pa
 
 import paimonlab as pl
 from paimonlab.scan.live_files import live_entries
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
-from paimonlab.table.bucket_memory import BucketKey, BucketMemory, of_buckets
+from paimonlab.table.bucket_memory import BucketMemory, of_buckets
 
 KEYS = ["file_name", "level"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -26,6 +25,8 @@ from paimonlab.metadata.manifest_cache import ManifestCache
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.statistics import StatisticsStore
+from paimonlab.progress import Progress
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.schema.table_schema import TableSchema
@@ -33,7 +34,6 @@ from paimonlab.storage import FileIO
 
 _CACHE_BYTES = 128 << 20
 
-Progress = Callable[[int, int, str], None]
 """Told how much is done, how much there is, and of what: ``(3, 20, "snapshots")``."""
 
 
@@ -150,7 +150,7 @@ class _Checker:
             changelog = set(files.changelog["file_name"].to_pylist())
             contents.check(new, paths, changelog, root.name)
 
-    def _index_folders(self, schema: TableSchema, files: LiveFiles) -> dict[tuple[bytes, int], str]:
+    def _index_folders(self, schema: TableSchema, files: LiveFiles) -> dict[BucketKey, str]:
         options = Options(schema.options)
         if not options.slice(FsckOptions).index_beside_data:
             return {}

@@ -16,6 +16,7 @@ from paimonlab.maintenance.fsck.live import LiveFiles
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.hash_index import decode_hashes
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, HASH, IndexManifestEntry
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
@@ -46,7 +47,7 @@ class IndexChecker:
         self,
         files: LiveFiles,
         paths: Sequence[str],
-        folders: Mapping[tuple[bytes, int], str],
+        folders: Mapping[BucketKey, str],
     ) -> None:
         """Check all index files of a root.
 
@@ -96,7 +97,7 @@ class IndexChecker:
                     with self.notes.taken(index_path, referrer=referrer):
                         self._check_hashes(entry, index_path, files, paths, referrer)
 
-    def _path(self, entry: IndexManifestEntry, folders: Mapping[tuple[bytes, int], str]) -> str:
+    def _path(self, entry: IndexManifestEntry, folders: Mapping[BucketKey, str]) -> str:
         if entry.external_path is not None:
             return self.layout.index_file(entry.external_path)
         folder = folders.get((entry.partition, entry.bucket), "index")

@@ -15,7 +15,7 @@ from paimonlab.notebook.commands.commits import newest_commits
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.compaction import draw
-from paimonlab.notebook.views.bucket_lives import BucketKey
+from paimonlab.notebook.views.bucket_lives import ShownBucket
 from paimonlab.notebook.views.bucket_totals import bucket_totals, worst
 from paimonlab.notebook.views.compaction import Call, CompactionSource, repeatable_compaction
 from paimonlab.notebook.views.compaction_calls import calls
@@ -118,7 +118,7 @@ def _asked(totals: pa.Table, *, has_levels: bool) -> pa.Table:
 def _looked_at(table: Table, files: pa.Table, asked: pa.Table) -> _Looked:
     if not asked.num_rows:
         return _Looked()
-    keys = [BucketKey(row["partition"], row["bucket"]) for row in asked.to_pylist()]
+    keys = [ShownBucket(row["partition"], row["bucket"]) for row in asked.to_pylist()]
     try:
         now = _planned(table, keys, full=False)
         full = _planned(table, keys, full=True)
@@ -143,7 +143,7 @@ def _looked_at(table: Table, files: pa.Table, asked: pa.Table) -> _Looked:
 
 
 def _planned(
-    table: Table, keys: Collection[BucketKey], *, full: bool
+    table: Table, keys: Collection[ShownBucket], *, full: bool
 ) -> tuple[BucketCompaction, ...]:
     """Ask the picker about some buckets."""
     partitions = pa.array({key.partition for key in keys}, pa.large_binary())
@@ -161,7 +161,7 @@ def _planned(
 def _picks(
     table: Table,
     files: pa.Table,
-    named: dict[BucketKey, str],
+    named: dict[ShownBucket, str],
     by_place: dict[tuple[str, int], BucketCompaction],
 ) -> Iterator[Pick]:
     strategy = table.parts.compact_plan(table.snapshot).strategy if table.primary_keys else None

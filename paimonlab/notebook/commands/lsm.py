@@ -17,6 +17,7 @@ from paimonlab.notebook.display.lsm import draw
 from paimonlab.notebook.views.lsm import LsmSource, repeatable
 from paimonlab.scan.live_files import in_real_buckets, index_files_of, live_entries
 from paimonlab.scan.options import ScanOptions
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import Snapshot
@@ -100,10 +101,8 @@ def source_of(table: Table, keep: Keep, snapshots: int) -> LsmSource:
     )
 
 
-def _vectors(
-    parts: TableParts, snapshot: Snapshot
-) -> Mapping[tuple[bytes, int], Mapping[str, int | None]]:
-    found: defaultdict[tuple[bytes, int], dict[str, int | None]] = defaultdict(dict)
+def _vectors(parts: TableParts, snapshot: Snapshot) -> Mapping[BucketKey, Mapping[str, int | None]]:
+    found: defaultdict[BucketKey, dict[str, int | None]] = defaultdict(dict)
     for index in index_files_of(snapshot, parts.manifests):
         if index.index_type == DELETION_VECTORS:
             for one in index.deletion_vectors or ():

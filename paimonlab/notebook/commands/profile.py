@@ -33,7 +33,7 @@ from paimonlab.table.table import Table
 if TYPE_CHECKING:
     from paimonlab.notebook.connection import Connection
     from paimonlab.notebook.profiling import RowSketch
-    from paimonlab.read.reading_progress import Progress
+    from paimonlab.progress import Progress
 
 MOST_COLUMNS = 200
 """Of a wider table the first ones are shown."""

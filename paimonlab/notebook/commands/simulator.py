@@ -16,7 +16,7 @@ from paimonlab.notebook.commands.commits import newest_commits
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.simulator import draw
-from paimonlab.notebook.views.bucket_lives import BucketKey
+from paimonlab.notebook.views.bucket_lives import ShownBucket
 from paimonlab.notebook.views.histories import Pattern, invented, replayed
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.compact_verb import kept
@@ -138,7 +138,7 @@ def _history(
     return words, newest
 
 
-def _most_flushed(written: Sequence[pa.Table]) -> BucketKey:
+def _most_flushed(written: Sequence[pa.Table]) -> ShownBucket:
     """Choose the bucket that most files were written to."""
     counts = (
         pa.concat_tables([entries.select(["partition", "bucket"]) for entries in written])
@@ -146,4 +146,4 @@ def _most_flushed(written: Sequence[pa.Table]) -> BucketKey:
         .aggregate([([], "count_all")])
         .sort_by([("count_all", "descending"), ("bucket", "ascending")])
     )
-    return BucketKey(counts["partition"][0].as_py(), counts["bucket"][0].as_py())
+    return ShownBucket(counts["partition"][0].as_py(), counts["bucket"][0].as_py())

@@ -31,7 +31,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class BucketKey:
+class ShownBucket:
     """A bucket of a table."""
 
     partition: bytes
@@ -80,7 +80,7 @@ class Lives:
         )
 
 
-def lives(key: BucketKey, live: pa.Table, commits: Sequence[Commit]) -> Lives:
+def lives(key: ShownBucket, live: pa.Table, commits: Sequence[Commit]) -> Lives:
     """Follow the files of a bucket through commits.
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from paimonlab.metadata.partition_stats import partition_columns
-from paimonlab.notebook.views.bucket_lives import BucketKey
+from paimonlab.notebook.views.bucket_lives import ShownBucket
 from paimonlab.notebook.views.compaction import Call
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.sql_text.call_text import call_text, literal, quoted
@@ -18,7 +18,7 @@ _NUMBERS = frozenset({TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoo
 _TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 
 
-def calls(table: str, schema: TableSchema, key: BucketKey) -> tuple[Call, ...]:
+def calls(table: str, schema: TableSchema, key: ShownBucket) -> tuple[Call, ...]:
     """Write compactions of a table, of a partition and of a bucket.
 
     Parameters

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.compact.simulator import Flush
-from paimonlab.notebook.views.bucket_lives import BucketKey, Commit
+from paimonlab.notebook.views.bucket_lives import Commit, ShownBucket
 from paimonlab.scan.key_ranges import key_ranks
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.manifest import FileKind
@@ -23,7 +23,7 @@ Pattern = Literal["uniform", "rising", "hot"]
 _SEED = 7
 
 
-def replayed(key: BucketKey, commits: Sequence[Commit], schema: TableSchema) -> list[Flush]:
+def replayed(key: ShownBucket, commits: Sequence[Commit], schema: TableSchema) -> list[Flush]:
     """Return what commits flushed to level 0 of a bucket, oldest first.
 
     Keys of one whole-number column are taken as they are; of others their rank among all

@@ -14,12 +14,13 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.compact.strategy import LevelOptions
-from paimonlab.notebook.views.bucket_lives import BucketKey, Commit, Lives, lives
+from paimonlab.notebook.views.bucket_lives import Commit, Lives, ShownBucket, lives
 from paimonlab.notebook.views.bucket_totals import bucket_totals, worst
 from paimonlab.notebook.views.compaction import Call
 from paimonlab.notebook.views.compaction_calls import calls
 from paimonlab.notebook.views.lsm_files import LsmFile, files_shown, shown_lives
 from paimonlab.notebook.views.lsm_steps import LsmStep, steps
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.system.texts import partition_text
@@ -95,7 +96,7 @@ class LsmSource:
     """The live files of the snapshot in real buckets (`ENTRY_SCHEMA`)."""
     commits: Sequence[Commit]
     """The newest ones up to the snapshot, oldest first, without gaps."""
-    vectors: Mapping[tuple[bytes, int], Mapping[str, int | None]]
+    vectors: Mapping[BucketKey, Mapping[str, int | None]]
     """Rows that a deletion vector hides, by bucket and data file; None: unknown."""
     levels: LevelOptions
     target_file_bytes: int
@@ -149,7 +150,7 @@ def lsm(source: LsmSource, *, most_buckets: int) -> Lsm:
 
 
 def _bucket(source: LsmSource, total: Mapping[str, int], partition: str, most: int) -> LsmBucket:
-    key = BucketKey(total["partition"], total["bucket"])  # type: ignore[arg-type]
+    key = ShownBucket(total["partition"], total["bucket"])  # type: ignore[arg-type]
     vectors = source.vectors.get((key.partition, key.bucket), {})
     found = lives(key, source.files, source.commits)
     shown, earlier = shown_lives(found, most // 2)

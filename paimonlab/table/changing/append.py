@@ -17,6 +17,7 @@ from paimonlab.read.deletions import read_deletion_vectors
 from paimonlab.read.matches import FileMatch, divided_rows, find_matches
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.live_files import index_files_of, live_entries
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
@@ -85,7 +86,7 @@ class _Work:
             limit=None,
         )
         self._read: ReadPlan = self._scan.read_plan()
-        self._buckets: dict[tuple[bytes, int], _Bucket] = {}
+        self._buckets: dict[BucketKey, _Bucket] = {}
 
     def changed(self) -> Changed | None:
         splits = self._scan.plan().splits
@@ -182,9 +183,9 @@ class _Work:
         return VectorWriter(self._read, options, self._parts.file_io)
 
     @cached_property
-    def _index_files(self) -> dict[tuple[bytes, int], list[IndexManifestEntry]]:
+    def _index_files(self) -> dict[BucketKey, list[IndexManifestEntry]]:
         """The files of deletion vectors of each bucket."""
-        found: dict[tuple[bytes, int], list[IndexManifestEntry]] = {}
+        found: dict[BucketKey, list[IndexManifestEntry]] = {}
         for index in index_files_of(self._snapshot, self._parts.manifests):
             if index.index_type == DELETION_VECTORS:
                 found.setdefault((index.partition, index.bucket), []).append(index)

@@ -10,12 +10,13 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import pyarrow as pa
 
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.errors import FilesConflictError, SnapshotExpiredError
+from paimonlab.progress import Progress
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
@@ -27,7 +28,6 @@ from paimonlab.table.parts import TableParts
 
 logger = logging.getLogger(__name__)
 
-Progress: TypeAlias = Callable[[int, int, str], None]
 """Is told what is done, of how much, and the unit: ``progress(3, 10, "files")``."""
 
 _MOST_RUNS = 4

@@ -12,13 +12,14 @@ from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.partition_stats import partition_columns
+from paimonlab.progress import Progress
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, columns, evaluate
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.changing import append, keyed
-from paimonlab.table.changing.statement import Changed, Progress, Statement, run
+from paimonlab.table.changing.statement import Changed, Statement, run
 from paimonlab.table.columns import update_columns
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.conditions import bound

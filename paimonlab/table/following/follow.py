@@ -14,7 +14,7 @@ from paimonlab.table.conditions import resolved
 from paimonlab.table.consumers import ConsumerOptions
 from paimonlab.table.following.follower import Clock, Follower
 from paimonlab.table.following.options import FollowOptions, check_followable, first_level, rules_of
-from paimonlab.table.following.progress import Progress
+from paimonlab.table.following.progress import ConsumerProgress
 from paimonlab.table.following.source import ChangeSource
 from paimonlab.table.following.start import starting_position
 from paimonlab.table.parts import TableParts
@@ -96,7 +96,7 @@ def _consumer(request: FollowRequest, options: FollowOptions) -> str | None:
     return given
 
 
-def _progress(parts: TableParts, consumer: str) -> Progress:
+def _progress(parts: TableParts, consumer: str) -> ConsumerProgress:
     expiration = parts.options.slice(ConsumerOptions).expiration_millis
     refresh = None if expiration is None else expiration // _REFRESHES
-    return Progress(parts.consumers, consumer, refresh)
+    return ConsumerProgress(parts.consumers, consumer, refresh)

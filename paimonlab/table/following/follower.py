@@ -14,7 +14,7 @@ import pyarrow as pa
 from paimonlab.errors import SnapshotNotFoundError, SnapshotReplacedError
 from paimonlab.scan.following import Act, Position, Seen, next_act, ripe_at, watermark_of
 from paimonlab.storage.forks import Home
-from paimonlab.table.following.progress import Progress
+from paimonlab.table.following.progress import ConsumerProgress
 from paimonlab.table.following.source import ChangeSource
 from paimonlab.table.following.start import first_state
 
@@ -81,7 +81,7 @@ class Follower(Iterator[ChangeBatch]):
         position: Position,
         *,
         poll_millis: int,
-        progress: Progress | None = None,
+        progress: ConsumerProgress | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._source = source

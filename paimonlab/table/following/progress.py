@@ -13,7 +13,7 @@ from paimonlab.scan.following import Position
 
 
 @dataclass
-class Progress:
+class ConsumerProgress:
     """Writes the snapshot that is read next, whenever it is another one."""
 
     consumers: ConsumerManager

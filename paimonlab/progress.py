@@ -1,0 +1,9 @@
+"""How long work tells how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Told what is done, of how much, and of what: ``progress(3, 20, "files")``."""
