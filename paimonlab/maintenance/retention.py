@@ -27,7 +27,7 @@ class Retention:
     older_than_millis: int
     """Epoch milliseconds; what is younger is kept, but for ``most``."""
     limit: int = _MOST
-    """More do not go at a time."""
+    """At most this many expire in one call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,6 @@ from paimonlab.table.scan import Scan
 if TYPE_CHECKING:
     from paimonlab.notebook.connection import Connection
 
-_ENDS = frozenset({"WHERE", "LIMIT", "VERSION"})
 _NAMES = (TokenKind.WORD, TokenKind.QUOTED)
 PATIENCE_SECONDS = 1.0
 """How long an interrupt waits for a read, which changes nothing."""

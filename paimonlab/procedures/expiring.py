@@ -91,7 +91,7 @@ EXPIRE_PROCEDURES = (
             optional("retain_max", "INT", "More snapshots are not kept."),
             optional("retain_min", "INT", "So many are kept, whatever their age."),
             optional("older_than", "STRING", "Those committed before this local time go."),
-            optional("max_deletes", "INT", "More do not go at a time."),
+            optional("max_deletes", "INT", "At most this many snapshots expire in one call."),
             _OPTIONS,
         ),
         result=columns(deleted_snapshots_count="INT NOT NULL"),

@@ -307,7 +307,7 @@ def _moment_of(value: dt.datetime, sub_second_nanos: int) -> Moment:
 
 
 def parse_moment(text: str) -> Moment | None:
-    """Read ``yyyy-mm-dd[ hh:mm[:ss[.fraction]][zone]]``; None if the text is none.
+    """Read ``yyyy-mm-dd[ hh:mm[:ss[.fraction]][zone]]``; None if the text is no time.
 
     Examples
     --------

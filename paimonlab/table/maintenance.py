@@ -104,7 +104,7 @@ class Maintenance:
             milliseconds, a text in the process's local zone, or how long ago; None:
             ``snapshot.time-retained``.
         max_deletes
-            More do not go at a time; None: ``snapshot.expire.limit``.
+            At most this many snapshots expire in one call; None: ``snapshot.expire.limit``.
         dry_run
             Delete nothing, only tell what would be.
         progress

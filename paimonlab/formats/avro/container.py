@@ -167,7 +167,7 @@ def _decoded(block: Block, parsed: Any, path: str) -> Iterator[dict[str, Any]]:
         except Exception as error:
             raise CorruptMetadataError(path, f"damaged Avro records: {error!r}") from error
         if not isinstance(record, dict):
-            raise CorruptMetadataError(path, "these Avro records are none")
+            raise CorruptMetadataError(path, "its Avro values are not records")
         yield record
     if stream.tell() != len(block.data):
         raise CorruptMetadataError(path, "damaged Avro records: bytes are left over")

@@ -22,8 +22,6 @@ from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, HASH, Inde
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 
 _HASH_BYTES = 4
-_VECTOR_FRAME_BYTES = 8
-"""Length and checksum, which the length in the manifest may leave out."""
 
 Owners = Mapping[tuple[bytes, int, str], int]
 """Rows of each data file by partition, bucket and name."""

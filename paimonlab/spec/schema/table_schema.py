@@ -18,7 +18,7 @@ from paimonlab.secrets import hides_secrets
 from paimonlab.spec.buckets.bucket import BucketFunction
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.types.arrow import arrow_schema
-from paimonlab.spec.types.data_types import DataField, RowType
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import fields_from_json, fields_to_json
 
 CURRENT_VERSION = 3
@@ -79,11 +79,6 @@ class TableSchema:
     def arrow_schema(self) -> pa.Schema:
         """The columns as an Arrow schema."""
         return arrow_schema(self.fields)
-
-    @property
-    def row_type(self) -> RowType:
-        """The columns as one ROW type."""
-        return RowType(self.fields, nullable=False)
 
     def field(self, name: str, *, table: str = "the table") -> DataField:
         """Return the column of that name.

@@ -29,7 +29,7 @@ CONSUMERS = pa.schema(
 
 
 def branches(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
-    """``$branches``: one row a branch but the main one, by name; since when its folder is there."""
+    """``$branches``: a row for each branch except main, by name, with the time it was created."""
     found = _listed(parts.layout.branches_folder, parts)
     return pa.table(
         {
