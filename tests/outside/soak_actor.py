@@ -132,10 +132,12 @@ def _follow_from(table: Table, notes: Path, end: Path) -> None:
     with table.follow(start, consumer_id=CONSUMER, options=options) as follower:
         while True:
             is_over = end.exists()
+            before = follower.position
             batch = follower.poll()
             if batch is not None:
                 apply(batch.data, rows)
-                _replace(notes, {"rows": rows, "position": batch.position.to_bytes().decode()})
+            if follower.position != before:  # also behind snapshots without rows, which may expire
+                _replace(notes, {"rows": rows, "position": follower.position.to_bytes().decode()})
             elif is_over:
                 return
             else:

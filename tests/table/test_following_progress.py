@@ -313,6 +313,22 @@ def test_leaving_a_block_counts_the_last_batch(keyed: pl.Table) -> None:
     assert keyed.consumers.get("c") == 2
 
 
+def test_progress_never_passes_a_position_that_its_caller_could_keep(keyed: pl.Table) -> None:
+    follower = keyed.follow(start="latest", consumer_id="c")
+    assert follower.poll() is None
+    for _ in range(3):
+        write(keyed, ("+I", 1, "a"))
+        assert follower.poll() is not None
+        keyed.compact(full=True)  # a snapshot without rows to follow
+        kept = follower.position
+
+        assert follower.poll() is None
+        keyed.maintenance.expire_snapshots(retain_max=1, retain_min=1)
+
+        assert keyed.consumers.get("c") == kept.snapshot_id < follower.position.snapshot_id
+        assert everything(keyed, kept) == {}
+
+
 @pytest.mark.usefixtures("small_pieces")
 def test_nothing_is_kept_before_all_rows_of_the_start_came(keyed: pl.Table) -> None:
     write(keyed, ("+I", 5, "e"), ("+I", 6, "f"), ("+I", 7, "g"))

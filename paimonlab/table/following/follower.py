@@ -137,11 +137,16 @@ class Follower(Iterator[ChangeBatch]):
         return batch
 
     def poll(self) -> ChangeBatch | None:
-        """Return the next rows; None if there are none now. Errors are those of iterating."""
+        """Return the next rows; None if there are none now. Errors are those of iterating.
+
+        A consumer's progress is what `position` was before the call, also when snapshots without
+        rows lie behind it: who keeps `position` after each call can always go on from there.
+        """
         self._check_process()
         with self._reading:
-            while not self.is_ended:
+            if not self.is_ended:
                 self._record()
+            while not self.is_ended:
                 batch = next(self._batches, None)
                 if batch is not None:
                     self._position = batch.position
