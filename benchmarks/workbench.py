@@ -37,6 +37,8 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta, FileSource, SimpleStats
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.storage.local import LocalFileIO
+from paimonlab.table.committers import plain_committer_of
+from paimonlab.table.inside import definition_of, store_of
 
 BUILD = Path(__file__).parents[1] / "build" / "bench"
 
@@ -104,7 +106,7 @@ def _build(folder: Path, snapshots: int) -> None:
         partition_keys=["dt"],
         options={"bucket": str(BUCKETS), "write-only": "true"},
     )
-    committer = table.parts.plain_committer
+    committer = plain_committer_of(definition_of(table).options, store_of(table))
     changes = _changes([field.type for field in table.schema.fields])
     for number, messages in zip(range(snapshots), changes, strict=False):
         # Nobody else writes, and the names are new: there is no conflict to look for.

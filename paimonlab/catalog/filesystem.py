@@ -32,7 +32,9 @@ from paimonlab.spec.schema.changes import SchemaChange, apply_changes
 from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
 from paimonlab.storage import FileIO, ReadOnlyFileIO, join
 from paimonlab.table.branches import BranchOptions
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.inside import definition_of
+from paimonlab.table.store import TableStore
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
@@ -161,7 +163,7 @@ class Catalog:
         if schema is None:
             raise self._not_found(identifier)
         table = self._open(Identifier(identifier.database, identifier.table), schema)
-        branch = identifier.branch or table.parts.options.slice(BranchOptions).branch
+        branch = identifier.branch or definition_of(table).options.slice(BranchOptions).branch
         if branch != MAIN_BRANCH:
             table = table.on_branch(branch)
         if identifier.system_table is None:
@@ -334,15 +336,14 @@ class Catalog:
         roots = (*options.slice(ExternalPathOptions).readable_folders, *self.external_roots)
         layout = replace(self._layout(identifier), external_roots=roots)
         file_io = self.file_io.within(layout.table_path, *roots)
-        parts = TableParts(
+        store = TableStore(
             name=identifier.full_name,
-            schema=schema,
-            options=options,
             file_io=file_io,
             layout=layout,
             publisher=RenamelessPublisher(file_io, layout),
         )
-        return Table(identifier, parts)
+        definition = TableDefinition(name=store.name, schema=schema, options=options)
+        return Table(identifier, definition, store)
 
     def _plain(self, name: str) -> Identifier:
         identifier = parse(name)

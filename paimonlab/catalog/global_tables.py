@@ -21,6 +21,7 @@ from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions, partition_paths
+from paimonlab.table.inside import store_of
 from paimonlab.table.system import CatalogTable
 from paimonlab.table.table import Table
 
@@ -122,7 +123,7 @@ def _partitions_of(table: Table) -> pa.Table:
     if snapshot is None:
         return PARTITIONS.empty_table()
     sums = (
-        live_entries(snapshot, table.parts.manifests)
+        live_entries(snapshot, store_of(table).manifests)
         .group_by(["partition"], use_threads=False)
         .aggregate(
             [

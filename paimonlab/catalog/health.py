@@ -10,6 +10,7 @@ from paimonlab.maintenance.health.measures import Thresholds
 from paimonlab.maintenance.health.report import TableHealth, unreadable
 from paimonlab.progress import Progress
 from paimonlab.table.health import table_health
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 
@@ -76,4 +77,6 @@ def _of(
         return unreadable(name, error)
     if not isinstance(table, Table):
         return unreadable(name, TypeError("a system table has no files of its own"))
-    return table_health(table.parts, thresholds=thresholds, orphans=orphans)
+    return table_health(
+        definition_of(table), store_of(table), thresholds=thresholds, orphans=orphans
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ from paimonlab.catalog import Catalog, connect
 from paimonlab.errors import NotFoundError, PaimonError
 from paimonlab.spec.options.grammar import parse_duration_millis
 from paimonlab.spec.options.table_options import check_known
+from paimonlab.table.inside import definition_of, with_definition
 from paimonlab.table.system.system_table import SystemTable
 from paimonlab.table.table import Table
 from paimonlab.table.time_travel import to_millis
@@ -113,8 +113,7 @@ def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table
         return table
     with refused():
         check_known(options)
-    parts = replace(table.parts, options=table.parts.options.with_options(options))
-    return Table(table.identifier, parts)
+    return with_definition(table, definition_of(table).with_options(options))
 
 
 @contextmanager

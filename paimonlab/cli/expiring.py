@@ -13,6 +13,7 @@ import click
 from paimonlab.cli.arguments import Body, duration, moment, on_table
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
+from paimonlab.table.inside import definition_of
 from paimonlab.table.table import Table
 
 _older_than_option = click.option(
@@ -104,7 +105,10 @@ def expire_partitions(table: Table, *, consent: Consent, **given: Any) -> None:
 
     What is not said is as the options of the table say (partition.expiration-time and so on).
     """
-    if given["expiration_time"] is None and "partition.expiration-time" not in table.parts.options:
+    if (
+        given["expiration_time"] is None
+        and "partition.expiration-time" not in definition_of(table).options
+    ):
         raise click.UsageError("say how old partitions may be: --expiration-time")
     consent.run(partial(table.maintenance.expire_partitions, **given))
 

@@ -171,7 +171,7 @@ def _read_at(scan: Any, query: _Query) -> str:
     """Name what is read, as ``table@snapshot``; a system table has no snapshot."""
     if not isinstance(scan, Scan):
         return ".".join(query.table)
-    return f"{scan.parts.name}@{'none' if scan.snapshot is None else scan.snapshot.id}"
+    return f"{scan.definition.name}@{'none' if scan.snapshot is None else scan.snapshot.id}"
 
 
 def _rows(scan: Any, query: _Query, told: Progress = _ignored) -> pa.Table:

@@ -25,6 +25,8 @@ from paimonlab.spec.predicates.tree import columns as columns_of
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.table.changes import Changes
 from paimonlab.table.conditions import bound
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans import read_plan
 from paimonlab.table.table import Table
 
 MARKS = ("+", "-", "~")
@@ -53,7 +55,7 @@ def reported(changes: Changes) -> RowChanges:
     for split in changes.splits:
         side = split.sides[0]
         files |= {file.file_name for one in split.sides for file in one.files}
-        batches = list(read_change_split(split, plan, changes.parts.file_io))
+        batches = list(read_change_split(split, plan, changes.store.file_io))
         if batches:
             rows = pa.Table.from_batches(batches).combine_chunks()
             pieces.append(_paired(rows, side.bucket, changes.schema))
@@ -111,7 +113,9 @@ def compared(table: Table, start: Point, end: Point, where: str | None = None) -
         )
     states = [_splits(table, point) for point in (start, end)]
     names = tuple(schema.field_names)
-    plan = table.parts.read_plan(schema, names, predicate, snapshot=table.snapshot)
+    plan = read_plan(
+        definition_of(table), store_of(table), schema, names, predicate, snapshot=table.snapshot
+    )
     pieces, file_count = [], 0
     for place in dict.fromkeys((*states[0], *states[1])):
         sides = [state.get(place, []) for state in states]
@@ -148,7 +152,7 @@ def _state(splits: Sequence[DataSplit], plan: ReadPlan, table: Table) -> pa.Tabl
     batches = [
         batch.select(list(plan.columns))
         for split in splits
-        for batch in read_split(split, plan, table.parts.file_io)
+        for batch in read_split(split, plan, store_of(table).file_io)
     ]
     return pa.Table.from_batches(batches, schema=plan.arrow_schema).combine_chunks()
 

@@ -17,6 +17,7 @@ from paimonlab.procedures.declare import DONE, RESULT, TABLE, optional
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.partitions import partitions
 from paimonlab.procedures.procedure import Procedure, Row
+from paimonlab.table.inside import definition_of
 
 _OPTIONS = optional("options", "STRING", "Options of the table for this call: k=v,k2=v2.")
 _CURVES = ("order", "zorder", "hilbert")
@@ -98,7 +99,7 @@ def _compact(call: Invocation) -> Sequence[Row]:
         raise ArgumentError(
             call.procedure, f"order_by has partition columns: {', '.join(sorted(overlap))}"
         )
-    is_clustered = table.parts.options.slice(ClusteringOptions).is_incremental
+    is_clustered = definition_of(table).options.slice(ClusteringOptions).is_incremental
     if asked.curve is not None and is_clustered:
         raise ArgumentError(
             call.procedure,

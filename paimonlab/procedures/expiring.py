@@ -16,6 +16,7 @@ from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
+from paimonlab.table.inside import definition_of
 from paimonlab.table.time_travel import to_millis
 
 _OPTIONS = optional("options", "STRING", "Options of the table for this call: k=v,k2=v2.")
@@ -24,7 +25,7 @@ _OPTIONS = optional("options", "STRING", "Options of the table for this call: k=
 def _expire_snapshots(call: Invocation) -> Sequence[Row]:
     table = call.table_with(call.options())
     most, least = call.number("retain_max"), call.number("retain_min")
-    _check_counts(call.procedure, table.parts.options, most, least)
+    _check_counts(call.procedure, definition_of(table).options, most, least)
     older_than = call.time("older_than") if call.filled("older_than") else None
     done = call.note(
         table.maintenance.expire_snapshots(
@@ -71,11 +72,11 @@ def _expire_partitions(call: Invocation) -> Sequence[Row]:
     table = call.table_with({**call.options(), **options})
     if not table.partition_keys:
         raise ArgumentError(call.procedure, f"{table.name} has no partitions")
-    if table.parts.options.slice(PartitionExpireOptions).lifetime_millis is None:
+    if definition_of(table).options.slice(PartitionExpireOptions).lifetime_millis is None:
         raise ArgumentError(
             call.procedure, f"say how old partitions of {table.name} may be: expiration_time"
         )
-    default = table.parts.options.slice(PartitionOptions).default_name
+    default = definition_of(table).options.slice(PartitionOptions).default_name
     done = call.note(table.maintenance.expire_partitions(dry_run=call.is_dry_run))
     return [
         (", ".join(f"{key}={default if v is None else v}" for key, v in values.items()),)

@@ -15,6 +15,7 @@ from paimonlab.progress import Progress
 from paimonlab.spec.options.table_options import Options, check_known
 from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.spec.schema.option_changes import set_option
+from paimonlab.table.inside import definition_of, with_definition
 from paimonlab.table.system import SystemTable
 from paimonlab.table.table import Table
 
@@ -139,8 +140,8 @@ class Invocation:
                 raise SchemaError(
                     f"{table.name}: option 'bucket' cannot change for one call; rescale the table"
                 )
-        parts = replace(table.parts, options=Options(schema.options))
-        return Table(table.identifier, parts)
+        definition = replace(definition_of(table), options=Options(schema.options))
+        return with_definition(table, definition)
 
     def options(self) -> dict[str, str]:
         """Read the argument ``options``: ``k=v,k2=v2``.

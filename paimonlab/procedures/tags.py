@@ -16,6 +16,7 @@ from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 from paimonlab.table.tags import Tags
 
@@ -117,8 +118,9 @@ def _tags(table: Table) -> Tags:
 
     The default life of the table is for tags that Paimon makes by itself.
     """
-    kept = {key: value for key, value in table.parts.options.items() if key != _DEFAULT_LIFE}
-    return Tags(replace(table.parts, options=Options(kept)))
+    definition = definition_of(table)
+    kept = {key: value for key, value in definition.options.items() if key != _DEFAULT_LIFE}
+    return Tags(replace(definition, options=Options(kept)), store_of(table))
 
 
 TAG_PROCEDURES = (

@@ -96,11 +96,11 @@ def _chosen(scan: Scan, columns: Sequence[str] | None) -> list[DataField]:
         return [one for one in fields.values() if _is_counted(one)]
     for name in columns:
         if name not in fields:
-            raise ColumnNotFoundError(name, scan.parts.name, list(fields))
+            raise ColumnNotFoundError(name, scan.definition.name, list(fields))
         if not _is_counted(fields[name]):
             raise UnsupportedError(
                 f"statistics of the column {name!r}",
-                f"{scan.parts.name}: its type {fields[name].type} has no order and no length",
+                f"{scan.definition.name}: its type {fields[name].type} has no order and no length",
             )
     return [fields[name] for name in columns]
 

@@ -39,13 +39,17 @@ from paimonlab.spec.schema.row_tracking import (
     with_tracking,
 )
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.storage import FileIO
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.live_buckets import buckets_of, live_buckets
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import read_plan
 from paimonlab.table.rounds import side_by_side, until_undisturbed
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.store import TableStore
+from paimonlab.table.texts import partition_text
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +100,9 @@ class AppendRequest:
             self.progress(done, total, "files")
 
 
-def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
+def compact_appends(
+    definition: TableDefinition, store: TableStore, request: AppendRequest
+) -> CompactResult:
     """Compact an append table; see `Table.compact`.
 
     Raises
@@ -106,23 +112,23 @@ def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
     FilesConflictError, SnapshotExpiredError
         If others changed the same files again and again.
     """
-    if parts.options.slice(RowTrackingOptions).data_evolution:
-        raise UnsupportedError("data-evolution.enabled = 'true'", f"compacting {parts.name}")
+    if definition.options.slice(RowTrackingOptions).data_evolution:
+        raise UnsupportedError("data-evolution.enabled = 'true'", f"compacting {definition.name}")
     started = time.monotonic()
-    user, identifier = new_user(parts), BATCH_COMMIT_IDENTIFIER
+    user, identifier = new_user(definition.options), BATCH_COMMIT_IDENTIFIER
     if request.follows is not None:
         before = request.follows.snapshot
         user, identifier = before.commit_user, before.commit_identifier
 
     def attempt() -> CompactResult:
-        snapshot = parts.snapshots.latest()
-        tasks = [] if snapshot is None else _tasks(parts, snapshot, request)
+        snapshot = store.snapshots.latest()
+        tasks = [] if snapshot is None else _tasks(definition, store, snapshot, request)
         if snapshot is None or not tasks or request.dry_run:
-            return _result(parts, tasks, {}, None, is_dry_run=request.dry_run)
-        increments = _rewritten(parts, snapshot, tasks, request)
+            return _result(definition, tasks, {}, None, is_dry_run=request.dry_run)
+        increments = _rewritten(definition, store, snapshot, tasks, request)
         messages = [_message(*one) for one in increments]
-        with files_deleted_on_failure(parts, messages):
-            landed = parts.committer.append(
+        with files_deleted_on_failure(definition, store, messages):
+            landed = committer_of(definition, store).append(
                 messages,
                 user=user,
                 identifier=identifier,
@@ -130,42 +136,48 @@ def compact_appends(parts: TableParts, request: AppendRequest) -> CompactResult:
                 checked_id=snapshot.id,
             )
         after = {_place(bucket): increment.after for bucket, increment in increments}
-        return _result(parts, tasks, after, landed)
+        return _result(definition, tasks, after, landed)
 
-    result = until_undisturbed(parts.name, attempt, what="compacting")
+    result = until_undisturbed(definition.name, attempt, what="compacting")
     if result.snapshot is not None:
         logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
     return result
 
 
-def _tasks(parts: TableParts, snapshot: Snapshot, request: AppendRequest) -> list[AppendTask]:
+def _tasks(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot, request: AppendRequest
+) -> list[AppendTask]:
     """Choose files, those of a bucket one behind the other."""
-    tracks_rows = parts.options.slice(RowTrackingOptions).row_tracking
-    written = with_stored_tracking(parts.schema) if tracks_rows else parts.schema
-    writing = replace(parts, schema=written)
+    tracks_rows = definition.options.slice(RowTrackingOptions).row_tracking
+    written = with_stored_tracking(definition.schema) if tracks_rows else definition.schema
+    writing = replace(definition, schema=written)
     if request.follows is None:
-        buckets = live_buckets(writing, snapshot, request.keep)
+        buckets = live_buckets(writing, store, snapshot, request.keep)
     else:
-        entries = request.keep(parts.bucket_memory.at(snapshot, request.follows.buckets))
-        buckets = buckets_of(writing, snapshot, entries)
+        entries = request.keep(store.bucket_memory.at(snapshot, request.follows.buckets))
+        buckets = buckets_of(writing, store, snapshot, entries)
     return [task for bucket in buckets for task in request.strategy.tasks(bucket)]
 
 
-def _plan(parts: TableParts, snapshot: Snapshot) -> AppendPlan:
+def _plan(definition: TableDefinition, store: TableStore, snapshot: Snapshot) -> AppendPlan:
     """Say how rows are read; rows with ids keep them: the new files have them."""
-    tracks_rows = parts.options.slice(RowTrackingOptions).row_tracking
-    schema = with_tracking(parts.schema) if tracks_rows else parts.schema
+    tracks_rows = definition.options.slice(RowTrackingOptions).row_tracking
+    schema = with_tracking(definition.schema) if tracks_rows else definition.schema
     return AppendPlan(
-        read=parts.read_plan(schema, schema.field_names, None, snapshot=snapshot),
-        index_files=parts.options.slice(IndexFileOptions),
+        read=read_plan(definition, store, schema, schema.field_names, None, snapshot=snapshot),
+        index_files=definition.options.slice(IndexFileOptions),
     )
 
 
 def _rewritten(
-    parts: TableParts, snapshot: Snapshot, tasks: Sequence[AppendTask], request: AppendRequest
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot,
+    tasks: Sequence[AppendTask],
+    request: AppendRequest,
 ) -> list[tuple[BucketFiles, CompactIncrement]]:
     """Rewrite files, several tasks at a time; if anything fails nothing is left behind."""
-    plan, file_io, strategy = _plan(parts, snapshot), parts.file_io, request.strategy
+    plan, file_io, strategy = _plan(definition, store, snapshot), store.file_io, request.strategy
     total = sum(len(task.files) for task in tasks)
     done = 0
 
@@ -196,18 +208,18 @@ def _rewritten(
         for task, files in made:
             undo(task, files)
         for bucket, increment in finished:
-            _delete_indexes(bucket, increment, plan, parts)
+            _delete_indexes(bucket, increment, plan, store.file_io)
         raise
     return finished
 
 
 def _delete_indexes(
-    bucket: BucketFiles, increment: CompactIncrement, plan: AppendPlan, parts: TableParts
+    bucket: BucketFiles, increment: CompactIncrement, plan: AppendPlan, file_io: FileIO
 ) -> None:
     layout = plan.read.layout
     folder = plan.index_files.folder(layout, f"{layout.table_path}/{bucket.folder}")
     for index in increment.new_indexes:
-        parts.file_io.delete(f"{folder}/{index.file_name}")
+        file_io.delete(f"{folder}/{index.file_name}")
 
 
 def _message(bucket: BucketFiles, increment: CompactIncrement) -> CommitMessage:
@@ -228,21 +240,21 @@ def _place(bucket: BucketFiles) -> BucketKey:
 
 
 def _result(
-    parts: TableParts,
+    definition: TableDefinition,
     tasks: Sequence[AppendTask],
     after: dict[BucketKey, Files],
     snapshot: Snapshot | None,
     *,
     is_dry_run: bool = False,
 ) -> CompactResult:
-    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
+    fields = definition.partition_fields
     buckets = []
     for place, found in groupby(tasks, key=lambda task: _place(task.bucket)):
         ours = list(found)
         (text,) = partition_text(pa.array([place[0]], pa.large_binary()), fields).to_pylist()
         buckets.append(_summary(ours, text if fields else "", after.get(place)))
     return CompactResult(
-        table=parts.name, snapshot=snapshot, is_dry_run=is_dry_run, buckets=tuple(buckets)
+        table=definition.name, snapshot=snapshot, is_dry_run=is_dry_run, buckets=tuple(buckets)
     )
 
 

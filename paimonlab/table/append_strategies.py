@@ -29,11 +29,14 @@ from paimonlab.compact.sorting import RowsInOrder, SortingOptions
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.universal import UniversalOptions
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.metadata.layout import TableLayout
 from paimonlab.read.splits import read_split
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.append_compacting import AppendStrategy
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.plans import write_plan
+from paimonlab.table.store import TableStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,8 @@ class Clustering:
 
 
 def append_strategy(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     *,
     full: bool,
     order_by: Sequence[str] | None = None,
@@ -154,7 +158,7 @@ def append_strategy(
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     full
         Whether as much as makes sense is rewritten.
@@ -166,24 +170,24 @@ def append_strategy(
     UnsupportedError
         If the table has buckets, in which rows have an order of their own.
     """
-    clustering = parts.options.slice(ClusteringOptions)
+    clustering = definition.options.slice(ClusteringOptions)
     if order_by is not None:
-        return _sorting(parts, order_by, strategy)
+        return _sorting(definition, store.layout, order_by, strategy)
     if strategy is not None:
         raise ValueError("a strategy needs columns to order rows by: order_by=(…)")
     if not clustering.is_incremental:
-        has_vectors = parts.options.slice(ScanOptions).has_deletion_vectors
-        return Packing(parts.options.slice(AppendPackingOptions), has_vectors, full)
+        has_vectors = definition.options.slice(ScanOptions).has_deletion_vectors
+        return Packing(definition.options.slice(AppendPackingOptions), has_vectors, full)
     if not clustering.columns:
-        raise SchemaError(f"{parts.name}: clustering.incremental needs clustering.columns")
+        raise SchemaError(f"{definition.name}: clustering.incremental needs clustering.columns")
 
     def columns_of(schema_id: int) -> Sequence[str]:
-        return Options(parts.schemas.get(schema_id).options).slice(ClusteringOptions).columns
+        return Options(store.schemas.get(schema_id).options).slice(ClusteringOptions).columns
 
     return Clustering(
-        sorting=_sorting(parts, clustering.columns, clustering.strategy),
-        universal=parts.options.slice(UniversalOptions),
-        level_count=parts.options.slice(LevelOptions).level_count,
+        sorting=_sorting(definition, store.layout, clustering.columns, clustering.strategy),
+        universal=definition.options.slice(UniversalOptions),
+        level_count=definition.options.slice(LevelOptions).level_count,
         columns=clustering.columns,
         columns_of=columns_of,
         full=full,
@@ -191,14 +195,16 @@ def append_strategy(
     )
 
 
-def _sorting(parts: TableParts, names: Sequence[str], strategy: str | None) -> Sorting:
-    if parts.write_plan().buckets > 0:
+def _sorting(
+    definition: TableDefinition, layout: TableLayout, names: Sequence[str], strategy: str | None
+) -> Sorting:
+    if write_plan(definition, layout).buckets > 0:
         raise UnsupportedError(
             f"ordering rows by {', '.join(names)}",
-            f"{parts.name} has buckets, whose rows have the order in which they were written",
+            f"{definition.name} has buckets, whose rows have the order in which they were written",
         )
-    options = parts.options.slice(SortingOptions)
-    order = RowOrder.by(names, strategy, parts.schema, table=parts.name)
+    options = definition.options.slice(SortingOptions)
+    order = RowOrder.by(names, strategy, definition.schema, table=definition.name)
     return Sorting(order, options.memory_bytes)
 
 

@@ -17,12 +17,13 @@ from paimonlab.scan.differences import state_changes
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.incremental import ChangeRange
+from paimonlab.table.plans import read_plan
+from paimonlab.table.store import TableStore
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from paimonlab.table.parts import TableParts
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Changes:
         table.changes(3, 5).to_arrow()  # rowkind, then the columns of the table
     """
 
-    parts: TableParts = field(repr=False)
+    definition: TableDefinition = field(repr=False)
+    store: TableStore = field(repr=False)
     range: ChangeRange
     """The commits."""
     schema: TableSchema
@@ -55,8 +57,8 @@ class Changes:
         """The files that hold the changes."""
         if not self.range.snapshots:
             return []
-        parts = self.parts
-        options = parts.options.slice(ScanOptions)
+        definition, store = self.definition, self.store
+        options = definition.options.slice(ScanOptions)
         request = ChangeRequest(
             schema=self.schema,
             predicate=self.predicate,
@@ -66,15 +68,17 @@ class Changes:
         if self.range.kind is ChangeKind.DIFF:
             assert self.range.before is not None, "a difference has two states"
             after = self.range.snapshots[-1]
-            return state_changes(self.range.before, after, request, parts.schemas, parts.manifests)
+            return state_changes(self.range.before, after, request, store.schemas, store.manifests)
         return file_changes(
-            self.range.snapshots, self.range.kind, request, parts.schemas, parts.manifests
+            self.range.snapshots, self.range.kind, request, store.schemas, store.manifests
         )
 
     def read_plan(self) -> ReadPlan:
         """All that reading a split takes, as one picklable value."""
         newest = self.range.snapshots[-1] if self.range.snapshots else None
-        return self.parts.read_plan(self.schema, self.columns, self.predicate, snapshot=newest)
+        return read_plan(
+            self.definition, self.store, self.schema, self.columns, self.predicate, snapshot=newest
+        )
 
     def to_batches(self) -> pa.RecordBatchReader:
         """Stream the changes in bounded memory.
@@ -83,11 +87,11 @@ class Changes:
         is that of `to_arrow`.
         """
         threads = 1 if moves_keys(self.schema) else None
-        return read_changes(self.splits, self.read_plan(), self.parts.file_io, threads=threads)
+        return read_changes(self.splits, self.read_plan(), self.store.file_io, threads=threads)
 
     def to_arrow(self) -> pa.Table:
         """Read all changes; those of a key in the order in which they are to be applied."""
-        reader = read_changes(self.splits, self.read_plan(), self.parts.file_io, threads=1)
+        reader = read_changes(self.splits, self.read_plan(), self.store.file_io, threads=1)
         return reader.read_all()
 
     def to_pandas(self) -> pd.DataFrame:
@@ -101,7 +105,7 @@ class Changes:
 
     def inserts(self, *, limit: int | None = None) -> pa.RecordBatchReader:
         """Stream the new rows alone, without kinds, as a batch query sees changes."""
-        return read_inserts(self.splits, self.read_plan(), self.parts.file_io, limit=limit)
+        return read_inserts(self.splits, self.read_plan(), self.store.file_io, limit=limit)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Stream the changes to anything that speaks Arrow."""

@@ -19,10 +19,13 @@ from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions, with_tracking
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.types.system_fields import ROW_ID
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.failed_commits import files_deleted_on_failure
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import read_plan, write_plan
 from paimonlab.table.scan import Scan
+from paimonlab.table.store import TableStore
 from paimonlab.write.columns import (
     NewValues,
     completing,
@@ -44,21 +47,26 @@ _MOST_RUNS = 4
 
 
 def write_columns(
-    parts: TableParts, data: Any, *, properties: Mapping[str, str] | None = None
+    definition: TableDefinition,
+    store: TableStore,
+    data: Any,
+    *,
+    properties: Mapping[str, str] | None = None,
 ) -> Snapshot | None:
     """Write columns and commit them; see `Table.write_columns`."""
-    if not parts.options.slice(RowTrackingOptions).data_evolution:
+    if not definition.options.slice(RowTrackingOptions).data_evolution:
         raise UnsupportedError(
             "data-evolution.enabled = 'false'",
-            f"{parts.name} has no columns in files of their own; make a table with "
+            f"{definition.name} has no columns in files of their own; make a table with "
             "'row-tracking.enabled' and 'data-evolution.enabled'",
         )
-    new = new_values(data, parts.schema, table=parts.name)
-    return _commit(parts, new, parts.snapshots.latest(), properties)
+    new = new_values(data, definition.schema, table=definition.name)
+    return _commit(definition, store, new, store.snapshots.latest(), properties)
 
 
 def update_columns(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     predicate: Predicate | None,
     names: Sequence[str],
     applied: Callable[[pa.RecordBatch], pa.RecordBatch],
@@ -67,7 +75,7 @@ def update_columns(
 
     Parameters
     ----------
-    parts
+    definition, store
         Of a table with data evolution.
     predicate
         Bound to its schema; None: every row.
@@ -90,31 +98,33 @@ def update_columns(
     -----
     The new values of all rows are held in memory.
     """
-    schema = with_tracking(parts.schema)
+    schema = with_tracking(definition.schema)
     for number in range(1, _MOST_RUNS + 1):
         scan = Scan(
-            parts=parts,
-            snapshot=parts.snapshots.latest(),
+            definition=definition,
+            store=store,
+            snapshot=store.snapshots.latest(),
             schema=schema,
-            columns=(*parts.schema.field_names, ROW_ID),
+            columns=(*definition.schema.field_names, ROW_ID),
             predicate=predicate,
             limit=None,
         )
         found = [applied(rows).select([ROW_ID, *names]) for rows in scan.to_batches()]
         if not found:
             return None
-        new = new_values(pa.Table.from_batches(found), parts.schema, table=parts.name)
+        new = new_values(pa.Table.from_batches(found), definition.schema, table=definition.name)
         try:
-            return _commit(parts, new, scan.snapshot, None)
+            return _commit(definition, store, new, scan.snapshot, None)
         except FilesConflictError as error:
             if number == _MOST_RUNS:
                 raise
-            logger.info("%s: the update runs again: %s", parts.name, error)
+            logger.info("%s: the update runs again: %s", definition.name, error)
     raise AssertionError("the last run returns or raises")
 
 
 def _commit(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     new: NewValues,
     snapshot: Snapshot | None,
     properties: Mapping[str, str] | None,
@@ -124,43 +134,49 @@ def _commit(
         return None
     messages: list[CommitMessage] = []
     try:
-        for split in touched(_groups(parts, snapshot), new, table=parts.name):
-            messages.append(_complete(parts, split, new, snapshot))  # noqa: PERF401 - one by one
+        for split in touched(_groups(definition, store, snapshot), new, table=definition.name):
+            messages.append(_complete(definition, store, split, new, snapshot))  # noqa: PERF401 - one by one
     except BaseException:
-        delete_files(messages, parts.write_plan(), parts.file_io)
+        delete_files(messages, write_plan(definition, store.layout), store.file_io)
         raise
-    with files_deleted_on_failure(parts, messages):
-        return parts.committer.append(
+    with files_deleted_on_failure(definition, store, messages):
+        return committer_of(definition, store).append(
             messages,
-            user=new_user(parts),
+            user=new_user(definition.options),
             identifier=BATCH_COMMIT_IDENTIFIER,
             properties=dict(properties) if properties else None,
             is_new_user=True,
         )
 
 
-def _groups(parts: TableParts, snapshot: Snapshot | None) -> list[DataSplit]:
+def _groups(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
+) -> list[DataSplit]:
     found = plan(
         ScanRequest(snapshot=snapshot),
-        schema=parts.schema,
-        schemas=parts.schemas,
-        manifests=parts.manifests,
-        options=parts.options.slice(ScanOptions),
-        table=parts.name,
+        schema=definition.schema,
+        schemas=store.schemas,
+        manifests=store.manifests,
+        options=definition.options.slice(ScanOptions),
+        table=definition.name,
     )
-    return [one for split in found.splits for one in group_splits(split, parts.name)]
+    return [one for split in found.splits for one in group_splits(split, definition.name)]
 
 
 def _complete(
-    parts: TableParts, split: DataSplit, new: NewValues, snapshot: Snapshot | None
+    definition: TableDefinition,
+    store: TableStore,
+    split: DataSplit,
+    new: NewValues,
+    snapshot: Snapshot | None,
 ) -> CommitMessage:
     """Write the file that completes a group of files."""
-    names = (*parts.schema.partition_keys, *new.columns)
-    schema = projected(parts.schema, names, parts.name)
-    options = _options_for(parts.options, schema.field_names)
-    plan = replace(parts, schema=schema, options=options).write_plan()
-    with TableWriter(plan, parts.file_io) as writer:
-        for batch in _rows(parts, split, new, schema.field_names, snapshot):
+    names = (*definition.schema.partition_keys, *new.columns)
+    schema = projected(definition.schema, names, definition.name)
+    options = _options_for(definition.options, schema.field_names)
+    plan = write_plan(replace(definition, schema=schema, options=options), store.layout)
+    with TableWriter(plan, store.file_io) as writer:
+        for batch in _rows(definition, store, split, new, schema.field_names, snapshot):
             writer.write(batch)
         (message,) = writer.prepare_commit()
     return completing(message, split, schema.field_names)
@@ -179,7 +195,8 @@ def _options_for(options: Options, names: Sequence[str]) -> Options:
 
 
 def _rows(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     split: DataSplit,
     new: NewValues,
     names: tuple[str, ...],
@@ -190,6 +207,6 @@ def _rows(
     ours = new.between(head.first_row_id, head.first_row_id + head.row_count)
     if len(ours.row_ids) == head.row_count and names == new.columns:
         return iter(ours.values.to_batches())
-    reading = parts.read_plan(parts.schema, names, None, snapshot=snapshot)
-    current = read_row_group(split, reading, parts.file_io)
+    reading = read_plan(definition, store, definition.schema, names, None, snapshot=snapshot)
+    current = read_row_group(split, reading, store.file_io)
     return patched(current, ours, head.first_row_id)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from paimonlab.spec.options.table_options import option_field
-from paimonlab.table.parts import TableParts
+from paimonlab.spec.options.table_options import Options, option_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +16,7 @@ class UserOptions:
     """``commit.user-prefix``"""
 
 
-def new_user(parts: TableParts) -> str:
+def new_user(options: Options) -> str:
     """Make up a commit user that nobody had before."""
-    prefix = parts.options.slice(UserOptions).prefix
+    prefix = options.slice(UserOptions).prefix
     return f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4())

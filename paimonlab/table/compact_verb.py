@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -32,58 +33,84 @@ from paimonlab.table.compacting import (
     with_latest_schema,
 )
 from paimonlab.table.conditions import bound
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.idle_partitions import idle_partitions
 from paimonlab.table.overwriting import partition_values
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import write_plan
 from paimonlab.table.postponed_compacting import PostponedRequest, compact_postponed
+from paimonlab.table.store import TableStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactCall:
+    """What `Table.compact` is asked for."""
+
+    full: bool = False
+    partitions: Sequence[Mapping[str, Any]] | None = None
+    buckets: Collection[int] | None = None
+    where: str | Predicate | None = None
+    idle_for: timedelta | None = None
+    order_by: Sequence[str] | None = None
+    strategy: str | None = None
+    progress: Progress | None = None
+    dry_run: bool = False
 
 
 def compact_table(
-    parts: TableParts,
-    *,
-    full: bool,
-    partitions: Sequence[Mapping[str, Any]] | None,
-    buckets: Collection[int] | None,
-    where: str | Predicate | None,
-    idle_for: timedelta | None = None,
-    order_by: Sequence[str] | None = None,
-    strategy: str | None = None,
-    progress: Progress | None,
-    dry_run: bool,
+    definition: TableDefinition, store: TableStore, call: CompactCall
 ) -> CompactResult:
     """Compact a table; see `Table.compact`."""
-    parts = with_latest_schema(parts)
-    keep = kept(parts, partitions, buckets, where)
-    if idle_for is not None:
-        keep = _only_idle(keep, parts, idle_for)
-    if not parts.schema.primary_keys:
-        how = append_strategy(parts, full=full, order_by=order_by, strategy=strategy)
-        return compact_appends(
-            parts, AppendRequest(keep=keep, strategy=how, progress=progress, dry_run=dry_run)
-        )
-    if order_by is not None or strategy is not None:
-        raise UnsupportedError(
-            "ordering rows while compacting", f"{parts.name} has a primary key: its order is that"
-        )
-    if parts.write_plan().bucket_mode is BucketMode.POSTPONE_MODE:
-        if buckets is not None:
+    definition = with_latest_schema(definition, store.schemas)
+    keep = kept(definition, call.partitions, call.buckets, call.where)
+    if call.idle_for is not None:
+        keep = _only_idle(keep, store, call.idle_for)
+    if not definition.primary_keys:
+        return compact_appends(definition, store, _of_appends(definition, store, call, keep))
+    _check_keyed(definition, call)
+    if _is_postponed(definition, store):
+        if call.buckets is not None:
             raise UnsupportedError(
                 "compacting some buckets of a table with bucket = '-2'",
-                f"rows of {parts.name} that wait for a bucket are of none yet",
+                f"rows of {definition.name} that wait for a bucket are of none yet",
             )
-        return compact_postponed(
-            parts, PostponedRequest(full=full, keep=keep, progress=progress, dry_run=dry_run)
+        waiting = PostponedRequest(
+            full=call.full, keep=keep, progress=call.progress, dry_run=call.dry_run
         )
-    request = CompactRequest(full=full, keep=keep, progress=progress)
-    return planned(parts, request) if dry_run else compact_buckets(parts, request)
+        return compact_postponed(definition, store, waiting)
+    request = CompactRequest(full=call.full, keep=keep, progress=call.progress)
+    verb = planned if call.dry_run else compact_buckets
+    return verb(definition, store, request)
 
 
-def planned_compaction(parts: TableParts, keep: Keep, *, full: bool) -> CompactResult:
+def _of_appends(
+    definition: TableDefinition, store: TableStore, call: CompactCall, keep: Keep
+) -> AppendRequest:
+    strategy = append_strategy(
+        definition, store, full=call.full, order_by=call.order_by, strategy=call.strategy
+    )
+    return AppendRequest(keep=keep, strategy=strategy, progress=call.progress, dry_run=call.dry_run)
+
+
+def _check_keyed(definition: TableDefinition, call: CompactCall) -> None:
+    if call.order_by is not None or call.strategy is not None:
+        raise UnsupportedError(
+            "ordering rows while compacting",
+            f"{definition.name} has a primary key: its order is that",
+        )
+
+
+def _is_postponed(definition: TableDefinition, store: TableStore) -> bool:
+    return write_plan(definition, store.layout).bucket_mode is BucketMode.POSTPONE_MODE
+
+
+def planned_compaction(
+    definition: TableDefinition, store: TableStore, keep: Keep, *, full: bool
+) -> CompactResult:
     """Tell what compacting some buckets would do, as ``table.compact(dry_run=True)`` does.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     keep
         Which entries are of buckets that are looked at; decides by partition and bucket alone.
@@ -95,17 +122,19 @@ def planned_compaction(parts: TableParts, keep: Keep, *, full: bool) -> CompactR
     UnsupportedError
         If compacting the table takes what is not built.
     """
-    check_supported(parts.options, parts.schema, "write")
-    parts = with_latest_schema(parts)
-    if not parts.schema.primary_keys:
-        strategy = append_strategy(parts, full=full)
-        return compact_appends(parts, AppendRequest(keep=keep, strategy=strategy, dry_run=True))
-    return planned(parts, CompactRequest(full=full, keep=keep))
+    check_supported(definition.options, definition.schema, "write")
+    definition = with_latest_schema(definition, store.schemas)
+    if not definition.schema.primary_keys:
+        strategy = append_strategy(definition, store, full=full)
+        return compact_appends(
+            definition, store, AppendRequest(keep=keep, strategy=strategy, dry_run=True)
+        )
+    return planned(definition, store, CompactRequest(full=full, keep=keep))
 
 
-def _only_idle(keep: Keep, parts: TableParts, idle_for: timedelta) -> Keep:
+def _only_idle(keep: Keep, store: TableStore, idle_for: timedelta) -> Keep:
     since_millis = time.time_ns() // 1_000_000 - idle_for // timedelta(milliseconds=1)
-    idle = idle_partitions(parts, since_millis)
+    idle = idle_partitions(store, since_millis)
 
     def keep_idle(entries: pa.Table) -> pa.Table:
         found = keep(entries)
@@ -115,23 +144,23 @@ def _only_idle(keep: Keep, parts: TableParts, idle_for: timedelta) -> Keep:
 
 
 def kept(
-    parts: TableParts,
+    definition: TableDefinition,
     partitions: Sequence[Mapping[str, Any]] | None,
     buckets: Collection[int] | None,
     where: str | Predicate | None,
 ) -> Keep:
     """Return what keeps the entries of the buckets that are asked for."""
-    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
-    predicate = bound(where, parts.schema.fields, parts.name)
-    if predicate is not None and not columns(predicate) <= set(parts.schema.partition_keys):
-        keys = ", ".join(parts.schema.partition_keys) or "none"
+    fields = definition.partition_fields
+    predicate = bound(where, definition.schema.fields, definition.name)
+    if predicate is not None and not columns(predicate) <= set(definition.schema.partition_keys):
+        keys = ", ".join(definition.schema.partition_keys) or "none"
         raise SchemaError(
-            f"{parts.name}: where must look at partition columns only; they are: {keys}"
+            f"{definition.name}: where must look at partition columns only; they are: {keys}"
         )
     scope = OverwriteScope.whole_table()
     if partitions is not None:
         scope = OverwriteScope.partitions_with(
-            [partition_values(partition, parts) for partition in partitions]
+            [partition_values(partition, definition) for partition in partitions]
         )
 
     def keep(entries: pa.Table) -> pa.Table:

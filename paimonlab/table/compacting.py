@@ -29,18 +29,23 @@ from paimonlab.errors import (
     FilesConflictError,
     SnapshotExpiredError,
 )
+from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.progress import Progress
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.storage import FileIO
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.bucket_memory import of_buckets
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.live_buckets import live_buckets
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import compact_plan
 from paimonlab.table.rounds import side_by_side, until_undisturbed
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.store import TableStore
+from paimonlab.table.texts import partition_text
 
 logger = logging.getLogger(__name__)
 
@@ -85,22 +90,26 @@ class _Done:
         )
 
 
-def with_latest_schema(parts: TableParts) -> TableParts:
-    """Return the parts at the latest schema: under an older one newer columns would be lost."""
-    latest = parts.schemas.latest()
-    if latest is None or latest.id == parts.schema.id:
-        return parts
-    return replace(parts, schema=latest)
+def with_latest_schema(definition: TableDefinition, schemas: SchemaManager) -> TableDefinition:
+    """Return a table at its latest schema: under an older one newer columns would be lost."""
+    latest = schemas.latest()
+    if latest is None or latest.id == definition.schema.id:
+        return definition
+    return replace(definition, schema=latest)
 
 
-def planned(parts: TableParts, request: CompactRequest) -> CompactResult:
+def planned(
+    definition: TableDefinition, store: TableStore, request: CompactRequest
+) -> CompactResult:
     """Tell what would be compacted."""
-    snapshot = parts.snapshots.latest()
-    picked = [] if snapshot is None else _picked(parts, snapshot, request, request.keep)
-    return _result(parts, picked, None, is_dry_run=True)
+    snapshot = store.snapshots.latest()
+    picked = [] if snapshot is None else _picked(definition, store, snapshot, request, request.keep)
+    return _result(definition, picked, None, is_dry_run=True)
 
 
-def compact_buckets(parts: TableParts, request: CompactRequest) -> CompactResult:
+def compact_buckets(
+    definition: TableDefinition, store: TableStore, request: CompactRequest
+) -> CompactResult:
     """Compact buckets until nobody is in the way.
 
     Raises
@@ -109,9 +118,9 @@ def compact_buckets(parts: TableParts, request: CompactRequest) -> CompactResult
         If others replaced the files of the same buckets again and again.
     """
     started = time.monotonic()
-    work = _Work(parts, request, request.keep)
+    work = _Work(definition, store, request, request.keep)
     try:
-        result = until_undisturbed(parts.name, work.attempt, what="compacting")
+        result = until_undisturbed(definition.name, work.attempt, what="compacting")
     except (FilesConflictError, SnapshotExpiredError):
         work.undo()
         raise
@@ -124,7 +133,8 @@ def compact_buckets(parts: TableParts, request: CompactRequest) -> CompactResult
 class _Work:
     """Compacting buckets: what nobody else touched is kept from one attempt to the next."""
 
-    parts: TableParts
+    definition: TableDefinition
+    store: TableStore
     request: CompactRequest
     keep: Keep
     """Which entries are of buckets that are still to be compacted."""
@@ -132,20 +142,24 @@ class _Work:
 
     def attempt(self) -> CompactResult:
         """Compact what is there, besides what is done, and commit."""
-        parts = self.parts
+        definition, store = self.definition, self.store
         try:
-            snapshot = parts.snapshots.latest()
-            found = [] if snapshot is None else _picked(parts, snapshot, self.request, self.keep)
-            self.done += _compacted(parts, found, self.request)
+            snapshot = store.snapshots.latest()
+            found = (
+                []
+                if snapshot is None
+                else _picked(definition, store, snapshot, self.request, self.keep)
+            )
+            self.done += _compacted(definition, store, found, self.request)
         except SnapshotExpiredError:
             raise
         except BaseException:
             self.undo()
             raise
         if not self.done:
-            return _result(parts, [], None)
+            return _result(definition, [], None)
         try:
-            landed = _commit(parts, self.done)
+            landed = _commit(definition, store, self.done)
         except FilesConflictError:
             self._undo_lost()
             raise
@@ -154,21 +168,21 @@ class _Work:
         except CommitError:
             self.undo()
             raise
-        return _result(parts, self.done, landed)
+        return _result(definition, self.done, landed)
 
     def _undo_lost(self) -> None:
         """Delete what was made of buckets that others changed: they are compacted anew."""
         try:
-            valid, lost = _still_valid(self.parts, self.done)
+            valid, lost = _still_valid(self.definition, self.store, self.done)
         except SnapshotExpiredError:
             valid, lost = [], self.done
-        _delete(self.parts, lost)
+        _delete(self.store.file_io, lost)
         self.done = valid
         self.keep = _both(self.request.keep, {_key(one.bucket) for one in lost})
 
     def undo(self) -> None:
         """Delete what was made."""
-        _delete(self.parts, self.done)
+        _delete(self.store.file_io, self.done)
         self.done = []
 
 
@@ -181,21 +195,27 @@ def _key(bucket: BucketFiles) -> BucketKey:
 
 
 def _picked(
-    parts: TableParts, snapshot: Snapshot, request: CompactRequest, keep: Keep
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot,
+    request: CompactRequest,
+    keep: Keep,
 ) -> list[_Done]:
-    plan, now = parts.compact_plan(snapshot), datetime.now().astimezone()
+    plan, now = compact_plan(definition, store, snapshot), datetime.now().astimezone()
     found = []
-    for bucket in live_buckets(parts, snapshot, keep):
+    for bucket in live_buckets(definition, store, snapshot, keep):
         picked, _ = pick_unit(bucket, plan, now=now, full=request.full)
         if picked is not None:
             found.append(_Done(bucket, picked, None))
     return found
 
 
-def _compacted(parts: TableParts, found: Sequence[_Done], request: CompactRequest) -> list[_Done]:
+def _compacted(
+    definition: TableDefinition, store: TableStore, found: Sequence[_Done], request: CompactRequest
+) -> list[_Done]:
     """Compact several buckets at a time, the largest first."""
     now = datetime.now().astimezone()
-    plan = parts.compact_plan(parts.snapshots.latest())
+    plan = compact_plan(definition, store, store.snapshots.latest())
     number = count(1)
 
     def report(_one: _Done) -> None:
@@ -203,33 +223,37 @@ def _compacted(parts: TableParts, found: Sequence[_Done], request: CompactReques
             request.progress(next(number), len(found), "buckets")
 
     return side_by_side(
-        partial(_compact_one, parts=parts, plan=plan, now=now),
+        partial(_compact_one, file_io=store.file_io, plan=plan, now=now),
         sorted(found, key=lambda one: -_bytes(one.picked.unit.files)),
-        undo=lambda _, one: _delete(parts, [one]),
+        undo=lambda _, one: _delete(store.file_io, [one]),
         done=report,
     )
 
 
-def _compact_one(one: _Done, *, parts: TableParts, plan: CompactPlan, now: datetime) -> _Done:
-    increment = compact(one.picked, one.bucket, plan, parts.file_io, now=now)
+def _compact_one(one: _Done, *, file_io: FileIO, plan: CompactPlan, now: datetime) -> _Done:
+    increment = compact(one.picked, one.bucket, plan, file_io, now=now)
     return _Done(one.bucket, one.picked, increment)
 
 
-def _commit(parts: TableParts, done: Sequence[_Done]) -> Snapshot | None:
-    return parts.committer.append(
+def _commit(
+    definition: TableDefinition, store: TableStore, done: Sequence[_Done]
+) -> Snapshot | None:
+    return committer_of(definition, store).append(
         [one.message for one in done],
-        user=new_user(parts),
+        user=new_user(definition.options),
         identifier=BATCH_COMMIT_IDENTIFIER,
         is_new_user=True,
         checked_id=min(one.bucket.snapshot_id for one in done),
     )
 
 
-def _still_valid(parts: TableParts, done: Sequence[_Done]) -> tuple[list[_Done], list[_Done]]:
+def _still_valid(
+    definition: TableDefinition, store: TableStore, done: Sequence[_Done]
+) -> tuple[list[_Done], list[_Done]]:
     """Tell buckets that nobody else compacted from those that somebody did."""
-    snapshot = parts.snapshots.latest()
+    snapshot = store.snapshots.latest()
     keys = {_key(one.bucket) for one in done}
-    now = live_buckets(parts, snapshot, of_buckets(keys)) if snapshot else []
+    now = live_buckets(definition, store, snapshot, of_buckets(keys)) if snapshot else []
     files = {_key(bucket): _upper(bucket) for bucket in now}
     alive = {_key(bucket): {*_places(bucket.files)} for bucket in now}
     indexes = {_key(bucket): bucket.indexes for bucket in now}
@@ -253,10 +277,10 @@ def _upper(bucket: BucketFiles) -> set[tuple[str, int]]:
     return _places(file for file in bucket.files if file.level > 0)
 
 
-def _delete(parts: TableParts, done: Iterable[_Done]) -> None:
+def _delete(file_io: FileIO, done: Iterable[_Done]) -> None:
     for one in done:
         if one.increment is not None:
-            delete_outputs(one.increment, one.bucket, parts.file_io)
+            delete_outputs(one.increment, one.bucket, file_io)
 
 
 def _bytes(files: Iterable[DataFileMeta]) -> int:
@@ -264,17 +288,17 @@ def _bytes(files: Iterable[DataFileMeta]) -> int:
 
 
 def _result(
-    parts: TableParts,
+    definition: TableDefinition,
     done: Sequence[_Done],
     snapshot: Snapshot | None,
     *,
     is_dry_run: bool = False,
 ) -> CompactResult:
-    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
+    fields = definition.partition_fields
     rows = pa.array([one.bucket.partition for one in done], pa.large_binary())
     texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(done)
     return CompactResult(
-        table=parts.name,
+        table=definition.name,
         snapshot=snapshot,
         is_dry_run=is_dry_run,
         buckets=tuple(_summary(one, text) for one, text in zip(done, texts, strict=True)),

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from paimonlab.maintenance import changelog_expiry, snapshot_expiry
 from paimonlab.maintenance.changelog_expiry import ChangelogExpiry
 from paimonlab.maintenance.retention import ExpireOptions, with_given
 from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, SnapshotExpiry
 from paimonlab.progress import Progress
-
-if TYPE_CHECKING:
-    from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.histories import history_of
+from paimonlab.table.store import TableStore
 
 
 def expire_snapshots(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     *,
     most: int | None = None,
     least: int | None = None,
@@ -26,7 +26,7 @@ def expire_snapshots(
     progress: Progress | None = None,
 ) -> SnapshotExpiry:
     """Let snapshots go; see `Maintenance.expire_snapshots`."""
-    options = parts.options.slice(ExpireOptions)
+    options = definition.options.slice(ExpireOptions)
     retention = with_given(
         options.of_snapshots(_now_millis()),
         most=most,
@@ -35,7 +35,7 @@ def expire_snapshots(
         limit=limit,
     )
     keeping = ChangelogKeeping(options.keeps_changelogs, options.has_changelog_files)
-    history = parts.history
+    history = history_of(definition, store)
     plan = snapshot_expiry.plan_expiry(history, retention, keeping)
     if dry_run:
         return plan
@@ -49,7 +49,8 @@ def expire_snapshots(
 
 
 def expire_changelogs(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     *,
     most: int | None = None,
     least: int | None = None,
@@ -60,7 +61,7 @@ def expire_changelogs(
     progress: Progress | None = None,
 ) -> ChangelogExpiry:
     """Let changelogs go; see `Maintenance.expire_changelogs`."""
-    options = parts.options.slice(ExpireOptions)
+    options = definition.options.slice(ExpireOptions)
     retention = with_given(
         options.of_changelogs(_now_millis()),
         most=most,
@@ -68,7 +69,7 @@ def expire_changelogs(
         older_than_millis=older_than_millis,
         limit=limit,
     )
-    history = parts.history
+    history = history_of(definition, store)
     plan = changelog_expiry.plan_changelog_expiry(history, None if deletes_all else retention)
     if dry_run:
         return plan
@@ -81,11 +82,11 @@ def expire_changelogs(
     )
 
 
-def expire_by_options(parts: TableParts) -> None:
+def expire_by_options(definition: TableDefinition, store: TableStore) -> None:
     """Let snapshots and changelogs go, as the options of a table say; commits do it."""
-    expire_snapshots(parts)
-    if parts.options.slice(ExpireOptions).keeps_changelogs:
-        expire_changelogs(parts)
+    expire_snapshots(definition, store)
+    if definition.options.slice(ExpireOptions).keeps_changelogs:
+        expire_changelogs(definition, store)
 
 
 def _now_millis() -> int:

@@ -30,17 +30,20 @@ from paimonlab.maintenance.health.measures import (
 from paimonlab.maintenance.health.report import TableHealth, unreadable
 from paimonlab.maintenance.health.rules import findings
 from paimonlab.metadata.layout import CONSUMER_PREFIX
+from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.live_files import live_entries, manifests_of
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.manifests.data_file import FileSource
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.statistics.mode import StatsKind, StatsOptions
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.orphan_cleaning import remove_orphan_files
-from paimonlab.table.parts import TableParts
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.store import TableStore
+from paimonlab.table.texts import partition_text
 
 _LOOKED_AT = 1_000
 """Of so many of the newest snapshots times and kinds are read."""
@@ -54,13 +57,17 @@ class _BucketOption:
 
 
 def table_health(
-    parts: TableParts, *, thresholds: Thresholds | None = None, orphans: bool = False
+    definition: TableDefinition,
+    store: TableStore,
+    *,
+    thresholds: Thresholds | None = None,
+    orphans: bool = False,
 ) -> TableHealth:
     """Measure a table and apply the rules.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     thresholds
         From which values on something is said; None: the usual ones.
@@ -73,9 +80,11 @@ def table_health(
         With ``problem`` set if metadata cannot be read.
     """
     try:
-        measures = measured(parts, now_millis=time.time_ns() // 1_000_000, orphans=orphans)
+        measures = measured(
+            definition, store, now_millis=time.time_ns() // 1_000_000, orphans=orphans
+        )
     except (PaimonError, OSError) as error:
-        return unreadable(parts.name, error)
+        return unreadable(definition.name, error)
     return TableHealth(
         table=measures.name,
         snapshot_id=measures.latest_snapshot,
@@ -90,12 +99,14 @@ def table_health(
     )
 
 
-def measured(parts: TableParts, *, now_millis: int, orphans: bool) -> Measures:
+def measured(
+    definition: TableDefinition, store: TableStore, *, now_millis: int, orphans: bool
+) -> Measures:
     """Measure a table in its latest snapshot.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     now_millis
         Epoch milliseconds.
@@ -103,42 +114,42 @@ def measured(parts: TableParts, *, now_millis: int, orphans: bool) -> Measures:
         Whether to look for files that nothing names, too.
     """
     values: dict[str, Any] = {
-        "name": parts.name,
-        "has_primary_key": bool(parts.schema.primary_keys),
-        "options": dict(parts.options),
-        "bucket": parts.options.slice(_BucketOption).bucket,
-        "skips_level_0": bool(parts.schema.primary_keys)
-        and parts.options.slice(ScanOptions).skips_level_0,
-        "columns_with_stats": _columns_with_stats(parts),
-        "consumers": _consumers(parts, now_millis),
+        "name": definition.name,
+        "has_primary_key": bool(definition.schema.primary_keys),
+        "options": dict(definition.options),
+        "bucket": definition.options.slice(_BucketOption).bucket,
+        "skips_level_0": bool(definition.schema.primary_keys)
+        and definition.options.slice(ScanOptions).skips_level_0,
+        "columns_with_stats": _columns_with_stats(definition),
+        "consumers": _consumers(store, now_millis),
     }
-    ids = parts.snapshots.ids()
+    ids = store.snapshots.ids()
     if ids:
-        values |= _of_history(parts.snapshots.list(_LOOKED_AT), now_millis)
+        values |= _of_history(store.snapshots.list(_LOOKED_AT), now_millis)
         values |= {
             "earliest_snapshot": ids[0],
             "latest_snapshot": ids[-1],
             "snapshot_count": len(ids),
         }
-        values |= _of_files(parts, parts.snapshots.get(ids[-1]))
+        values |= _of_files(definition, store.manifests, store.snapshots.get(ids[-1]))
     if orphans:
         found = remove_orphan_files(
-            parts, older_than=None, dry_run=True, force=False, progress=None
+            definition, store, older_than=None, dry_run=True, force=False, progress=None
         )
         values |= {"orphan_files": len(found.files), "orphan_bytes": found.size_bytes}
     return Measures(**values)
 
 
-def _columns_with_stats(parts: TableParts) -> int:
-    modes = StatsOptions.of(parts.schema.fields, parts.options).modes
+def _columns_with_stats(definition: TableDefinition) -> int:
+    modes = StatsOptions.of(definition.schema.fields, definition.options).modes
     return sum(mode.kind in {StatsKind.TRUNCATE, StatsKind.FULL} for mode in modes)
 
 
-def _consumers(parts: TableParts, now_millis: int) -> tuple[ConsumerState, ...]:
-    waiting = parts.consumers.list()
+def _consumers(store: TableStore, now_millis: int) -> tuple[ConsumerState, ...]:
+    waiting = store.consumers.list()
     moved = {
         status.path.rpartition("/")[2]: status.modified_millis
-        for status in (parts.file_io.list(parts.layout.consumer_folder) if waiting else ())
+        for status in (store.file_io.list(store.layout.consumer_folder) if waiting else ())
     }
     states = []
     for name, following in waiting.items():
@@ -168,9 +179,11 @@ def _clock_jumps(snapshots: Sequence[Snapshot], now_millis: int) -> Iterator[Clo
         )
 
 
-def _of_files(parts: TableParts, snapshot: Snapshot) -> dict[str, Any]:
-    metas = manifests_of(snapshot, parts.manifests)
-    entries = live_entries(snapshot, parts.manifests, metas=metas)
+def _of_files(
+    definition: TableDefinition, manifests: ManifestStore, snapshot: Snapshot
+) -> dict[str, Any]:
+    metas = manifests_of(snapshot, manifests)
+    entries = live_entries(snapshot, manifests, metas=metas)
     postponed = pc.equal(entries["bucket"], POSTPONE_BUCKET)
     waiting = pc.sum(entries.filter(postponed)["row_count"]).as_py() or 0
     files = entries.filter(pc.invert(postponed))
@@ -182,17 +195,17 @@ def _of_files(parts: TableParts, snapshot: Snapshot) -> dict[str, Any]:
         "record_count": pc.sum(files["row_count"]).as_py() or 0,
         "compacted_files": _count(pc.equal(files["file_source"], int(FileSource.COMPACT))),
     }
-    return measures | _of_buckets(parts, files) if files.num_rows else measures
+    return measures | _of_buckets(definition, files) if files.num_rows else measures
 
 
-def _of_buckets(parts: TableParts, files: pa.Table) -> dict[str, Any]:
+def _of_buckets(definition: TableDefinition, files: pa.Table) -> dict[str, Any]:
     """Measure what is about buckets; ``files`` is not empty."""
-    strategy = parts.options.slice(LevelOptions)
-    has_key = bool(parts.schema.primary_keys)
+    strategy = definition.options.slice(LevelOptions)
+    has_key = bool(definition.schema.primary_keys)
     target = (
-        parts.options.slice(TaskOptions).target_file_size_bytes
+        definition.options.slice(TaskOptions).target_file_size_bytes
         if has_key
-        else parts.options.slice(AppendPackingOptions).target_file_size_bytes
+        else definition.options.slice(AppendPackingOptions).target_file_size_bytes
     )
     # Of buckets that are equally bad the first is named, whatever order the files came in.
     files = files.sort_by([("partition", "ascending"), ("bucket", "ascending")])
@@ -216,10 +229,10 @@ def _of_buckets(parts: TableParts, files: pa.Table) -> dict[str, Any]:
         "target_file_size_bytes": target,
         "compaction_trigger": strategy.compaction_trigger,
         "stop_trigger": strategy.stop_trigger,
-        "rescaled_partitions": _rescaled(parts, files, partitions),
+        "rescaled_partitions": _rescaled(definition.options, files, partitions),
         "skew_ratio": ratio,
         "largest_bucket_bytes": int(bytes_of[largest]),
-        "largest_place": _place(parts, files, int(first[largest])),
+        "largest_place": _place(definition.schema, files, int(first[largest])),
     }
     if has_key:
         measures |= {
@@ -227,7 +240,7 @@ def _of_buckets(parts: TableParts, files: pa.Table) -> dict[str, Any]:
             "level_0_rows": int(rows[levels == 0].sum()),
             "level_0_worst": int(level_0[worst]),
             "runs_worst": int(runs[worst]),
-            "worst_place": _place(parts, files, int(first[worst])),
+            "worst_place": _place(definition.schema, files, int(first[worst])),
         }
     return measures
 
@@ -261,16 +274,16 @@ def _skew(partitions: npt.NDArray[np.int64], bytes_of: npt.NDArray[np.int64]) ->
     return float(ratios[place]), int(largest[place])
 
 
-def _rescaled(parts: TableParts, files: pa.Table, partitions: npt.NDArray[np.int64]) -> int:
-    bucket = parts.options.slice(_BucketOption).bucket
+def _rescaled(options: Options, files: pa.Table, partitions: npt.NDArray[np.int64]) -> int:
+    bucket = options.slice(_BucketOption).bucket
     if bucket <= 0:
         return 0
     differs = _ints(files["total_buckets"]) != bucket
     return len(np.unique(partitions[differs]))
 
 
-def _place(parts: TableParts, files: pa.Table, row: int) -> BucketPlace:
-    fields = [parts.schema.field(key) for key in parts.schema.partition_keys]
+def _place(schema: TableSchema, files: pa.Table, row: int) -> BucketPlace:
+    fields = [schema.field(key) for key in schema.partition_keys]
     one = files.slice(row, 1)
     text = partition_text(one["partition"].combine_chunks(), fields)[0].as_py() or ""
     return BucketPlace(partition=text if fields else "", bucket=one["bucket"][0].as_py())

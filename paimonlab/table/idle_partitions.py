@@ -6,24 +6,20 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.scan.live_files import live_entries
-
-if TYPE_CHECKING:
-    from paimonlab.table.parts import TableParts
+from paimonlab.table.store import TableStore
 
 
-def idle_partitions(parts: TableParts, since_millis: int) -> pa.Array:
+def idle_partitions(store: TableStore, since_millis: int) -> pa.Array:
     """Return the partitions whose newest file was made at or before a time.
 
     Parameters
     ----------
-    parts
+    store
         Of the table.
     since_millis
         Epoch milliseconds.
@@ -33,10 +29,10 @@ def idle_partitions(parts: TableParts, since_millis: int) -> pa.Array:
     pyarrow.Array
         Serialised BinaryRows. A partition whose files do not say when they were made is one.
     """
-    snapshot = parts.snapshots.latest()
+    snapshot = store.snapshots.latest()
     if snapshot is None:
         return pa.array([], pa.large_binary())
-    files = live_entries(snapshot, parts.manifests)
+    files = live_entries(snapshot, store.manifests)
     newest = files.group_by("partition", use_threads=False).aggregate(
         [("creation_time_millis", "max")]
     )

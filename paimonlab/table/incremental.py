@@ -16,11 +16,13 @@ from paimonlab.errors import (
     SnapshotNotFoundError,
     TagNotFoundError,
 )
+from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.changes import ChangeKind
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.auto_tags import AutoTagOptions
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
 from paimonlab.table.time_travel import to_millis
 
 ChangeMode: TypeAlias = Literal["auto", "delta", "changelog", "diff"]
@@ -59,7 +61,7 @@ class ChangeRange:
     """The commits, oldest first; of a difference the newer state alone. (): no changes."""
 
 
-def range_of_options(parts: TableParts) -> ChangeRange | None:
+def range_of_options(definition: TableDefinition, store: TableStore) -> ChangeRange | None:
     """Find the range that the options of a read ask for; None: they ask for a state.
 
     Raises
@@ -69,135 +71,153 @@ def range_of_options(parts: TableParts) -> ChangeRange | None:
     SnapshotNotFoundError
         If a snapshot is not there.
     """
-    options = parts.options.slice(IncrementalOptions)
+    options = definition.options.slice(IncrementalOptions)
     if options.between is not None:
         start, end = _pair("incremental-between", options.between)
-        return _between_names(start, end, options, parts)
+        return _between_names(start, end, options, definition, store)
     if options.between_timestamps is not None:
         start, end = _pair("incremental-between-timestamp", options.between_timestamps)
-        return _between_times(_millis(start), _millis(end), options, parts)
+        return _between_times(_millis(start), _millis(end), options, definition, store)
     if options.to_auto_tag is not None:
-        return _to_auto_tag(options.to_auto_tag, parts)
+        return _to_auto_tag(options.to_auto_tag, definition, store)
     return None
 
 
 def range_between(
-    start: Moment, end: Moment, mode: ChangeMode | None, parts: TableParts
+    start: Moment,
+    end: Moment,
+    mode: ChangeMode | None,
+    definition: TableDefinition,
+    store: TableStore,
 ) -> ChangeRange:
     """Find the commits behind ``start`` up to ``end``; see `Table.changes`."""
-    options = parts.options.slice(IncrementalOptions)
+    options = definition.options.slice(IncrementalOptions)
     if mode is not None:
         if mode not in ("auto", "delta", "changelog", "diff"):
             raise ValueError(f"mode must be auto, delta, changelog or diff, got {mode!r}")
-        options = Options({**parts.options, "incremental-between-scan-mode": mode}).slice(
+        options = Options({**definition.options, "incremental-between-scan-mode": mode}).slice(
             IncrementalOptions
         )
-    tags = dict(parts.tags.list())
+    tags = dict(store.tags.list())
     if start in tags and end in tags and mode is None and not options.tags_as_snapshots:
-        return _difference(tags[str(start)], tags[str(end)], parts)
-    low, high = (_snapshot_id(moment, tags, parts) for moment in (start, end))
+        return _difference(tags[str(start)], tags[str(end)], store)
+    low, high = (_snapshot_id(moment, tags, store.snapshots) for moment in (start, end))
     if low is None or high is None:
-        return ChangeRange(kind=_kind(options, parts))
+        return ChangeRange(kind=_kind(options, definition))
     if high < low:
         raise ValueError(f"changes go forward in time, from {start} to {end} they do not")
-    return _between_ids(low, high, options, parts)
+    return _between_ids(low, high, options, definition, store)
 
 
 def _between_names(
-    start: str, end: str, options: IncrementalOptions, parts: TableParts
+    start: str,
+    end: str,
+    options: IncrementalOptions,
+    definition: TableDefinition,
+    store: TableStore,
 ) -> ChangeRange:
-    tags = dict(parts.tags.list())
+    tags = dict(store.tags.list())
     if start in tags and end in tags:
         if not options.tags_as_snapshots:
-            return _difference(tags[start], tags[end], parts)
-        return _between_ids(tags[start].id, tags[end].id, options, parts)
+            return _difference(tags[start], tags[end], store)
+        return _between_ids(tags[start].id, tags[end].id, options, definition, store)
     if not start.isdecimal() or not end.isdecimal():
         missing = next(name for name in (start, end) if name not in tags)
-        raise TagNotFoundError(parts.name, missing, list(tags))
+        raise TagNotFoundError(definition.name, missing, list(tags))
     if int(end) < int(start):
         raise ValueError(f"incremental-between goes forward, from {start} to {end} it does not")
-    return _between_ids(int(start), int(end), options, parts)
+    return _between_ids(int(start), int(end), options, definition, store)
 
 
 def _between_times(
-    start: int, end: int, options: IncrementalOptions, parts: TableParts
+    start: int,
+    end: int,
+    options: IncrementalOptions,
+    definition: TableDefinition,
+    store: TableStore,
 ) -> ChangeRange:
     if end < start:
         raise ValueError(f"changes go forward in time, from {start} to {end} they do not")
-    ids = parts.snapshots.ids()
-    kind = _kind(options, parts)
+    ids = store.snapshots.ids()
+    kind = _kind(options, definition)
     if not ids or start == end:
         return ChangeRange(kind=kind)
-    earliest, latest = parts.snapshots.get(ids[0]), parts.snapshots.get(ids[-1])
+    earliest, latest = store.snapshots.get(ids[0]), store.snapshots.get(ids[-1])
     if start > latest.time_millis or end < earliest.time_millis:
         return ChangeRange(kind=kind)
-    newer = parts.snapshots.at_or_before(end)
+    newer = store.snapshots.at_or_before(end)
     if kind is ChangeKind.DIFF:
-        older = earliest if start < earliest.time_millis else parts.snapshots.at_or_before(start)
-        return _difference(older, newer, parts)
+        older = earliest if start < earliest.time_millis else store.snapshots.at_or_before(start)
+        return _difference(older, newer, store)
     # Before the first snapshot there was nothing, so that all it has is a change.
     is_before = start < earliest.time_millis
-    low = earliest.id - 1 if is_before else parts.snapshots.at_or_before(start).id
-    return _commits(low, newer.id, kind, parts)
+    low = earliest.id - 1 if is_before else store.snapshots.at_or_before(start).id
+    return _commits(low, newer.id, kind, store)
 
 
-def _to_auto_tag(name: str, parts: TableParts) -> ChangeRange:
+def _to_auto_tag(name: str, definition: TableDefinition, store: TableStore) -> ChangeRange:
     """Find the changes from the tag of an earlier period; none if one of the two is missing."""
-    periods = parts.options.slice(AutoTagOptions).periods
+    periods = definition.options.slice(AutoTagOptions).periods
     end = periods.time(name)
     if end is None:
-        raise SchemaError(f"{parts.name}: {name!r} cannot be a tag that was made by itself")
-    tags = dict(parts.tags.list())
+        raise SchemaError(f"{definition.name}: {name!r} cannot be a tag that was made by itself")
+    tags = dict(store.tags.list())
     times = {one: time for one in tags if (time := periods.time(one)) is not None and time < end}
     if name not in tags or not times:
         return ChangeRange(kind=ChangeKind.DIFF)
     earlier = max(times, key=lambda one: times[one])
-    return _difference(tags[earlier], tags[name], parts)
+    return _difference(tags[earlier], tags[name], store)
 
 
 def _between_ids(
-    start: int, end: int, options: IncrementalOptions, parts: TableParts
+    start: int,
+    end: int,
+    options: IncrementalOptions,
+    definition: TableDefinition,
+    store: TableStore,
 ) -> ChangeRange:
-    kind = _kind(options, parts)
-    if start == end or parts.snapshots.latest_id() is None:
+    kind = _kind(options, definition)
+    if start == end or store.snapshots.latest_id() is None:
         return ChangeRange(kind=kind)
     if kind is ChangeKind.DIFF:
-        return _difference(parts.snapshots.get(start), parts.snapshots.get(end), parts)
-    return _commits(start, end, kind, parts)
+        return _difference(store.snapshots.get(start), store.snapshots.get(end), store)
+    return _commits(start, end, kind, store)
 
 
-def _commits(start: int, end: int, kind: ChangeKind, parts: TableParts) -> ChangeRange:
-    latest = parts.snapshots.latest_id()
+def _commits(start: int, end: int, kind: ChangeKind, store: TableStore) -> ChangeRange:
+    latest = store.snapshots.latest_id()
     if latest is None or end > latest:
-        parts.snapshots.get(end)  # says that it is not there, and which are
-    snapshots = tuple(parts.snapshot_or_changelog(id) for id in range(start + 1, end + 1))
+        store.snapshots.get(end)  # says that it is not there, and which are
+    snapshots = tuple(store.snapshot_or_changelog(id) for id in range(start + 1, end + 1))
     return ChangeRange(kind=kind, snapshots=snapshots)
 
 
-def _difference(before: Snapshot, after: Snapshot, parts: TableParts) -> ChangeRange:
+def _difference(before: Snapshot, after: Snapshot, store: TableStore) -> ChangeRange:
     if after.id < before.id:
         raise ValueError(
             f"changes go forward, but snapshot {after.id} comes before snapshot {before.id}"
         )
     if after.id == before.id:
         return ChangeRange(kind=ChangeKind.DIFF)
-    buckets = [parts.schemas.get(one.schema_id).options.get("bucket") for one in (before, after)]
+    buckets = [store.schemas.get(one.schema_id).options.get("bucket") for one in (before, after)]
     if buckets[0] != buckets[1]:
         raise SchemaError(
-            f"{parts.name}: the number of buckets changed between snapshot {before.id} and "
+            f"{store.name}: the number of buckets changed between snapshot {before.id} and "
             f"{after.id}, so that their files cannot be compared; read both and compare the rows"
         )
     return ChangeRange(kind=ChangeKind.DIFF, before=before, snapshots=(after,))
 
 
-def _kind(options: IncrementalOptions, parts: TableParts) -> ChangeKind:
+def _kind(options: IncrementalOptions, definition: TableDefinition) -> ChangeKind:
     if options.mode != "auto":
         return ChangeKind(options.mode)
-    has_changelog = parts.options.get("changelog-producer", "none").lower() != "none"
+    has_changelog = definition.options.get("changelog-producer", "none").lower() != "none"
     return ChangeKind.CHANGELOG if has_changelog else ChangeKind.DELTA
 
 
-def _snapshot_id(moment: Moment, tags: Mapping[str, Snapshot], parts: TableParts) -> int | None:
+def _snapshot_id(
+    moment: Moment, tags: Mapping[str, Snapshot], snapshots: SnapshotManager
+) -> int | None:
     """Return the id of the last snapshot at a moment; None: there is no snapshot at all."""
     if isinstance(moment, int):
         return moment
@@ -206,11 +226,11 @@ def _snapshot_id(moment: Moment, tags: Mapping[str, Snapshot], parts: TableParts
             return tags[moment].id
         if moment.isdecimal():
             return int(moment)
-    ids = parts.snapshots.ids()
+    ids = snapshots.ids()
     if not ids:
         return None
     try:
-        return parts.snapshots.at_or_before(to_millis(moment)).id
+        return snapshots.at_or_before(to_millis(moment)).id
     except SnapshotNotFoundError:
         return ids[0] - 1
 

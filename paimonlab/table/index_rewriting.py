@@ -24,12 +24,16 @@ from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.storage import FileIO
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_verb import kept
 from paimonlab.table.compacting import with_latest_schema
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.live_buckets import live_buckets
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import read_plan
 from paimonlab.table.rounds import side_by_side, undone_if_not_committed, until_undisturbed
+from paimonlab.table.store import TableStore
 
 logger = logging.getLogger(__name__)
 
@@ -55,40 +59,45 @@ class RewrittenIndexes:
 
 
 def rewrite_file_index(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     *,
     partitions: Sequence[Mapping[str, Any]] | None,
     progress: Progress | None,
 ) -> RewrittenIndexes:
     """Make indexes anew; see `Maintenance.rewrite_file_index`."""
-    parts = with_latest_schema(parts)
-    parts = replace(parts, options=Options({**parts.options, **parts.schema.options}))
-    if parts.options.slice(RowTrackingOptions).data_evolution:
-        raise UnsupportedError("data-evolution.enabled = 'true'", f"indexing files of {parts.name}")
-    options = FileIndexOptions.of(parts.schema.fields, parts.options)
-    keep = kept(parts, partitions, None, None)
+    definition = with_latest_schema(definition, store.schemas)
+    definition = replace(
+        definition, options=Options({**definition.options, **definition.schema.options})
+    )
+    if definition.options.slice(RowTrackingOptions).data_evolution:
+        raise UnsupportedError(
+            "data-evolution.enabled = 'true'", f"indexing files of {definition.name}"
+        )
+    options = FileIndexOptions.of(definition.schema.fields, definition.options)
+    keep = kept(definition, partitions, None, None)
 
     def attempt() -> RewrittenIndexes:
-        snapshot = parts.snapshots.latest()
-        buckets = [] if snapshot is None else live_buckets(parts, snapshot, keep)
+        snapshot = store.snapshots.latest()
+        buckets = [] if snapshot is None else live_buckets(definition, store, snapshot, keep)
         files = [(bucket, file) for bucket in buckets for file in bucket.files]
-        read = parts.read_plan(parts.schema, (), None, snapshot=snapshot)
-        indexed = _indexed(files, options, read, parts, progress)
+        read = read_plan(definition, store, definition.schema, (), None, snapshot=snapshot)
+        indexed = _indexed(files, options, read, store.file_io, progress)
         landed = None
         if snapshot is not None and indexed:
-            with undone_if_not_committed(lambda: _delete(indexed, read, parts)):
-                landed = parts.committer.append(
+            with undone_if_not_committed(lambda: _delete(indexed, read, store.file_io)):
+                landed = committer_of(definition, store).append(
                     _messages(indexed),
-                    user=new_user(parts),
+                    user=new_user(definition.options),
                     identifier=BATCH_COMMIT_IDENTIFIER,
                     is_new_user=True,
                     checked_id=snapshot.id,
                 )
         return RewrittenIndexes(
-            table=parts.name, files=len(files), written=len(indexed), snapshot=landed
+            table=definition.name, files=len(files), written=len(indexed), snapshot=landed
         )
 
-    result = until_undisturbed(parts.name, attempt, what="indexing files")
+    result = until_undisturbed(definition.name, attempt, what="indexing files")
     if result.snapshot is not None:
         logger.info("%s", result)
     return result
@@ -98,7 +107,7 @@ def _indexed(
     files: Sequence[tuple[BucketFiles, DataFileMeta]],
     options: FileIndexOptions,
     read: ReadPlan,
-    parts: TableParts,
+    file_io: FileIO,
     progress: Progress | None,
 ) -> list[_Indexed]:
     """Index several files at a time; returns those that changed."""
@@ -106,12 +115,12 @@ def _indexed(
 
     def work(one: tuple[BucketFiles, DataFileMeta]) -> _Indexed | None:
         bucket, file = one
-        after = index_anew(file, bucket, options, read, parts.file_io)
+        after = index_anew(file, bucket, options, read, file_io)
         return None if after is None else (bucket, file, after)
 
     def undo(_: object, made: _Indexed | None) -> None:
         if made is not None:
-            _delete([made], read, parts)
+            _delete([made], read, file_io)
 
     def report(_: object) -> None:
         if progress is not None:
@@ -121,12 +130,12 @@ def _indexed(
     return [one for one in made if one is not None]
 
 
-def _delete(indexed: Sequence[_Indexed], read: ReadPlan, parts: TableParts) -> None:
+def _delete(indexed: Sequence[_Indexed], read: ReadPlan, file_io: FileIO) -> None:
     """Delete index files that no commit names."""
     for bucket, before, after in indexed:
         for name in after.extra_files:
             if name not in before.extra_files:
-                parts.file_io.delete(index_path(after, name, bucket, read))
+                file_io.delete(index_path(after, name, bucket, read))
 
 
 def _messages(indexed: Sequence[_Indexed]) -> list[CommitMessage]:

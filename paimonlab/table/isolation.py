@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.commit.read_set import Mask
+from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.pruning import matches_keys, matches_partitions, matches_values
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.predicates.predicate import Predicate
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
 
 _SERIALIZABLE = "serializable"
 
@@ -30,26 +31,26 @@ class IsolationOptions:
     """``write.isolation``: snapshot or serializable."""
 
 
-def is_serializable(parts: TableParts) -> bool:
+def is_serializable(options: Options) -> bool:
     """Whether statements must be as if they had run one after the other."""
-    return parts.options.slice(IsolationOptions).isolation == _SERIALIZABLE
+    return options.slice(IsolationOptions).isolation == _SERIALIZABLE
 
 
 def rows_of_interest(
-    parts: TableParts, predicate: Predicate | None
+    definition: TableDefinition, schemas: SchemaManager, predicate: Predicate | None
 ) -> Callable[[pa.Table], Mask] | None:
     """Return what marks files that may hold rows of a condition; None: others may add such rows.
 
     Parameters
     ----------
-    parts
+    definition, schemas
         Of the table.
     predicate
         Bound to its schema; None: every row.
     """
-    if not is_serializable(parts):
+    if not is_serializable(definition.options):
         return None
-    schema = parts.schema
+    schema = definition.schema
     conditions = Conditions.of(predicate, schema)
 
     def may_match(entries: pa.Table) -> Mask:
@@ -58,7 +59,7 @@ def rows_of_interest(
         mask = matches_partitions(entries, conditions, schema)
         if schema.primary_keys:
             # Other columns of a key may be in other files.
-            return mask & matches_keys(entries, conditions, schema, parts.schemas)
-        return mask & matches_values(entries, conditions, schema, parts.schemas)
+            return mask & matches_keys(entries, conditions, schema, schemas)
+        return mask & matches_values(entries, conditions, schema, schemas)
 
     return may_match

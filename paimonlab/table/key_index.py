@@ -23,7 +23,9 @@ from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.plans import read_plan, write_plan
+from paimonlab.table.store import TableStore
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_hashes import Hashes
 from paimonlab.write.key_router import KnownKeys
@@ -34,7 +36,7 @@ class KeyIndex:
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     snapshot
         None: the table is empty.
@@ -42,19 +44,26 @@ class KeyIndex:
         The buckets with data files: columns ``partition`` and ``bucket``.
     """
 
-    def __init__(self, parts: TableParts, snapshot: Snapshot | None, live: pa.Table) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        definition: TableDefinition,
+        store: TableStore,
+        snapshot: Snapshot | None,
+        live: pa.Table,
+    ) -> None:
+        self._definition = definition
+        self._store = store
         self._snapshot = snapshot
         self._live = live
 
     @cached_property
     def files(self) -> HashIndexFiles:
         """The index files."""
-        snapshot, manifests = self._snapshot, self._parts.manifests
+        snapshot, manifests = self._snapshot, self._store.manifests
         entries = [] if snapshot is None else index_files_of(snapshot, manifests)
         return HashIndexFiles(
-            self._parts.file_io,
-            self._parts.write_plan(),
+            self._store.file_io,
+            write_plan(self._definition, self._store.layout),
             entries,
             snapshot_id=0 if snapshot is None else snapshot.id,
         )
@@ -72,16 +81,20 @@ class KeyIndex:
     def _read(self, partition: bytes, buckets: list[int]) -> dict[int, Hashes]:
         """Hash the keys in the files of buckets, those of deleted rows included."""
         assert self._snapshot is not None, "without a snapshot there are no files"
-        schema = self._parts.schema
+        schema = self._definition.schema
         fields = [key_field(schema.field(name)) for name in schema.trimmed_primary_keys]
-        read_plan = self._parts.read_plan(schema, (), None, snapshot=self._snapshot)
+        reading = read_plan(
+            self._definition, self._store, schema, (), None, snapshot=self._snapshot
+        )
         found: dict[int, list[Hashes]] = defaultdict(list)
-        for split in all_splits(self._parts, self._snapshot, buckets=frozenset(buckets)):
+        for split in all_splits(
+            self._definition, self._store, self._snapshot, buckets=frozenset(buckets)
+        ):
             if split.partition != partition:
                 continue
             for file in split.files:
-                with open_data_file(split, file, read_plan, self._parts.file_io) as data:
-                    for _, rows in data.positioned(fields, batch_rows=read_plan.bounds.batch_rows):
+                with open_data_file(split, file, reading, self._store.file_io) as data:
+                    for _, rows in data.positioned(fields, batch_rows=reading.bounds.batch_rows):
                         columns = [rows.column(field.name) for field in fields]
                         hashes = hash_codes(columns, [field.type for field in fields])
                         found[split.bucket].append(np.unique(hashes))
@@ -89,30 +102,38 @@ class KeyIndex:
 
 
 def all_splits(
-    parts: TableParts, snapshot: Snapshot, *, buckets: frozenset[int] | None = None
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot,
+    *,
+    buckets: frozenset[int] | None = None,
 ) -> list[DataSplit]:
     """Return the files of a primary-key table, those that wait for compaction included.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     snapshot
         Of which the files are wanted.
     buckets
         None: all.
     """
-    options = replace(parts.options.slice(ScanOptions), merges_on_read=True, is_first_row=False)
+    options = replace(
+        definition.options.slice(ScanOptions), merges_on_read=True, is_first_row=False
+    )
     request = ScanRequest(snapshot=snapshot, buckets=buckets)
     return plan(
-        request, parts.schema, parts.schemas, parts.manifests, options, table=parts.name
+        request, definition.schema, store.schemas, store.manifests, options, table=definition.name
     ).splits
 
 
-def known_keys(parts: TableParts, snapshot: Snapshot) -> Iterator[KnownKeys]:
+def known_keys(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot
+) -> Iterator[KnownKeys]:
     """Read the primary keys of all rows, bucket by bucket, in bounded pieces."""
-    schema = parts.schema
-    read_plan = parts.read_plan(schema, schema.primary_keys, None, snapshot=snapshot)
-    for split in all_splits(parts, snapshot):
-        for batch in read_splits([split], read_plan, parts.file_io):
+    schema = definition.schema
+    reading = read_plan(definition, store, schema, schema.primary_keys, None, snapshot=snapshot)
+    for split in all_splits(definition, store, snapshot):
+        for batch in read_splits([split], reading, store.file_io):
             yield KnownKeys(split.partition, split.bucket, pa.Table.from_batches([batch]))

@@ -18,6 +18,7 @@ from paimonlab.errors import (
     PostCommitError,
     SnapshotExpiredError,
 )
+from paimonlab.metadata.layout import TableLayout
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
@@ -26,7 +27,9 @@ from paimonlab.table.append_compacting import AppendRequest, Written, compact_ap
 from paimonlab.table.append_strategies import Packing
 from paimonlab.table.bucket_memory import of_buckets
 from paimonlab.table.compacting import CompactRequest, compact_buckets, with_latest_schema
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.plans import write_plan
+from paimonlab.table.store import TableStore
 from paimonlab.write.compactions import WriterCompactionOptions
 from paimonlab.write.folders import delete_files
 
@@ -36,13 +39,16 @@ Committed = TypeVar("Committed", Snapshot, Snapshot | None)
 
 
 def landed(
-    parts: TableParts, messages: Sequence[CommitMessage], commit: Callable[[], Committed]
+    definition: TableDefinition,
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    commit: Callable[[], Committed],
 ) -> Committed | Snapshot:
     """Commit, and compact anew if others compacted the same buckets first.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     messages
         What is committed.
@@ -66,19 +72,22 @@ def landed(
         if not isinstance(error.__cause__, FilesConflictError) or not isinstance(rows, Snapshot):
             raise
         compactions = compactions_of(messages)
-        delete_files(compactions, parts.write_plan(), parts.file_io)
-        found = compact_written(parts, compactions)
+        delete_files(compactions, write_plan(definition, store.layout), store.file_io)
+        found = compact_written(definition, store, compactions)
         return rows if found is None else found
 
 
 def compact_written(
-    parts: TableParts, messages: Sequence[CommitMessage], written: Snapshot | None = None
+    definition: TableDefinition,
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    written: Snapshot | None = None,
 ) -> Snapshot | None:
     """Compact buckets after rows were committed to them, as their writers would have.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     messages
         What was committed.
@@ -90,23 +99,28 @@ def compact_written(
     Snapshot or None
         None if nothing was to be done, or others do it.
     """
-    options = parts.options.slice(WriterCompactionOptions)
-    has_buckets = parts.write_plan().bucket_mode is not BucketMode.POSTPONE_MODE
-    if not parts.schema.primary_keys:
-        found = compact_appended(parts, messages, written)
+    options = definition.options.slice(WriterCompactionOptions)
+    has_buckets = write_plan(definition, store.layout).bucket_mode is not BucketMode.POSTPONE_MODE
+    if not definition.schema.primary_keys:
+        found = compact_appended(definition, store, messages, written)
         return None if found == written else found
     if not messages or options.write_only or not has_buckets:
         return None
     keys = {(message.partition, message.bucket) for message in messages}
     try:
-        return compact_buckets(parts, CompactRequest(keep=of_buckets(keys))).snapshot
+        return compact_buckets(definition, store, CompactRequest(keep=of_buckets(keys))).snapshot
     except (FilesConflictError, SnapshotExpiredError) as error:
-        logger.warning("%s: written rows are left to be compacted later: %s", parts.name, error)
+        logger.warning(
+            "%s: written rows are left to be compacted later: %s", definition.name, error
+        )
         return None
 
 
 def compact_appended(
-    parts: TableParts, messages: Sequence[CommitMessage], written: Committed
+    definition: TableDefinition,
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    written: Committed,
 ) -> Committed | Snapshot:
     """Put files of buckets together after rows were appended to them.
 
@@ -115,7 +129,7 @@ def compact_appended(
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table. One with a primary key, without buckets or with ``write-only`` is left alone.
     messages
         What was committed.
@@ -138,36 +152,38 @@ def compact_appended(
     ``…BucketedAppendCompactManager``.
     """
     buckets = frozenset((one.partition, one.bucket) for one in messages if one.new_files)
-    if not buckets or not compacts_appended(parts):
+    if not buckets or not compacts_appended(definition, store.layout):
         return written
     if written is None:
         return written
-    parts = with_latest_schema(parts)
+    definition = with_latest_schema(definition, store.schemas)
     request = AppendRequest(
         keep=of_buckets(buckets),
         strategy=Packing(
-            parts.options.slice(AppendPackingOptions),
-            parts.options.slice(ScanOptions).has_deletion_vectors,
+            definition.options.slice(AppendPackingOptions),
+            definition.options.slice(ScanOptions).has_deletion_vectors,
             full=False,
             once=True,
         ),
         follows=Written(written, buckets),
     )
     try:
-        found = compact_appends(parts, request).snapshot
+        found = compact_appends(definition, store, request).snapshot
     except (CommitError, SnapshotExpiredError) as error:
-        logger.warning("%s: written rows are left to be compacted later: %s", parts.name, error)
+        logger.warning(
+            "%s: written rows are left to be compacted later: %s", definition.name, error
+        )
         return written
     except PostCommitError:
         raise
     except Exception as error:
-        raise PostCommitError(parts.name, written.id, repr(error)) from error
+        raise PostCommitError(definition.name, written.id, repr(error)) from error
     return written if found is None else found
 
 
-def compacts_appended(parts: TableParts) -> bool:
+def compacts_appended(definition: TableDefinition, layout: TableLayout) -> bool:
     """Tell whether buckets of an append table are compacted by those who write to them."""
-    is_append = not parts.schema.primary_keys
-    if not is_append or parts.options.slice(WriterCompactionOptions).write_only:
+    is_append = not definition.schema.primary_keys
+    if not is_append or definition.options.slice(WriterCompactionOptions).write_only:
         return False
-    return parts.write_plan().bucket_mode is BucketMode.HASH_FIXED
+    return write_plan(definition, layout).bucket_mode is BucketMode.HASH_FIXED

@@ -12,26 +12,32 @@ from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.datafile.writer import FileTarget
 from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.live_files import in_real_buckets, index_files_of, live_entries
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.data_file import DataFileMeta, FileSource
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import safe_join
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.plans import write_plan
+from paimonlab.table.store import TableStore
 from paimonlab.write.file_targets import changelog_target, data_target
 from paimonlab.write.folders import bucket_folder
 from paimonlab.write.write_plan import WritePlan
 
 
 def live_buckets(
-    parts: TableParts, snapshot: Snapshot, keep: Callable[[pa.Table], pa.Table]
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot,
+    keep: Callable[[pa.Table], pa.Table],
 ) -> list[BucketFiles]:
     """Return buckets that have files.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     snapshot
         Of which the files are wanted.
@@ -47,16 +53,20 @@ def live_buckets(
     def chosen(entries: pa.Table) -> pa.Table:
         return keep(in_real_buckets(entries))
 
-    return buckets_of(parts, snapshot, live_entries(snapshot, parts.manifests, keep=chosen))
+    return buckets_of(
+        definition, store, snapshot, live_entries(snapshot, store.manifests, keep=chosen)
+    )
 
 
-def buckets_of(parts: TableParts, snapshot: Snapshot, entries: pa.Table) -> list[BucketFiles]:
+def buckets_of(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot, entries: pa.Table
+) -> list[BucketFiles]:
     """Return the buckets of files that are alive in a snapshot (`ENTRY_SCHEMA`), in order."""
     files: defaultdict[tuple[bytes, int, int], list[DataFileMeta]] = defaultdict(list)
     for entry in table_to_entries(entries):
         files[entry.partition, entry.bucket, entry.total_buckets].append(entry.file)
-    indexes = _indexes(parts, snapshot)
-    plan = parts.write_plan()
+    indexes = _indexes(store.manifests, snapshot)
+    plan = write_plan(definition, store.layout)
     return [
         bucket_of(
             plan,
@@ -108,8 +118,10 @@ def _changelog(plan: WritePlan, folder: str, level: int) -> FileTarget:
     return changelog_target(plan, folder, level=level)
 
 
-def _indexes(parts: TableParts, snapshot: Snapshot) -> Mapping[BucketKey, list[IndexManifestEntry]]:
+def _indexes(
+    manifests: ManifestStore, snapshot: Snapshot
+) -> Mapping[BucketKey, list[IndexManifestEntry]]:
     found: defaultdict[BucketKey, list[IndexManifestEntry]] = defaultdict(list)
-    for index in index_files_of(snapshot, parts.manifests):
+    for index in index_files_of(snapshot, manifests):
         found[index.partition, index.bucket].append(index)
     return found

@@ -56,7 +56,7 @@ def lookup(scan: Scan, keys: Any) -> pa.Table:
         within = one if within is None else within & one
     assert within is not None, "a primary key has columns"
     columns = (*scan.columns, *(name for name in names if name not in scan.columns))
-    predicate = bind(within, scan.schema.fields, scan.parts.name)
+    predicate = bind(within, scan.schema.fields, scan.definition.name)
     asked = scan.narrowed(columns, predicate)
     is_few = wanted.num_rows <= _FEW and asked.is_one_snapshot and asked.level is None
     found = _few(asked, predicate) if is_few else asked.to_arrow()
@@ -69,14 +69,16 @@ def lookup(scan: Scan, keys: Any) -> pa.Table:
 def _keys(scan: Scan, keys: Any) -> pa.Table:
     schema = scan.schema
     if not schema.primary_keys:
-        raise SchemaError(f"{scan.parts.name} has no primary key to look up; use scan(where=…)")
+        raise SchemaError(
+            f"{scan.definition.name} has no primary key to look up; use scan(where=…)"
+        )
     if isinstance(keys, dict):
         given = pa.table(keys)
     else:
-        given = batches_of(keys, schema.field_names, table=scan.parts.name).read_all()
+        given = batches_of(keys, schema.field_names, table=scan.definition.name).read_all()
     if set(given.schema.names) != set(schema.primary_keys):
         raise DataError(
-            f"{scan.parts.name}: a lookup takes the primary key columns "
+            f"{scan.definition.name}: a lookup takes the primary key columns "
             f"{', '.join(schema.primary_keys)}, it was given {', '.join(given.schema.names)}"
         )
     columns = [
@@ -107,9 +109,9 @@ def _few(scan: Scan, predicate: Predicate) -> pa.Table:
         found = None
         if is_simple and not any(split.deletion_files):
             chosen = [split.files[position] for position in positions]
-            found = newest_rows(split, chosen, conditions.key, plan, scan.parts.file_io)
+            found = newest_rows(split, chosen, conditions.key, plan, scan.store.file_io)
         if found is None:
-            found = list(read_split(split, plan, scan.parts.file_io))
+            found = list(read_split(split, plan, scan.store.file_io))
         batches += found
     return pa.Table.from_batches(batches, schema=plan.arrow_schema)
 
@@ -127,17 +129,18 @@ def _keeps_newest(scan: Scan, plan: ReadPlan) -> bool:
 
 
 def _files(scan: Scan, conditions: Conditions) -> PlannedFiles:
-    snapshot, parts = scan.snapshot, scan.parts
+    snapshot, store = scan.snapshot, scan.store
     assert snapshot is not None, "an empty table has no files"
     key = (
         snapshot.base_manifest_list,
         snapshot.delta_manifest_list,
         scan.schema.id,
+        frozenset(scan.definition.options.items()),
         str(conditions.partition),
     )
-    found = parts.lookup_plans.get(key)
+    found = store.lookup_plans.get(key)
     if found is None:
         planned = replace(scan, predicate=conditions.partition, limit=None)
         found = PlannedFiles.of(planned.plan().splits, planned.read_plan())
-        parts.lookup_plans.put(key, found, _FILE_BYTES * (1 + len(found.split)))
+        store.lookup_plans.put(key, found, _FILE_BYTES * (1 + len(found.split)))
     return found

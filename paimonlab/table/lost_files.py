@@ -10,7 +10,6 @@ import os
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.formats.manifests.entry_rows import table_to_entries
@@ -19,10 +18,11 @@ from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.manifest import ManifestEntry
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
-
-if TYPE_CHECKING:
-    from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.histories import history_of
+from paimonlab.table.store import TableStore
 
 logger = logging.getLogger(__name__)
 
@@ -56,26 +56,28 @@ class LostFiles:
         return sum(file.record_count for file in self.files)
 
 
-def remove_lost_files(parts: TableParts, *, dry_run: bool) -> LostFiles:
+def remove_lost_files(
+    definition: TableDefinition, store: TableStore, *, dry_run: bool
+) -> LostFiles:
     """Find the data files that are missing, and commit their removal.
 
     See `Maintenance.remove_unexisting_files`.
     """
-    snapshot = parts.snapshots.latest()
+    snapshot = store.snapshots.latest()
     if snapshot is None:
-        return LostFiles(table=parts.name)
-    lost = _lost(parts, snapshot)
+        return LostFiles(table=definition.name)
+    lost = _lost(definition, store, snapshot)
     files = (
         LostFile(path, entry.file.file_size_bytes, entry.file.row_count) for path, entry in lost
     )
     found = LostFiles(
-        table=parts.name,
+        table=definition.name,
         snapshot_id=snapshot.id,
         files=tuple(sorted(files, key=lambda file: file.path)),
     )
     if dry_run or not lost:
         return found
-    _check_vectors(parts, snapshot, {entry.file.file_name for _, entry in lost})
+    _check_vectors(store, snapshot, {entry.file.file_name for _, entry in lost})
     by_bucket = defaultdict(list)
     for _, entry in lost:
         by_bucket[entry.partition, entry.bucket, entry.total_buckets].append(entry.file)
@@ -85,31 +87,33 @@ def remove_lost_files(parts: TableParts, *, dry_run: bool) -> LostFiles:
         )
         for (partition, bucket, total), gone in by_bucket.items()
     ]
-    user = new_user(parts)
-    committed = parts.committer.append(
+    user = new_user(definition.options)
+    committed = committer_of(definition, store).append(
         messages, user=user, identifier=BATCH_COMMIT_IDENTIFIER, is_new_user=True
     )
-    logger.warning("%s: %d lost files are given up", parts.name, len(lost))
+    logger.warning("%s: %d lost files are given up", definition.name, len(lost))
     return replace(found, committed=committed)
 
 
-def _lost(parts: TableParts, snapshot: Snapshot) -> list[tuple[str, ManifestEntry]]:
-    entries = live_entries(snapshot, parts.manifests)
-    paths = [paths[0] for paths in parts.history.reader.data_files(entries)]
-    threads = parts.options.slice(ExpireOptions).threads
+def _lost(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot
+) -> list[tuple[str, ManifestEntry]]:
+    entries = live_entries(snapshot, store.manifests)
+    paths = [paths[0] for paths in history_of(definition, store).reader.data_files(entries)]
+    threads = definition.options.slice(ExpireOptions).threads
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        is_there = list(pool.map(parts.file_io.exists, paths, chunksize=64))
+        is_there = list(pool.map(store.file_io.exists, paths, chunksize=64))
     rows = zip(paths, table_to_entries(entries), is_there, strict=True)
     return [(path, entry) for path, entry, there in rows if not there]
 
 
-def _check_vectors(parts: TableParts, snapshot: Snapshot, names: set[str]) -> None:
+def _check_vectors(store: TableStore, snapshot: Snapshot, names: set[str]) -> None:
     if snapshot.index_manifest is None:
         return
-    for index in parts.manifests.read_index(snapshot.index_manifest):
+    for index in store.manifests.read_index(snapshot.index_manifest):
         for one in index.deletion_vectors or ():
             if one.data_file_name in names:
                 raise UnsupportedError(
                     "giving up a data file that has a deletion vector",
-                    f"{parts.name}: {one.data_file_name}; overwrite its partition instead",
+                    f"{store.name}: {one.data_file_name}; overwrite its partition instead",
                 )

@@ -14,18 +14,21 @@ from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
 from paimonlab.progress import Progress
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.analyze import analyze
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.consumers import Consumers
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.expiring import expire_changelogs, expire_snapshots
+from paimonlab.table.histories import history_of
 from paimonlab.table.index_rewriting import RewrittenIndexes, rewrite_file_index
 from paimonlab.table.lost_files import LostFiles, remove_lost_files
 from paimonlab.table.orphan_cleaning import remove_orphan_files
 from paimonlab.table.partition_expiring import expire_partitions
-from paimonlab.table.parts import TableParts
 from paimonlab.table.purging import Purge, purge
 from paimonlab.table.rescaling import Rescale, rescale
 from paimonlab.table.scanning import Query, scan_of
+from paimonlab.table.store import TableStore
 from paimonlab.table.tags import Tags
 from paimonlab.table.time_travel import TravelPoint, to_millis, travel
 
@@ -33,8 +36,9 @@ from paimonlab.table.time_travel import TravelPoint, to_millis, travel
 class Maintenance:
     """Verbs that keep a table in order: ``table.maintenance``."""
 
-    def __init__(self, parts: TableParts) -> None:
-        self._parts = parts
+    def __init__(self, definition: TableDefinition, store: TableStore) -> None:
+        self._definition = definition
+        self._store = store
 
     def rollback_to(
         self,
@@ -73,7 +77,7 @@ class Maintenance:
         if point.is_now:
             raise ValueError("say where to go back to: snapshot=, tag= or timestamp=")
         target = self._target(point)
-        history = self._parts.history
+        history = history_of(self._definition, self._store)
         return plan(target, history) if dry_run else roll_back(target, history)
 
     def expire_snapshots(
@@ -129,7 +133,8 @@ class Maintenance:
         until `expire_changelogs`.
         """
         return expire_snapshots(
-            self._parts,
+            self._definition,
+            self._store,
             most=retain_max,
             least=retain_min,
             older_than_millis=_limit(older_than),
@@ -170,7 +175,8 @@ class Maintenance:
             As in `expire_snapshots`.
         """
         return expire_changelogs(
-            self._parts,
+            self._definition,
+            self._store,
             most=retain_max,
             least=retain_min,
             older_than_millis=_limit(older_than),
@@ -234,25 +240,25 @@ class Maintenance:
         if expiration_time is not None:
             millis = expiration_time // timedelta(milliseconds=1)
             options["partition.expiration-time"] = f"{millis} ms"
-        merged = self._parts.options.with_options(options)
-        check_supported(merged, self._parts.schema, "write")
+        merged = self._definition.options.with_options(options)
+        check_supported(merged, self._definition.schema, "write")
         found = merged.slice(PartitionExpireOptions)
         if found.lifetime_millis is None:
             raise ValueError("say how old partitions may be: expiration_time=")
-        user = new_user(self._parts)
-        return expire_partitions(self._parts, found, user=user, dry_run=dry_run)
+        user = new_user(self._definition.options)
+        return expire_partitions(self._definition, self._store, found, user=user, dry_run=dry_run)
 
     def expire_tags(
         self, older_than: datetime | None = None, *, dry_run: bool = False
     ) -> Sequence[str]:
         """Delete the tags that have lived as long as they were meant to; see `Tags.expire`."""
-        return Tags(self._parts).expire(older_than=older_than, dry_run=dry_run)
+        return Tags(self._definition, self._store).expire(older_than=older_than, dry_run=dry_run)
 
     def expire_consumers(
         self, older_than: datetime | timedelta, *, dry_run: bool = False
     ) -> Sequence[str]:
         """Forget the consumers that have stood still; see `Consumers.expire`."""
-        return Consumers(self._parts.consumers).expire(older_than, dry_run=dry_run)
+        return Consumers(self._store.consumers).expire(older_than, dry_run=dry_run)
 
     def remove_orphan_files(
         self,
@@ -298,7 +304,8 @@ class Maintenance:
         """
         millis = _limit(older_than)
         return remove_orphan_files(
-            self._parts,
+            self._definition,
+            self._store,
             older_than=None if millis is None else datetime.fromtimestamp(millis / 1000, UTC),
             dry_run=dry_run,
             force=force,
@@ -328,7 +335,7 @@ class Maintenance:
         FilesConflictError
             If others replaced such a file meanwhile.
         """
-        return remove_lost_files(self._parts, dry_run=dry_run)
+        return remove_lost_files(self._definition, self._store, dry_run=dry_run)
 
     def purge_files(self, *, dry_run: bool = False, progress: Progress | None = None) -> Purge:
         """Empty a table for good: rows, tags, branches, consumers, older snapshots, all files.
@@ -348,7 +355,7 @@ class Maintenance:
         Purge
             What was, or would be, deleted.
         """
-        return purge(self._parts, dry_run=dry_run, progress=progress)
+        return purge(self._definition, self._store, dry_run=dry_run, progress=progress)
 
     def rescale(
         self,
@@ -393,9 +400,14 @@ class Maintenance:
         FilesConflictError
             If others changed the same partitions again and again.
         """
-        check_supported(self._parts.options, self._parts.schema, "write")
+        check_supported(self._definition.options, self._definition.schema, "write")
         return rescale(
-            self._parts, buckets=buckets, partitions=partitions, dry_run=dry_run, progress=progress
+            self._definition,
+            self._store,
+            buckets=buckets,
+            partitions=partitions,
+            dry_run=dry_run,
+            progress=progress,
         )
 
     def rewrite_file_index(
@@ -426,8 +438,10 @@ class Maintenance:
         FilesConflictError
             If others changed the same files again and again.
         """
-        check_supported(self._parts.options, self._parts.schema, "write")
-        return rewrite_file_index(self._parts, partitions=partitions, progress=progress)
+        check_supported(self._definition.options, self._definition.schema, "write")
+        return rewrite_file_index(
+            self._definition, self._store, partitions=partitions, progress=progress
+        )
 
     def analyze(self, columns: Sequence[str] | None = None) -> Snapshot | None:
         """Compute statistics of the rows and commit them.
@@ -445,22 +459,22 @@ class Maintenance:
         Snapshot or None
             The new snapshot, of kind ANALYZE; None when there is nothing to look at.
         """
-        scan = scan_of(self._parts, Query())
+        scan = scan_of(self._definition, self._store, Query())
         statistics = analyze(scan, columns)
         if statistics is None:
             return None
-        return self._parts.committer.analyze(
+        return committer_of(self._definition, self._store).analyze(
             statistics,
-            user=new_user(self._parts),
+            user=new_user(self._definition.options),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
         )
 
     def _target(self, point: TravelPoint) -> Snapshot:
-        parts = self._parts
+        definition, store = self._definition, self._store
         if point.tag is not None:
-            return parts.tags.get(point.tag).to_snapshot()
-        found = travel(point, parts.snapshots, parts.tags, parts.name)
+            return store.tags.get(point.tag).to_snapshot()
+        found = travel(point, store.snapshots, store.tags, definition.name)
         assert found is not None, "only now may have no snapshot"
         return found
 

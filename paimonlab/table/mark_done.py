@@ -15,11 +15,14 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError, SchemaError, UnsupportedError
+from paimonlab.metadata.layout import TableLayout
 from paimonlab.spec.options.table_options import option_field, parse_list
 from paimonlab.spec.partitions.folders import partition_paths
 from paimonlab.storage import safe_join
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.overwriting import partition_values
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import write_plan
+from paimonlab.table.store import TableStore
 
 SUCCESS_FILE = "_SUCCESS"
 
@@ -43,44 +46,46 @@ class SuccessFile(msgspec.Struct, frozen=True, rename="camel"):
     """Epoch milliseconds of the last mark."""
 
 
-def mark_partitions_done(parts: TableParts, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
+def mark_partitions_done(
+    definition: TableDefinition, store: TableStore, partitions: Sequence[Mapping[str, Any]]
+) -> list[str]:
     """Mark partitions; see `Table.mark_partitions_done`."""
-    for action in parts.options.slice(MarkDoneOptions).actions:
+    for action in definition.options.slice(MarkDoneOptions).actions:
         if action != "success-file":
             raise UnsupportedError(
                 f"partition.mark-done-action = {action!r}",
                 "a file-system catalog keeps no list of partitions and tells no server; "
                 "'success-file' would do",
             )
-    paths = [_path(parts, partition) for partition in partitions]
+    paths = [_path(definition, store.layout, partition) for partition in partitions]
     for path in paths:
-        _mark(parts, path)
+        _mark(store, path)
     return paths
 
 
-def _path(parts: TableParts, partition: Mapping[str, Any]) -> str:
-    keys = parts.schema.partition_keys
+def _path(definition: TableDefinition, layout: TableLayout, partition: Mapping[str, Any]) -> str:
+    keys = definition.schema.partition_keys
     if not keys or set(partition) != set(keys):
         raise SchemaError(
-            f"{parts.name}: give a value of each partition column to mark a partition done; "
+            f"{definition.name}: give a value of each partition column to mark a partition done; "
             f"they are: {', '.join(keys) or 'none'}"
         )
-    values = partition_values(partition, parts)
-    types = [parts.schema.field(key).type for key in keys]
+    values = partition_values(partition, definition)
+    types = [definition.schema.field(key).type for key in keys]
     row = pa.record_batch([pa.array([values[key]], values[key].type) for key in keys], list(keys))
-    (path,) = partition_paths(keys, row, types, parts.write_plan().partition)
+    (path,) = partition_paths(keys, row, types, write_plan(definition, layout).partition)
     return path
 
 
-def _mark(parts: TableParts, partition_path: str) -> None:
-    path = safe_join(parts.layout.table_path, partition_path, SUCCESS_FILE)
+def _mark(store: TableStore, partition_path: str) -> None:
+    path = safe_join(store.layout.table_path, partition_path, SUCCESS_FILE)
     now = time.time_ns() // 1_000_000
     created = now
-    if parts.file_io.exists(path):
+    if store.file_io.exists(path):
         try:
-            document = msgspec.json.decode(parts.file_io.read(path), type=SuccessFile)
+            document = msgspec.json.decode(store.file_io.read(path), type=SuccessFile)
         except msgspec.DecodeError as error:
             raise CorruptMetadataError(path, str(error)) from error
         created = document.creation_time
     text = msgspec.json.encode(SuccessFile(created, now))
-    parts.file_io.replace(path, msgspec.json.format(text, indent=2))
+    store.file_io.replace(path, msgspec.json.format(text, indent=2))

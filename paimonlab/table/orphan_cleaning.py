@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.maintenance.orphans import (
@@ -22,15 +21,16 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.progress import Progress
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.options.table_options import Options
-
-if TYPE_CHECKING:
-    from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.histories import history_of
+from paimonlab.table.store import TableStore
 
 _PAST = timedelta(seconds=1)
 
 
 def remove_orphan_files(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     *,
     older_than: datetime | None,
     dry_run: bool,
@@ -38,8 +38,8 @@ def remove_orphan_files(
     progress: Progress | None,
 ) -> OrphanFiles:
     """Find orphan files, and delete them; see `Maintenance.remove_orphan_files`."""
-    history = parts.history
-    now = datetime.now(UTC) if dry_run else clock_of(parts.file_io, parts.layout)
+    history = history_of(definition, store)
+    now = datetime.now(UTC) if dry_run else clock_of(store.file_io, store.layout)
     limit = older_than or now - LEAST_AGE
     if now - limit < _PAST:
         raise ValueError(
@@ -50,20 +50,20 @@ def remove_orphan_files(
             f"older_than = {limit} is less than a day ago: files of a write that is under way may "
             "go. Pass force=True if nobody writes to the table"
         )
-    _check_alone(parts)
+    _check_alone(definition.options, store)
     search = OrphanSearch(
-        options=parts.options.slice(StoredOptions),
-        external_folders=parts.options.slice(ExternalPathOptions).readable_folders,
-        partition_depth=len(parts.schema.partition_keys),
+        options=definition.options.slice(StoredOptions),
+        external_folders=definition.options.slice(ExternalPathOptions).readable_folders,
+        partition_depth=len(definition.schema.partition_keys),
     )
     found = find_orphans(history, search, older_than=limit, progress=progress)
     if dry_run:
         return found
-    threads = parts.options.slice(ExpireOptions).threads
+    threads = definition.options.slice(ExpireOptions).threads
     return remove_orphans(found, history, threads=threads, progress=progress)
 
 
-def _check_alone(parts: TableParts) -> None:
+def _check_alone(options: Options, store: TableStore) -> None:
     """Check that no other table of the warehouse has files in the same folders elsewhere.
 
     Raises
@@ -71,10 +71,10 @@ def _check_alone(parts: TableParts) -> None:
     UnsupportedError
         If one does: files of the one are no orphans of the other.
     """
-    own = parts.options.slice(ExternalPathOptions).readable_folders
+    own = options.slice(ExternalPathOptions).readable_folders
     if not own:
         return
-    io, path = parts.file_io, parts.layout.table_path
+    io, path = store.file_io, store.layout.table_path
     warehouse = path.rpartition("/")[0].rpartition("/")[0]
     databases = [one for one in io.list(warehouse) if one.is_directory]
     for database in databases:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import DataError, SchemaError, UnsupportedError
+from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options.table_options import option_field
@@ -22,11 +23,14 @@ from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.isolation import rows_of_interest
 from paimonlab.table.late_compaction import compact_appended, landed
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import write_plan
+from paimonlab.table.store import TableStore
 from paimonlab.table.writing import write_files
 from paimonlab.write.conversion import convert
 from paimonlab.write.frames import batches_of
@@ -41,7 +45,8 @@ class OverwriteOptions:
 
 
 def overwrite(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     data: Any,
     *,
     partition: Mapping[str, Any] | None,
@@ -51,57 +56,68 @@ def overwrite(
     """Replace rows by others; see `Table.overwrite`."""
     if partition is not None and dynamic:
         raise ValueError("give either the partition to overwrite or dynamic=True, not both")
-    values = partition_values(partition, parts) if partition else {}
+    values = partition_values(partition, definition) if partition else {}
     if values:
-        data = _with_partition(data, values, parts.schema, parts.name)
-    replaces_all = not values and (partition is not None or not _is_dynamic(parts, dynamic))
-    if parts.write_plan().bucket_mode is BucketMode.KEY_DYNAMIC and not replaces_all:
+        data = _with_partition(data, values, definition.schema, definition.name)
+    replaces_all = not values and (partition is not None or not _is_dynamic(definition, dynamic))
+    if (
+        write_plan(definition, store.layout).bucket_mode is BucketMode.KEY_DYNAMIC
+        and not replaces_all
+    ):
         raise UnsupportedError(
             "overwriting some partitions of a table whose primary key lacks a partition column",
             "keys may be in other partitions; overwrite the whole table with dynamic=False, or "
             "delete the rows and write",
         )
-    messages = write_files(parts, data, replaces=True)
+    messages = write_files(definition, store, data, replaces=True)
     if values:
         scope = OverwriteScope.partitions_with([values])
-    elif partition is None and _is_dynamic(parts, dynamic):
+    elif partition is None and _is_dynamic(definition, dynamic):
         scope = OverwriteScope.exactly({message.partition for message in messages})
     else:
         scope = OverwriteScope.whole_table()
-    with files_deleted_on_failure(parts, messages):
-        snapshot = _commit(parts, messages, scope, _read_set(parts, read_snapshot))
-    return compact_appended(parts, messages, snapshot)
+    with files_deleted_on_failure(definition, store, messages):
+        snapshot = _commit(
+            definition, store, messages, scope, _read_set(definition, store.schemas, read_snapshot)
+        )
+    return compact_appended(definition, store, messages, snapshot)
 
 
-def _read_set(parts: TableParts, read_snapshot: int | None) -> ReadSet | None:
+def _read_set(
+    definition: TableDefinition, schemas: SchemaManager, read_snapshot: int | None
+) -> ReadSet | None:
     """Return what rows were made of; which files, nobody knows, so in doubt all of the table."""
     if read_snapshot is None:
         return None
-    every_row = rows_of_interest(parts, None)
+    every_row = rows_of_interest(definition, schemas, None)
     return ReadSet(snapshot_id=read_snapshot, its_partitions=True, may_match=every_row)
 
 
-def drop_partitions(parts: TableParts, partitions: Sequence[Mapping[str, Any]]) -> Snapshot:
+def drop_partitions(
+    definition: TableDefinition, store: TableStore, partitions: Sequence[Mapping[str, Any]]
+) -> Snapshot:
     """Delete all rows of partitions; see `Table.drop_partitions`."""
     if not partitions or not all(partitions):
         raise ValueError("name at least one partition, each by a value of a partition column")
-    values = [partition_values(partition, parts) for partition in partitions]
-    return _commit(parts, [], OverwriteScope.partitions_with(values), None)
+    values = [partition_values(partition, definition) for partition in partitions]
+    return _commit(definition, store, [], OverwriteScope.partitions_with(values), None)
 
 
 def _commit(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     messages: Sequence[CommitMessage],
     scope: OverwriteScope,
     reads: ReadSet | None,
 ) -> Snapshot:
     return landed(
-        parts,
+        definition,
+        store,
         messages,
-        lambda: parts.committer.overwrite(
+        lambda: committer_of(definition, store).overwrite(
             messages,
             scope=scope,
-            user=new_user(parts),
+            user=new_user(definition.options),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
             reads=reads,
@@ -109,7 +125,9 @@ def _commit(
     )
 
 
-def partition_values(partition: Mapping[str, Any], parts: TableParts) -> dict[str, pa.Scalar]:
+def partition_values(
+    partition: Mapping[str, Any], definition: TableDefinition
+) -> dict[str, pa.Scalar]:
     """Turn the values of a partition into scalars of the columns' types.
 
     Raises
@@ -119,11 +137,13 @@ def partition_values(partition: Mapping[str, Any], parts: TableParts) -> dict[st
     DataError
         If a value does not fit its column.
     """
-    schema = parts.schema
+    schema = definition.schema
     for name in partition:
         if name not in schema.partition_keys:
             keys = ", ".join(schema.partition_keys) or "none"
-            raise SchemaError(f"{parts.name}: {name!r} is no partition column; they are: {keys}")
+            raise SchemaError(
+                f"{definition.name}: {name!r} is no partition column; they are: {keys}"
+            )
     return {name: _scalar(name, value, schema) for name, value in partition.items()}
 
 
@@ -138,12 +158,12 @@ def _scalar(name: str, value: Any, schema: TableSchema) -> pa.Scalar:
     return convert(given, target, name)[0]
 
 
-def _is_dynamic(parts: TableParts, dynamic: bool | None) -> bool:  # noqa: FBT001
-    if not parts.schema.partition_keys:
+def _is_dynamic(definition: TableDefinition, dynamic: bool | None) -> bool:  # noqa: FBT001
+    if not definition.schema.partition_keys:
         return False
     if dynamic is not None:
         return dynamic
-    return parts.options.slice(OverwriteOptions).is_dynamic
+    return definition.options.slice(OverwriteOptions).is_dynamic
 
 
 def _with_partition(

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING
 
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
@@ -16,21 +15,24 @@ from paimonlab.maintenance.partition_expiry import (
     PartitionExpiry,
     plan_partition_expiry,
 )
+from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.scan.live_files import live_entries
 from paimonlab.scan.options import ScanOptions
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.value_text import internal_texts
+from paimonlab.table.committers import plain_committer_of
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.rounds import until_undisturbed
-
-if TYPE_CHECKING:
-    from paimonlab.table.parts import TableParts
+from paimonlab.table.store import TableStore
 
 logger = logging.getLogger(__name__)
 
 
 def expire_partitions(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     options: PartitionExpireOptions,
     *,
     user: str,
@@ -41,7 +43,7 @@ def expire_partitions(
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     options
         What is too old.
@@ -52,21 +54,21 @@ def expire_partitions(
     dry_run
         Drop nothing.
     """
-    if options.lifetime_millis is None or not parts.schema.partition_keys:
-        return PartitionExpiry(table=parts.name)
+    if options.lifetime_millis is None or not definition.schema.partition_keys:
+        return PartitionExpiry(table=definition.name)
     now = now or datetime.now()  # noqa: DTZ005 - partitions have no zone
     older_than = _before(now, options.lifetime_millis)
     # Each commit has a user of its own, also after a conflict: what one did is not done again.
     users = (f"{user}-{number}" if number else user for number in count())
 
     def attempt() -> PartitionExpiry:
-        plan = _plan(parts, options, older_than)
+        plan = _plan(definition, store, options, older_than)
         if plan.partitions and not dry_run:
-            _drop(parts, plan, options, users)
-            logger.info("%s: partitions expired: %s", parts.name, list(plan.values))
+            _drop(definition, store, plan, options, users)
+            logger.info("%s: partitions expired: %s", definition.name, list(plan.values))
         return plan
 
-    return until_undisturbed(parts.name, attempt, what="expiring partitions")
+    return until_undisturbed(definition.name, attempt, what="expiring partitions")
 
 
 def _before(now: datetime, millis: int) -> datetime:
@@ -78,15 +80,18 @@ def _before(now: datetime, millis: int) -> datetime:
 
 
 def _plan(
-    parts: TableParts, options: PartitionExpireOptions, older_than: datetime
+    definition: TableDefinition,
+    store: TableStore,
+    options: PartitionExpireOptions,
+    older_than: datetime,
 ) -> PartitionExpiry:
-    snapshot = parts.snapshots.latest()
+    snapshot = store.snapshots.latest()
     plan = plan_partition_expiry(
-        [] if snapshot is None else _partitions(parts, snapshot),
+        [] if snapshot is None else _partitions(definition.schema, store.manifests, snapshot),
         options,
-        table=parts.name,
+        table=definition.name,
         older_than=older_than,
-        default_name=parts.options.slice(ScanOptions).default_name,
+        default_name=definition.options.slice(ScanOptions).default_name,
         snapshot_id=0 if snapshot is None else snapshot.id,
     )
     for partition in plan.undated:
@@ -94,14 +99,16 @@ def _plan(
             "%s: partition %s never expires, no time can be made of its values; set "
             "'partition.timestamp-pattern' and 'partition.timestamp-formatter', or "
             "'partition.expiration-strategy' = 'update-time', or drop it yourself",
-            parts.name,
+            definition.name,
             dict(partition.values),
         )
     return plan
 
 
-def _partitions(parts: TableParts, snapshot: Snapshot) -> list[LivePartition]:
-    files = live_entries(snapshot, parts.manifests)
+def _partitions(
+    schema: TableSchema, manifests: ManifestStore, snapshot: Snapshot
+) -> list[LivePartition]:
+    files = live_entries(snapshot, manifests)
     sums = files.group_by("partition", use_threads=False).aggregate(
         [
             ("row_count", "sum"),
@@ -110,7 +117,7 @@ def _partitions(parts: TableParts, snapshot: Snapshot) -> list[LivePartition]:
             ("creation_time_millis", "max"),
         ]
     )
-    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
+    fields = [schema.field(name) for name in schema.partition_keys]
     rows = sums["partition"].combine_chunks()
     columns = partition_columns(rows, fields).columns
     texts = [
@@ -149,7 +156,8 @@ def _wall_clock(millis: int) -> datetime:
 
 
 def _drop(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     plan: PartitionExpiry,
     options: PartitionExpireOptions,
     users: Iterator[str],
@@ -160,7 +168,7 @@ def _drop(
         batch = rows[start : start + size]
         # What was written since is young: by its own time, not by that in its values.
         is_by_update = options.strategy.lower() == "update-time"
-        parts.plain_committer.overwrite(
+        plain_committer_of(definition.options, store).overwrite(
             [],
             scope=OverwriteScope.exactly(batch),
             user=next(users),

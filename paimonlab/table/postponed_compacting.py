@@ -15,13 +15,14 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from paimonlab.datafile.layout import KIND_FIELD
 from paimonlab.errors import SchemaError
 from paimonlab.formats.manifests.entry_rows import table_to_entries
+from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.progress import Progress
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
@@ -33,13 +34,17 @@ from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.storage import FileIO
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.compact_result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.compacting import Keep
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.failed_commits import files_deleted_on_failure
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import read_plan, write_plan
 from paimonlab.table.rounds import until_undisturbed
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.store import TableStore
+from paimonlab.table.texts import partition_text
 from paimonlab.table.writer_compactions import writer_compactions
 from paimonlab.write.as_compactions import as_compactions
 from paimonlab.write.compactions import WriterCompactionOptions
@@ -94,12 +99,14 @@ class _Found:
     """Files that wait no more, or never did."""
 
 
-def compact_postponed(parts: TableParts, request: PostponedRequest) -> CompactResult:
+def compact_postponed(
+    definition: TableDefinition, store: TableStore, request: PostponedRequest
+) -> CompactResult:
     """Give rows that wait their buckets until nobody is in the way.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of a table with ``bucket`` = -2, at its latest schema.
     request
         What is wanted.
@@ -114,37 +121,43 @@ def compact_postponed(parts: TableParts, request: PostponedRequest) -> CompactRe
     started = time.monotonic()
 
     def attempt() -> CompactResult:
-        snapshot = parts.snapshots.latest()
-        found = _Found((), {}) if snapshot is None else _find(parts, snapshot, request.keep)
+        snapshot = store.snapshots.latest()
+        found = (
+            _Found((), {})
+            if snapshot is None
+            else _find(definition, store.manifests, snapshot, request.keep)
+        )
         if request.dry_run or snapshot is None or not found.waiting:
-            return _result(parts, found, (), None, is_dry_run=request.dry_run)
-        messages = _written(parts, snapshot, found, request)
-        with files_deleted_on_failure(parts, messages):
-            landed = parts.committer.append(
+            return _result(definition, found, (), None, is_dry_run=request.dry_run)
+        messages = _written(definition, store, snapshot, found, request)
+        with files_deleted_on_failure(definition, store, messages):
+            landed = committer_of(definition, store).append(
                 messages,
-                user=new_user(parts),
+                user=new_user(definition.options),
                 identifier=BATCH_COMMIT_IDENTIFIER,
                 is_new_user=True,
                 checked_id=snapshot.id,
             )
-        return _result(parts, found, messages, landed)
+        return _result(definition, found, messages, landed)
 
-    result = until_undisturbed(parts.name, attempt, what="giving rows buckets")
+    result = until_undisturbed(definition.name, attempt, what="giving rows buckets")
     if result.snapshot is not None:
         logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
     return result
 
 
-def _find(parts: TableParts, snapshot: Snapshot, keep: Keep) -> _Found:
-    default = parts.options.slice(PostponeOptions).default_buckets
+def _find(
+    definition: TableDefinition, manifests: ManifestStore, snapshot: Snapshot, keep: Keep
+) -> _Found:
+    default = definition.options.slice(PostponeOptions).default_buckets
     if default < 1:
         raise SchemaError(
-            f"{parts.name}: 'postpone.default-bucket-num' has to be at least 1, is {default}"
+            f"{definition.name}: 'postpone.default-bucket-num' has to be at least 1, is {default}"
         )
     waiting: defaultdict[bytes, list[DataFileMeta]] = defaultdict(list)
     in_buckets: defaultdict[BucketKey, list[DataFileMeta]] = defaultdict(list)
     counts: dict[bytes, int] = {}
-    for entry in table_to_entries(live_entries(snapshot, parts.manifests, keep=keep)):
+    for entry in table_to_entries(live_entries(snapshot, manifests, keep=keep)):
         if entry.bucket == POSTPONE_BUCKET:
             waiting[entry.partition].append(entry.file)
         else:
@@ -164,7 +177,11 @@ def _find(parts: TableParts, snapshot: Snapshot, keep: Keep) -> _Found:
 
 
 def _written(
-    parts: TableParts, snapshot: Snapshot, found: _Found, request: PostponedRequest
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot,
+    found: _Found,
+    request: PostponedRequest,
 ) -> list[CommitMessage]:
     """Write and compact all rows that wait; returns what one commit takes."""
     groups: defaultdict[int, list[_Waiting]] = defaultdict(list)
@@ -174,11 +191,11 @@ def _written(
     messages: list[CommitMessage] = []
     try:
         for buckets, waiting in sorted(groups.items()):
-            target = _with_buckets(parts, buckets, is_full=request.full)
-            new = _rewritten(target, snapshot, waiting, progress)
+            target = _with_buckets(definition, buckets, is_full=request.full)
+            new = _rewritten(target, store, snapshot, waiting, progress)
             messages += new
     except BaseException:
-        delete_files(messages, parts.write_plan(), parts.file_io)
+        delete_files(messages, write_plan(definition, store.layout), store.file_io)
         raise
     gone = (
         CommitMessage(
@@ -207,29 +224,35 @@ class _Files:
             self.progress(self.done, self.total, "files")
 
 
-def _with_buckets(parts: TableParts, buckets: int, *, is_full: bool) -> TableParts:
-    """Return the parts of the table as one whose rows have buckets, and that compacts."""
+def _with_buckets(definition: TableDefinition, buckets: int, *, is_full: bool) -> TableDefinition:
+    """Return the table as one whose rows have buckets, and that compacts."""
     options = {"bucket": str(buckets), "write-only": "false"}
-    reports = parts.options.slice(PostponeOptions).changelog_producer == "full-compaction"
+    reports = definition.options.slice(PostponeOptions).changelog_producer == "full-compaction"
     # The last commit of a writer is one that compacts in full, and this is its only one.
-    is_last = parts.options.slice(WriterCompactionOptions).full_every is not None
+    is_last = definition.options.slice(WriterCompactionOptions).full_every is not None
     if is_full or reports or is_last:
         options["full-compaction.delta-commits"] = "1"
-    return replace(parts, options=parts.options.with_options(options))
+    return definition.with_options(options)
 
 
 def _rewritten(
-    target: TableParts, snapshot: Snapshot, waiting: Sequence[_Waiting], progress: _Files
+    target: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot,
+    waiting: Sequence[_Waiting],
+    progress: _Files,
 ) -> list[CommitMessage]:
     """Write the rows of partitions that have the same number of buckets."""
-    plan = target.write_plan()
-    read = target.read_plan(target.schema, target.schema.field_names, None, snapshot=snapshot)
+    plan = write_plan(target, store.layout)
+    read = read_plan(
+        target, store, target.schema, target.schema.field_names, None, snapshot=snapshot
+    )
     kinds = None if plan.options.kind_field else KIND_FIELD.name
     with TableWriter(
         plan,
-        target.file_io,
-        target.sequence_memory.at(snapshot),
-        compactions=writer_compactions(target, plan, snapshot, replaces=False),
+        store.file_io,
+        store.sequence_memory.at(snapshot),
+        compactions=writer_compactions(target, store, plan, snapshot, replaces=False),
     ) as writer:
         for one in waiting:
             split = DataSplit(
@@ -242,26 +265,26 @@ def _rewritten(
                 raw_convertible=False,
             )
             for file in one.files:
-                for rows in _rows(split, file, read, target, has_kinds=kinds is not None):
+                for rows in _rows(split, file, read, store.file_io, has_kinds=kinds is not None):
                     writer.write(rows, row_kinds=kinds)
                 progress.add()
         found = writer.prepare_commit()
     messages, useless = as_compactions(found)
-    delete_files(useless, plan, target.file_io)
+    delete_files(useless, plan, store.file_io)
     return messages
 
 
 def _rows(
-    split: DataSplit, file: DataFileMeta, plan: ReadPlan, target: TableParts, *, has_kinds: bool
+    split: DataSplit, file: DataFileMeta, plan: ReadPlan, file_io: FileIO, *, has_kinds: bool
 ) -> Iterator[pa.RecordBatch]:
     """Read the rows of a file as they came; their kinds, where no column of the table is that."""
     wanted = [*plan.fields, KIND_FIELD] if has_kinds else plan.fields
-    with open_data_file(split, file, plan, target.file_io) as opened:
+    with open_data_file(split, file, plan, file_io) as opened:
         yield from opened.batches(wanted, batch_rows=plan.bounds.batch_rows)
 
 
 def _result(
-    parts: TableParts,
+    definition: TableDefinition,
     found: _Found,
     messages: Sequence[CommitMessage],
     snapshot: Snapshot | None,
@@ -269,7 +292,7 @@ def _result(
     is_dry_run: bool = False,
 ) -> CompactResult:
     partitions = [one.partition for one in found.waiting]
-    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
+    fields = definition.partition_fields
     texts = [""] * len(partitions)
     if fields and partitions:
         texts = partition_text(pa.array(partitions, pa.large_binary()), fields).to_pylist()
@@ -293,7 +316,7 @@ def _result(
         if message.bucket != POSTPONE_BUCKET
     ]
     return CompactResult(
-        table=parts.name,
+        table=definition.name,
         snapshot=snapshot,
         is_dry_run=is_dry_run,
         buckets=tuple(

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.maintenance.orphans import OrphanSearch, clock_of, find_orphans, remove_orphans
@@ -19,10 +18,11 @@ from paimonlab.progress import Progress
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.committers import plain_committer_of
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.expiring import expire_changelogs, expire_snapshots
-
-if TYPE_CHECKING:
-    from paimonlab.table.parts import TableParts
+from paimonlab.table.histories import history_of
+from paimonlab.table.store import TableStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,45 +51,47 @@ class Purge:
         )
 
 
-def purge(parts: TableParts, *, dry_run: bool, progress: Progress | None) -> Purge:
+def purge(
+    definition: TableDefinition, store: TableStore, *, dry_run: bool, progress: Progress | None
+) -> Purge:
     """Empty a table; see `Maintenance.purge_files`."""
-    files = _stored(parts)
+    files = _stored(definition, store)
     plan = Purge(
-        table=parts.name,
-        branches=tuple(parts.branches.names()),
-        tags=tuple(name for name, _ in parts.tags.list()),
-        consumers=tuple(parts.consumers.list()),
-        snapshots=tuple(parts.snapshots.ids()),
-        changelogs=tuple(parts.changelogs.ids()),
+        table=definition.name,
+        branches=tuple(store.branches.names()),
+        tags=tuple(name for name, _ in store.tags.list()),
+        consumers=tuple(store.consumers.list()),
+        snapshots=tuple(store.snapshots.ids()),
+        changelogs=tuple(store.changelogs.ids()),
         file_count=len(files),
         size_bytes=sum(file.status.size_bytes for file in files),
     )
     if dry_run:
         return plan
     for name in plan.branches:
-        parts.branches.delete(name)
+        store.branches.delete(name)
     for name in plan.tags:
-        parts.tags.delete(name)
+        store.tags.delete(name)
     for name in plan.consumers:
-        parts.consumers.delete(name)
+        store.consumers.delete(name)
     if plan.snapshots:
-        parts.plain_committer.overwrite(
+        plain_committer_of(definition.options, store).overwrite(
             [],
             scope=OverwriteScope.whole_table(),
-            user=new_user(parts),
+            user=new_user(definition.options),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
         )
-    quiet = replace(parts, options=parts.options.with_options(_NO_CHANGELOGS))
+    quiet = definition.with_options(_NO_CHANGELOGS)
     expire_snapshots(
-        quiet, most=1, least=1, older_than_millis=time.time_ns() // 1_000_000, limit=_ALL
+        quiet, store, most=1, least=1, older_than_millis=time.time_ns() // 1_000_000, limit=_ALL
     )
-    expire_changelogs(quiet, deletes_all=True)
+    expire_changelogs(quiet, store, deletes_all=True)
     # Nobody writes meanwhile, so that what nothing names will never be named.
-    limit = clock_of(parts.file_io, parts.layout) + timedelta(seconds=1)
-    found = find_orphans(parts.history, _search(parts), older_than=limit)
-    threads = parts.options.slice(ExpireOptions).threads
-    remove_orphans(found, parts.history, threads=threads, progress=progress)
+    limit = clock_of(store.file_io, store.layout) + timedelta(seconds=1)
+    found = find_orphans(history_of(definition, store), _search(definition), older_than=limit)
+    threads = definition.options.slice(ExpireOptions).threads
+    remove_orphans(found, history_of(definition, store), threads=threads, progress=progress)
     return plan
 
 
@@ -101,21 +103,21 @@ _NO_CHANGELOGS = {
 }
 
 
-def _search(parts: TableParts) -> OrphanSearch:
+def _search(definition: TableDefinition) -> OrphanSearch:
     return OrphanSearch(
-        options=parts.options.slice(StoredOptions),
-        external_folders=parts.options.slice(ExternalPathOptions).readable_folders,
-        partition_depth=len(parts.schema.partition_keys),
+        options=definition.options.slice(StoredOptions),
+        external_folders=definition.options.slice(ExternalPathOptions).readable_folders,
+        partition_depth=len(definition.schema.partition_keys),
     )
 
 
-def _stored(parts: TableParts) -> Sequence[StoredFile]:
-    layout, search = parts.layout.on_branch(None), _search(parts)
+def _stored(definition: TableDefinition, store: TableStore) -> Sequence[StoredFile]:
+    layout, search = store.layout.on_branch(None), _search(definition)
     return list(
         stored_files(
             layout,
             [layout],
-            parts.file_io,
+            store.file_io,
             search.options,
             external_folders=search.external_folders,
             partition_depth=search.partition_depth,

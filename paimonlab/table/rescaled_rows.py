@@ -22,10 +22,13 @@ from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.failed_commits import files_deleted_on_failure
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import write_plan
 from paimonlab.table.scan import Scan
+from paimonlab.table.store import TableStore
 from paimonlab.table.writing import new_table_writer
 from paimonlab.write.as_compactions import as_new_files
 from paimonlab.write.folders import delete_files
@@ -39,14 +42,14 @@ _OF_NEW_ROWS = frozenset(
 """Options that do something to rows which come: these have been there."""
 
 
-def rescaled_parts(
-    parts: TableParts, schema: TableSchema, buckets: int, *, compacts: bool
-) -> TableParts:
-    """Return the parts of a table that rows are written to which were there before.
+def rescaled_definition(
+    definition: TableDefinition, schema: TableSchema, buckets: int, *, compacts: bool
+) -> TableDefinition:
+    """Return the definition that rows are written by which were there before.
 
     Parameters
     ----------
-    parts
+    definition
         Of the table.
     schema
         The latest; what it says of buckets does not matter.
@@ -55,16 +58,19 @@ def rescaled_parts(
     compacts
         Whether each bucket is compacted in full before it is committed.
     """
-    options = {key: parts.options[key] for key in parts.options if key not in _OF_NEW_ROWS}
+    options = {
+        key: definition.options[key] for key in definition.options if key not in _OF_NEW_ROWS
+    }
     options["bucket"] = str(buckets)
     if compacts:
         options |= {"write-only": "false", "full-compaction.delta-commits": "1"}
-    return replace(parts, schema=schema, options=Options(options))
+    return replace(definition, schema=schema, options=Options(options))
 
 
 def move_rows(
-    parts: TableParts,
-    target: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
+    target: TableDefinition,
     snapshot: Snapshot,
     found: Sequence[Sequence[BucketFiles]],
     progress: Progress | None,
@@ -73,8 +79,10 @@ def move_rows(
 
     Parameters
     ----------
-    parts, target
-        Of the table as it is read, and as `rescaled_parts` returned it.
+    definition, store
+        Of the table as it is read.
+    target
+        Its definition as `rescaled_definition` returned it.
     snapshot
         That is read.
     found
@@ -95,7 +103,8 @@ def move_rows(
         If others changed rows of the partitions. What was written is deleted.
     """
     scan = Scan(
-        parts=parts,
+        definition=definition,
+        store=store,
         snapshot=snapshot,
         schema=target.schema,
         columns=target.schema.field_names,
@@ -110,19 +119,19 @@ def move_rows(
     after: list[list[DataFileMeta]] = []
     try:
         for number, buckets in enumerate(found, start=1):
-            ours = _written(target, splits.get(buckets[0].partition, ()), read)
+            ours = _written(target, store, splits.get(buckets[0].partition, ()), read)
             messages += ours
             after.append([file for message in ours for file in message.new_files])
             if progress is not None:
                 progress(number, len(found), "partitions")
     except BaseException:
-        delete_files(messages, target.write_plan(), parts.file_io)
+        delete_files(messages, write_plan(target, store.layout), store.file_io)
         raise
-    with files_deleted_on_failure(target, messages):
-        landed = target.committer.overwrite(
+    with files_deleted_on_failure(target, store, messages):
+        landed = committer_of(target, store).overwrite(
             messages,
             scope=OverwriteScope.exactly(buckets[0].partition for buckets in found),
-            user=new_user(parts),
+            user=new_user(definition.options),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
             reads=ReadSet(snapshot_id=snapshot.id, its_partitions=True),
@@ -131,15 +140,15 @@ def move_rows(
 
 
 def _written(
-    target: TableParts, splits: Iterable[DataSplit], read: ReadPlan
+    target: TableDefinition, store: TableStore, splits: Iterable[DataSplit], read: ReadPlan
 ) -> list[CommitMessage]:
     """Write the rows of one partition; those of a bucket come in their order."""
-    with new_table_writer(target, replaces=True) as writer:
+    with new_table_writer(target, store, replaces=True) as writer:
         for split in sorted(splits, key=_oldest_first):
-            for rows in read_split(split, read, target.file_io):
+            for rows in read_split(split, read, store.file_io):
                 writer.write(rows)
         messages, useless = as_new_files(writer.prepare_commit())
-    delete_files(useless, target.write_plan(), target.file_io)
+    delete_files(useless, write_plan(target, store.layout), store.file_io)
     return messages
 
 

@@ -23,6 +23,7 @@ from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.unreported import tells_by_compaction, unreported_files
 from paimonlab.errors import FilesConflictError, PostCommitError, SchemaError, UnsupportedError
+from paimonlab.metadata.layout import TableLayout
 from paimonlab.progress import Progress
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.key import BucketKey
@@ -35,11 +36,13 @@ from paimonlab.table.bucket_memory import of_buckets
 from paimonlab.table.compact_result import FileTotals
 from paimonlab.table.compact_verb import kept
 from paimonlab.table.compacting import CompactRequest, Keep, compact_buckets, with_latest_schema
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.live_buckets import live_buckets
-from paimonlab.table.parts import TableParts
-from paimonlab.table.rescaled_rows import move_rows, rescaled_parts
+from paimonlab.table.plans import write_plan
+from paimonlab.table.rescaled_rows import move_rows, rescaled_definition
 from paimonlab.table.rounds import ROUNDS, until_undisturbed
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.store import TableStore
+from paimonlab.table.texts import partition_text
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +85,8 @@ class Rescale:
 
 
 def rescale(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     *,
     buckets: int,
     partitions: Sequence[Mapping[str, Any]] | None,
@@ -92,56 +96,56 @@ def rescale(
     """Give partitions another number of buckets; see `Maintenance.rescale`."""
     if buckets < 1:
         raise ValueError(f"buckets must be at least 1, got {buckets}")
-    parts = with_latest_schema(parts)
-    _check(parts)
-    work = _Work(parts, buckets, kept(parts, partitions, None, None))
+    definition = with_latest_schema(definition, store.schemas)
+    _check(definition, store.layout)
+    work = _Work(definition, store, buckets, kept(definition, partitions, None, None))
     started = time.monotonic()
 
     def attempt() -> Rescale:
-        snapshot = parts.snapshots.latest()
+        snapshot = store.snapshots.latest()
         found = work.misfits(snapshot)
         plan = Rescale(
-            table=parts.name,
+            table=definition.name,
             buckets=buckets,
             changes_option=work.changes_option,
-            partitions=tuple(_described(parts, ours) for ours in found),
+            partitions=tuple(_described(definition.schema, ours) for ours in found),
             is_dry_run=dry_run,
         )
         if dry_run:
             return plan
         if work.report(found):
-            snapshot = parts.snapshots.latest()
+            snapshot = store.snapshots.latest()
             found = work.misfits(snapshot)
             work.check_reported(found, snapshot)
         target = work.target()
         if not found or snapshot is None:
             return plan
-        landed, after = move_rows(parts, target, snapshot, found, progress)
+        landed, after = move_rows(definition, store, target, snapshot, found, progress)
         moved = tuple(
-            replace(_described(parts, ours), after=FileTotals.of(files))
+            replace(_described(definition.schema, ours), after=FileTotals.of(files))
             for ours, files in zip(found, after, strict=True)
         )
         return replace(plan, snapshot=landed, partitions=moved)
 
-    result = until_undisturbed(parts.name, attempt, what="rescaling")
+    result = until_undisturbed(definition.name, attempt, what="rescaling")
     if result.snapshot is not None:
         logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
     return result
 
 
-def _check(parts: TableParts) -> None:
+def _check(definition: TableDefinition, layout: TableLayout) -> None:
     """Refuse tables whose rows have no bucket by their values alone."""
-    mode = parts.write_plan().bucket_mode
+    mode = write_plan(definition, layout).bucket_mode
     if mode in (BucketMode.HASH_FIXED, BucketMode.POSTPONE_MODE):
         return
-    reason = f"rows of {parts.name} are in no bucket"
+    reason = f"rows of {definition.name} are in no bucket"
     if mode is not BucketMode.BUCKET_UNAWARE:
         reason = (
-            f"{parts.name} has as many buckets as an index of its keys says; "
+            f"{definition.name} has as many buckets as an index of its keys says; "
             "'dynamic-bucket.target-row-num' steers how many, for rows that are overwritten"
         )
     raise UnsupportedError(
-        f"rescaling a table with bucket = '{parts.options.get('bucket', '-1')}'", reason
+        f"rescaling a table with bucket = '{definition.options.get('bucket', '-1')}'", reason
     )
 
 
@@ -149,7 +153,8 @@ def _check(parts: TableParts) -> None:
 class _Work:
     """What is to be done to a table."""
 
-    parts: TableParts
+    definition: TableDefinition
+    store: TableStore
     """At the latest schema."""
     buckets: int
     keep: Keep
@@ -158,34 +163,39 @@ class _Work:
     @property
     def is_postponed(self) -> bool:
         """Whether rows wait for buckets, and each partition has a number of its own."""
-        return self.parts.write_plan().bucket_mode is BucketMode.POSTPONE_MODE
+        return (
+            write_plan(self.definition, self.store.layout).bucket_mode is BucketMode.POSTPONE_MODE
+        )
 
     @property
     def changes_option(self) -> bool:
         """Whether the table has another number of buckets by its options."""
-        return not self.is_postponed and self.parts.write_plan().buckets != self.buckets
+        return (
+            not self.is_postponed
+            and write_plan(self.definition, self.store.layout).buckets != self.buckets
+        )
 
     @property
     def levels(self) -> LevelOptions:
         """When the table's rows are compacted."""
-        return self.parts.options.slice(LevelOptions)
+        return self.definition.options.slice(LevelOptions)
 
     @property
     def skips_level_0(self) -> bool:
         """Whether readers do not see what is not compacted yet."""
-        return self.parts.options.slice(ScanOptions).skips_level_0
+        return self.definition.options.slice(ScanOptions).skips_level_0
 
     def misfits(self, snapshot: Snapshot | None) -> list[list[BucketFiles]]:
         """Find the partitions that have another number of buckets, each with its buckets."""
         if snapshot is None:
             return []
-        found = live_buckets(self.parts, snapshot, self.keep)
+        found = live_buckets(self.definition, self.store, snapshot, self.keep)
         by_partition = [list(ours) for _, ours in groupby(found, key=lambda one: one.partition)]
         return [ours for ours in by_partition if ours[0].total_buckets != self.buckets]
 
     def unreported(self, found: Iterable[Iterable[BucketFiles]]) -> set[BucketKey]:
         """Find the buckets with rows that compactions have yet to tell of."""
-        if not self.parts.schema.primary_keys:
+        if not self.definition.schema.primary_keys:
             return set()
         levels, skips = self.levels, self.skips_level_0
         return {
@@ -205,10 +215,10 @@ class _Work:
         )
         request = CompactRequest(full=picks_leave_rows, keep=of_buckets(buckets))
         try:
-            compact_buckets(self.parts, request)
+            compact_buckets(self.definition, self.store, request)
         except PostCommitError as error:
             # Raised from here it would say that the rescale has happened.
-            logger.warning("%s: compacted before the rescale: %s", self.parts.name, error)
+            logger.warning("%s: compacted before the rescale: %s", self.definition.name, error)
         return True
 
     def check_reported(
@@ -217,20 +227,20 @@ class _Work:
         """Check that nobody wrote since: readers or followers would never learn of it."""
         if snapshot is not None and self.unreported(found):
             problem = "others wrote rows that have to be compacted before a rescale. Try again."
-            raise FilesConflictError(self.parts.name, snapshot.id, (), problem)
+            raise FilesConflictError(self.definition.name, snapshot.id, (), problem)
 
-    def target(self) -> TableParts:
+    def target(self) -> TableDefinition:
         """Set the option ``bucket`` of the table, if it has another value; say how to write."""
-        compacts = bool(self.parts.schema.primary_keys) and tells_by_compaction(
+        compacts = bool(self.definition.schema.primary_keys) and tells_by_compaction(
             self.levels, skips_level_0=self.skips_level_0
         )
-        schema = self.parts.schema if self.is_postponed else self._altered()
-        return rescaled_parts(self.parts, schema, self.buckets, compacts=compacts)
+        schema = self.definition.schema if self.is_postponed else self._altered()
+        return rescaled_definition(self.definition, schema, self.buckets, compacts=compacts)
 
     def _altered(self) -> TableSchema:
-        parts, wanted = self.parts, str(self.buckets)
+        schemas, wanted = self.store.schemas, str(self.buckets)
         for _ in range(ROUNDS):
-            current = parts.schemas.latest()
+            current = schemas.latest()
             assert current is not None, "a table has a schema"
             if current.options.get("bucket") == wanted:
                 return current
@@ -240,13 +250,15 @@ class _Work:
                 has_snapshots=True,
                 time_millis=time.time_ns() // 1_000_000,
             )
-            if parts.schemas.publish(altered):
+            if schemas.publish(altered):
                 return altered
-        raise SchemaError(f"{parts.name}: other writers changed the schema each time; try again")
+        raise SchemaError(
+            f"{self.definition.name}: other writers changed the schema each time; try again"
+        )
 
 
-def _described(parts: TableParts, buckets: Sequence[BucketFiles]) -> RescaledPartition:
-    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
+def _described(schema: TableSchema, buckets: Sequence[BucketFiles]) -> RescaledPartition:
+    fields = [schema.field(name) for name in schema.partition_keys]
     partition = pa.array([buckets[0].partition], pa.large_binary())
     text = partition_text(partition, fields)[0].as_py() if fields else ""
     files: list[DataFileMeta] = [file for one in buckets for file in one.files]

@@ -19,12 +19,13 @@ from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changes import Changes
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.explain import Explain, explain
+from paimonlab.table.plans import read_plan
+from paimonlab.table.store import TableStore
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from paimonlab.table.parts import TableParts
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Scan:
     Every method reads the same snapshot, however long it takes.
     """
 
-    parts: TableParts = field(repr=False)
+    definition: TableDefinition = field(repr=False)
+    store: TableStore = field(repr=False)
     snapshot: Snapshot | None
     """None: the table is empty."""
     schema: TableSchema
@@ -69,14 +71,14 @@ class Scan:
             created_since_millis=self.created_since_millis,
             level=self.level,
         )
-        parts = self.parts
+        definition, store = self.definition, self.store
         found = plan(
             request,
             schema=self.schema,
-            schemas=parts.schemas,
-            manifests=parts.manifests,
-            options=parts.options.slice(ScanOptions),
-            table=parts.name,
+            schemas=store.schemas,
+            manifests=store.manifests,
+            options=definition.options.slice(ScanOptions),
+            table=definition.name,
         )
         return found if self.hidden_by is None else found.without(self.hidden_by.partitions)
 
@@ -127,12 +129,12 @@ class Scan:
         """
         if self.changes is not None:
             raise UnsupportedError(
-                "a plan of changes", f"read {self.parts.name} with table.changes, or as it is"
+                "a plan of changes", f"read {self.definition.name} with table.changes, or as it is"
             )
         if self.fallback is not None and self.fallback.plan_here().splits:
             raise UnsupportedError(
                 "a plan of two branches",
-                f"{self.parts.name} has scan.fallback-branch; read it as it is, or one branch",
+                f"{self.definition.name} has scan.fallback-branch; read it as it is, or one branch",
             )
         return self._plan
 
@@ -142,8 +144,13 @@ class Scan:
 
     def read_plan(self) -> ReadPlan:
         """All that reading a split takes, as one picklable value."""
-        return self.parts.read_plan(
-            self.schema, self.columns, self.predicate, snapshot=self.snapshot
+        return read_plan(
+            self.definition,
+            self.store,
+            self.schema,
+            self.columns,
+            self.predicate,
+            snapshot=self.snapshot,
         )
 
     def to_batches(self, *, progress: Progress | None = None) -> pa.RecordBatchReader:
@@ -160,7 +167,7 @@ class Scan:
         here = read_splits(
             self.plan_here().splits,
             self.read_plan(),
-            self.parts.file_io,
+            self.store.file_io,
             limit=self.limit,
             progress=progress,
         )
@@ -192,7 +199,7 @@ class Scan:
         """Count the rows, reading no more than that takes."""
         if self.changes is not None:
             return sum(batch.num_rows for batch in self.to_batches())
-        rows = count_rows(self.plan_here().splits, self.read_plan(), self.parts.file_io)
+        rows = count_rows(self.plan_here().splits, self.read_plan(), self.store.file_io)
         if self.fallback is not None:
             rows += self.fallback.count()
         return rows if self.limit is None else min(rows, self.limit)
@@ -200,7 +207,7 @@ class Scan:
     def explain(self) -> Explain:
         """Tell what was pruned and what will be read."""
         return explain(
-            self.plan_here(), self.schema, self.columns, self.predicate, table=self.parts.name
+            self.plan_here(), self.schema, self.columns, self.predicate, table=self.definition.name
         )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError, UnsupportedError
+from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.table_options import check_known, check_supported
 from paimonlab.spec.predicates.predicate import Predicate
@@ -19,9 +20,10 @@ from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.changes import Changes
 from paimonlab.table.conditions import resolved
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.incremental import ChangeRange, range_of_options
-from paimonlab.table.parts import TableParts
 from paimonlab.table.scan import Scan
+from paimonlab.table.store import TableStore
 from paimonlab.table.time_travel import Start, TravelPoint, check_no_start, start_of, travel
 
 _OF_ONE_BRANCH = frozenset({"branch", "scan.fallback-branch", "bucket"})
@@ -42,32 +44,43 @@ class Query:
     """For this read only."""
 
 
-def scan_of(parts: TableParts, query: Query) -> Scan:
+def scan_of(definition: TableDefinition, store: TableStore, query: Query) -> Scan:
     """Prepare a read; see `Table.scan`."""
-    parts = with_read_options(parts, query.options)
+    definition, store = with_read_options(definition, store, query.options)
     if query.point.is_now:
-        between = range_of_options(parts)
+        between = range_of_options(definition, store)
         if between is not None:
-            check_no_start(parts)
-            return _scan_changes(changes_of(parts, between, query), query.limit)
-    scan = _scan_branch(parts, query)
-    fallback = parts.options.slice(BranchOptions).fallback
+            check_no_start(definition)
+            return _scan_changes(changes_of(definition, store, between, query), query.limit)
+    scan = _scan_branch(definition, store, query)
+    fallback = definition.options.slice(BranchOptions).fallback
     if fallback is None:
         return scan
     return replace(scan, fallback=_fallback(scan, fallback, query))
 
 
-def changes_of(parts: TableParts, between: ChangeRange, query: Query) -> Changes:
+def changes_of(
+    definition: TableDefinition, store: TableStore, between: ChangeRange, query: Query
+) -> Changes:
     """Prepare a read of changes; see `Table.changes`."""
-    _refuse_fallback(parts, "changes of")
+    _refuse_fallback(definition, "changes of")
     columns, schema, predicate = resolved(
-        query.columns, query.where, parts.schema, parts.options, parts.name
+        query.columns, query.where, definition.schema, definition.options, definition.name
     )
-    return Changes(parts=parts, range=between, schema=schema, columns=columns, predicate=predicate)
+    return Changes(
+        definition=definition,
+        store=store,
+        range=between,
+        schema=schema,
+        columns=columns,
+        predicate=predicate,
+    )
 
 
-def with_read_options(parts: TableParts, options: Mapping[str, str]) -> TableParts:
-    """Return the parts with options for one read, on the branch that these choose.
+def with_read_options(
+    definition: TableDefinition, store: TableStore, options: Mapping[str, str]
+) -> tuple[TableDefinition, TableStore]:
+    """Return a table with options for one read, on the branch that these choose.
 
     Raises
     ------
@@ -78,23 +91,24 @@ def with_read_options(parts: TableParts, options: Mapping[str, str]) -> TablePar
     """
     check_known(options)
     if "branch" in options:
-        parts = parts.on_branch(options["branch"])
+        definition, store = store.on_branch(options["branch"])
     if options:
-        parts = replace(parts, options=parts.options.with_options(options))
-    check_supported(parts.options, parts.schema, "read")
-    return parts
+        definition = definition.with_options(options)
+    check_supported(definition.options, definition.schema, "read")
+    return definition, store
 
 
-def _scan_branch(parts: TableParts, query: Query) -> Scan:
-    start = _start(parts, query.point)
-    schema = parts.schema
+def _scan_branch(definition: TableDefinition, store: TableStore, query: Query) -> Scan:
+    start = _start(definition, store, query.point)
+    schema = definition.schema
     if start.has_its_schema and start.snapshot is not None:
-        schema = parts.schemas.get(start.snapshot.schema_id)
+        schema = store.schemas.get(start.snapshot.schema_id)
     columns, schema, predicate = resolved(
-        query.columns, query.where, schema, parts.options, parts.name
+        query.columns, query.where, schema, definition.options, definition.name
     )
     return Scan(
-        parts=parts,
+        definition=definition,
+        store=store,
         snapshot=start.snapshot,
         schema=schema,
         columns=columns,
@@ -104,16 +118,17 @@ def _scan_branch(parts: TableParts, query: Query) -> Scan:
     )
 
 
-def _start(parts: TableParts, point: TravelPoint) -> Start:
+def _start(definition: TableDefinition, store: TableStore, point: TravelPoint) -> Start:
     if point.is_now:
-        return start_of(parts)
-    found = travel(point, parts.snapshots, parts.tags, parts.name)
+        return start_of(definition, store)
+    found = travel(point, store.snapshots, store.tags, definition.name)
     return Start(snapshot=found, has_its_schema=True)
 
 
 def _scan_changes(changes: Changes, limit: int | None) -> Scan:
     return Scan(
-        parts=changes.parts,
+        definition=changes.definition,
+        store=changes.store,
         snapshot=changes.range.snapshots[-1] if changes.range.snapshots else None,
         schema=changes.schema,
         columns=changes.columns,
@@ -125,31 +140,31 @@ def _scan_changes(changes: Changes, limit: int | None) -> Scan:
 
 def _fallback(scan: Scan, branch: str, query: Query) -> Scan:
     """Prepare the read of the partitions that a branch does not have."""
-    main = scan.parts
-    own = main.on_branch(branch)
+    main = scan.definition
+    own, store = scan.store.on_branch(branch)
     options = {key: value for key, value in query.options.items() if key not in _OF_ONE_BRANCH}
     point = query.point
     if options.pop(_SNAPSHOT_ID, None) is not None or point.snapshot is not None:
         assert scan.snapshot is not None, "the snapshot was found"
-        point = TravelPoint(snapshot=_same_time(scan.snapshot, own))
-    own = with_read_options(own, options)
+        point = TravelPoint(snapshot=_same_time(scan.snapshot, store.snapshots))
+    own, store = with_read_options(own, store, options)
     _check_same_columns(main, scan.schema, own)
     asked = replace(query, point=point, options=options, columns=scan.columns, limit=None)
-    return replace(_scan_branch(own, asked), hidden_by=scan)
+    return replace(_scan_branch(own, store, asked), hidden_by=scan)
 
 
-def _same_time(snapshot: Snapshot, other: TableParts) -> int:
+def _same_time(snapshot: Snapshot, snapshots: SnapshotManager) -> int:
     """Find the snapshot of another branch for a snapshot of this one: ids do not compare.
 
     Where the other branch was not there yet, its first snapshot stands in, as in Java.
     """
     try:
-        return other.snapshots.at_or_before(snapshot.time_millis).id
+        return snapshots.at_or_before(snapshot.time_millis).id
     except SnapshotNotFoundError:
         return FIRST_SNAPSHOT_ID
 
 
-def _check_same_columns(main: TableParts, schema: TableSchema, other: TableParts) -> None:
+def _check_same_columns(main: TableDefinition, schema: TableSchema, other: TableDefinition) -> None:
     ours, theirs = (
         [(one.name, with_nullable(one.type, nullable=True)) for one in fields]
         for fields in (schema.fields, other.schema.fields)
@@ -166,7 +181,7 @@ def _check_same_columns(main: TableParts, schema: TableSchema, other: TableParts
         )
 
 
-def _refuse_fallback(parts: TableParts, what: str) -> None:
-    fallback = parts.options.slice(BranchOptions).fallback
+def _refuse_fallback(definition: TableDefinition, what: str) -> None:
+    fallback = definition.options.slice(BranchOptions).fallback
     if fallback is not None:
-        raise UnsupportedError(f"scan.fallback-branch = '{fallback}'", f"{what} {parts.name}")
+        raise UnsupportedError(f"scan.fallback-branch = '{fallback}'", f"{what} {definition.name}")

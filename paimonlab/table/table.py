@@ -22,7 +22,8 @@ from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.branches import Branches, BranchOptions
 from paimonlab.table.commit_user import new_user
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
 from paimonlab.table.time_travel import TravelPoint
 
 if TYPE_CHECKING:
@@ -53,9 +54,12 @@ class Table:
 
     _accessors: ClassVar[dict[str, Callable[[Table], Any]]] = {}
 
-    def __init__(self, identifier: Identifier, parts: TableParts) -> None:
+    def __init__(
+        self, identifier: Identifier, definition: TableDefinition, store: TableStore
+    ) -> None:
         self._identifier = identifier
-        self._parts = parts
+        self._definition = definition
+        self._store = store
 
     def __repr__(self) -> str:
         return f"<paimonlab.Table {self.name}>"
@@ -86,12 +90,12 @@ class Table:
     @property
     def path(self) -> str:
         """The table's folder."""
-        return self._parts.layout.table_path
+        return self._store.layout.table_path
 
     @property
     def schema(self) -> TableSchema:
         """The schema the table was opened with."""
-        return self._parts.schema
+        return self._definition.schema
 
     @property
     def arrow_schema(self) -> pa.Schema:
@@ -121,43 +125,43 @@ class Table:
     @property
     def snapshot(self) -> Snapshot | None:
         """The latest snapshot; None when nothing was committed yet."""
-        return self._parts.snapshots.latest()
+        return self._store.snapshots.latest()
 
     @property
     def snapshots(self) -> SnapshotManager:
         """All snapshots: ``.list()``, ``.get(id)``, ``.latest()``."""
-        return self._parts.snapshots
+        return self._store.snapshots
 
     @property
     def schemas(self) -> SchemaManager:
         """All schemas: ``.list()``, ``.get(id)``, ``.latest()``."""
-        return self._parts.schemas
+        return self._store.schemas
 
     @property
     def tags(self) -> Tags:
         """Named snapshots: ``.list()``, ``.get(name)``, ``.create(name)``, ``.delete(name)``."""
         from paimonlab.table.tags import Tags
 
-        return Tags(self._parts)
+        return Tags(self._definition, self._store)
 
     @property
     def branches(self) -> Branches:
         """Branches: ``.list()``, ``.create(name)``, ``.fast_forward(name)``."""
-        parts = self._parts
-        options = parts.options.slice(BranchOptions)
-        return Branches(parts.branches, parts.snapshots, parts.tags, options)
+        definition, store = self._definition, self._store
+        options = definition.options.slice(BranchOptions)
+        return Branches(store.branches, store.snapshots, store.tags, options)
 
     @property
     def consumers(self) -> Consumers:
         """Readers that tell where they are: ``.list()``, ``.get(name)``, ``.reset(name, id)``."""
         from paimonlab.table.consumers import Consumers
 
-        return Consumers(self._parts.consumers)
+        return Consumers(self._store.consumers)
 
     @property
     def changelogs(self) -> ChangelogManager:
         """Copies of snapshots that outlive them for their changes: ``.list()``, ``.get(id)``."""
-        return self._parts.changelogs
+        return self._store.changelogs
 
     @property
     def statistics(self) -> Statistics | None:
@@ -167,7 +171,7 @@ class Table:
         found = self.snapshot
         if found is None or found.statistics is None:
             return None
-        store = StatisticsStore(self._parts.file_io, self._parts.layout)
+        store = StatisticsStore(self._store.file_io, self._store.layout)
         return store.read(found.statistics, referrer=found.file_name)
 
     @property
@@ -175,7 +179,7 @@ class Table:
         """Keeping the table in order: ``.rollback_to(snapshot=…)``, ``.analyze()``."""
         from paimonlab.table.maintenance import Maintenance
 
-        return Maintenance(self._parts)
+        return Maintenance(self._definition, self._store)
 
     def on_branch(self, name: str) -> Table:
         """Open another branch of the table; ``main`` is the one without a name.
@@ -185,13 +189,8 @@ class Table:
         BranchNotFoundError
             If there is no such branch.
         """
-        parts = self._parts.on_branch(name)
-        return Table(replace(self._identifier, branch=parts.layout.branch), parts)
-
-    @property
-    def parts(self) -> TableParts:
-        """What the table is made of, for engines that plan and write by themselves."""
-        return self._parts
+        definition, store = self._store.on_branch(name)
+        return Table(replace(self._identifier, branch=store.layout.branch), definition, store)
 
     def scan(
         self,
@@ -248,7 +247,7 @@ class Table:
         query = Query(
             columns=columns, where=where, limit=limit, point=point, options=dict(options or {})
         )
-        return scan_of(self._parts, query)
+        return scan_of(self._definition, self._store, query)
 
     def changes(
         self,
@@ -289,10 +288,12 @@ class Table:
         from paimonlab.table.incremental import range_between
         from paimonlab.table.scanning import Query, changes_of
 
-        parts = self._parts
-        check_supported(parts.options, parts.schema, "read")
+        definition, store = self._definition, self._store
+        check_supported(definition.options, definition.schema, "read")
         query = Query(columns=columns, where=where)
-        return changes_of(parts, range_between(start, end, mode, parts), query)
+        return changes_of(
+            definition, store, range_between(start, end, mode, definition, store), query
+        )
 
     def follow(
         self,
@@ -351,7 +352,7 @@ class Table:
             where=where,
             options=dict(options or {}),
         )
-        return follow(self._parts, request)
+        return follow(self._definition, self._store, request)
 
     def lookup(self, keys: Any, *, columns: Sequence[str] | None = None) -> pa.Table:
         """Read rows by their full primary key.
@@ -404,7 +405,7 @@ class Table:
         """
         from paimonlab.table import writing
 
-        return writing.write(self._writable(), data, row_kinds=row_kinds, properties=properties)
+        return writing.write(*self._writable(), data, row_kinds=row_kinds, properties=properties)
 
     def write_columns(
         self, data: Any, *, properties: Mapping[str, str] | None = None
@@ -436,7 +437,7 @@ class Table:
         """
         from paimonlab.table import columns as column_files
 
-        return column_files.write_columns(self._writable(), data, properties=properties)
+        return column_files.write_columns(*self._writable(), data, properties=properties)
 
     def overwrite(
         self,
@@ -477,7 +478,7 @@ class Table:
         from paimonlab.table import overwriting
 
         return overwriting.overwrite(
-            self._writable(),
+            *self._writable(),
             data,
             partition=partition,
             dynamic=dynamic,
@@ -514,7 +515,7 @@ class Table:
         """
         from paimonlab.table.changing import verbs
 
-        return verbs.delete(self._writable(), where, progress=progress)
+        return verbs.delete(*self._writable(), where, progress=progress)
 
     def update(
         self,
@@ -553,13 +554,13 @@ class Table:
         """
         from paimonlab.table.changing import verbs
 
-        return verbs.update(self._writable(), assignments, where, progress=progress)
+        return verbs.update(*self._writable(), assignments, where, progress=progress)
 
     def truncate(self) -> Snapshot:
         """Delete all rows in one commit, those too that others commit until it happens."""
         from paimonlab.table.changing import verbs
 
-        return verbs.truncate(self._writable())
+        return verbs.truncate(*self._writable())
 
     def drop_partitions(self, partitions: Sequence[Mapping[str, Any]]) -> Snapshot:
         """Delete all rows of partitions in one commit.
@@ -571,7 +572,7 @@ class Table:
         """
         from paimonlab.table import overwriting
 
-        return overwriting.drop_partitions(self._writable(), partitions)
+        return overwriting.drop_partitions(*self._writable(), partitions)
 
     def compact(
         self,
@@ -633,10 +634,9 @@ class Table:
         FilesConflictError
             If others replaced files of the same buckets again and again.
         """
-        from paimonlab.table.compact_verb import compact_table
+        from paimonlab.table.compact_verb import CompactCall, compact_table
 
-        return compact_table(
-            self._writable(),
+        call = CompactCall(
             full=full,
             partitions=partitions,
             buckets=buckets,
@@ -647,12 +647,13 @@ class Table:
             progress=progress,
             dry_run=dry_run,
         )
+        return compact_table(*self._writable(), call)
 
     def new_writer(self, user: str | None = None) -> Writer:
         """Begin to write many batches, for one or many commits; see `Writer`."""
         from paimonlab.table.writing import Writer
 
-        return Writer(self._writable(), user or new_user(self._parts))
+        return Writer(*self._writable(), user or new_user(self._definition.options))
 
     def commit(
         self,
@@ -699,10 +700,11 @@ class Table:
         PostCommitError
             If the commit happened, but not all that should follow.
         """
+        from paimonlab.table.after_commit import committer_of
         from paimonlab.table.late_compaction import compact_appended, compacts_appended, landed
 
-        committer = self._writable().committer.with_callbacks(callbacks)
-        given_user = user or new_user(self._parts)
+        committer = committer_of(*self._writable()).with_callbacks(callbacks)
+        given_user = user or new_user(self._definition.options)
         if statistics is not None:
             if messages or overwrite or properties or watermark is not None:
                 raise ValueError("statistics are committed by themselves")
@@ -716,17 +718,25 @@ class Table:
             "properties": dict(properties) if properties else None,
             "is_new_user": user is None,
         }
-        seen = self._parts.snapshots.latest() if compacts_appended(self._parts) else None
+        seen = (
+            self._store.snapshots.latest()
+            if compacts_appended(self._definition, self._store.layout)
+            else None
+        )
 
         def commit() -> Snapshot | None:
             if overwrite is not None:
                 return committer.overwrite(messages, scope=overwrite, **request)
             return committer.append(messages, **request)
 
-        written = landed(self._parts, messages, commit)
+        written = landed(self._definition, self._store, messages, commit)
         is_old = written is not None and seen is not None and written.id <= seen.id
         # The identifiers of a user rise: nothing may come after an old commit in its name.
-        return written if is_old else compact_appended(self._parts, messages, written)
+        return (
+            written
+            if is_old
+            else compact_appended(self._definition, self._store, messages, written)
+        )
 
     def with_commit_callbacks(self, *callbacks: CommitCallback) -> Table:
         """Return this table, calling these after every commit through it.
@@ -736,8 +746,8 @@ class Table:
         *callbacks
             See `paimonlab.commit.callbacks.CommitCallback`.
         """
-        parts = replace(self._parts, callbacks=(*self._parts.callbacks, *callbacks))
-        return Table(self._identifier, parts)
+        store = self._store.with_callbacks(callbacks)
+        return Table(self._identifier, self._definition, store)
 
     def mark_partitions_done(self, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
         """Tell readers of other systems that partitions are complete.
@@ -760,7 +770,7 @@ class Table:
         """
         from paimonlab.table.mark_done import mark_partitions_done
 
-        return mark_partitions_done(self._writable(), partitions)
+        return mark_partitions_done(*self._writable(), partitions)
 
     def compact_manifests(self) -> Snapshot | None:
         """Rewrite small manifests, and those with deletions, so that plans read few files.
@@ -770,8 +780,10 @@ class Table:
         Snapshot or None
             One of kind COMPACT with the same rows; None if there is nothing to rewrite.
         """
-        user = new_user(self._parts)
-        return self._writable().committer.compact_manifests(user=user)
+        from paimonlab.table.after_commit import committer_of
+
+        user = new_user(self._definition.options)
+        return committer_of(*self._writable()).compact_manifests(user=user)
 
     def fsck(self, *, deep: bool = False, progress: Progress | None = None) -> FsckReport:
         """Check every file of the table, of all its branches; change none.
@@ -798,8 +810,8 @@ class Table:
         """
         from paimonlab.maintenance.fsck.check import fsck
 
-        parts = self._parts
-        return fsck(self.name, parts.file_io, parts.layout, deep=deep, progress=progress)
+        store = self._store
+        return fsck(self.name, store.file_io, store.layout, deep=deep, progress=progress)
 
     def sequence_numbers(self) -> pa.Table:
         """Highest sequence number of every bucket, which writers go on from.
@@ -812,8 +824,8 @@ class Table:
         """
         from paimonlab.table import writing
 
-        return writing.sequence_numbers(self._parts, self.snapshot)
+        return writing.sequence_numbers(self._store.sequence_memory, self.snapshot)
 
-    def _writable(self) -> TableParts:
-        check_supported(self._parts.options, self._parts.schema, "write")
-        return self._parts
+    def _writable(self) -> tuple[TableDefinition, TableStore]:
+        check_supported(self._definition.options, self._definition.schema, "write")
+        return self._definition, self._store

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,10 +15,10 @@ from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import join
 from paimonlab.table.auto_tags import AutoTagOptions, batch_name, new_tags, surplus
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.histories import history_of
+from paimonlab.table.store import TableStore
 from paimonlab.table.time_travel import to_millis
-
-if TYPE_CHECKING:
-    from paimonlab.table.parts import TableParts
 
 logger = logging.getLogger(__name__)
 
@@ -44,13 +43,14 @@ class _SuccessFile(msgspec.Struct, rename="camel"):
 class Tags:
     """Named snapshots of one table: ``table.tags``."""
 
-    def __init__(self, parts: TableParts) -> None:
-        self._parts = parts
-        self._options = parts.options.slice(TagOptions)
+    def __init__(self, definition: TableDefinition, store: TableStore) -> None:
+        self._definition = definition
+        self._store = store
+        self._options = definition.options.slice(TagOptions)
 
     def list(self) -> dict[str, Tag]:
         """All tags by name, sorted."""
-        return dict(self._parts.tags.list())
+        return dict(self._store.tags.list())
 
     def get(self, name: str) -> Tag:
         """Return one tag.
@@ -60,7 +60,7 @@ class Tags:
         TagNotFoundError
             If there is none of that name.
         """
-        return self._parts.tags.get(name)
+        return self._store.tags.get(name)
 
     def create(
         self,
@@ -93,7 +93,7 @@ class Tags:
         """
         found = self._snapshot(snapshot, timestamp)
         self._check_alone(name, found)
-        tag = self._parts.tags.create(name, found, time_retained=self._retained(time_retained))
+        tag = self._store.tags.create(name, found, time_retained=self._retained(time_retained))
         self._tell(name)
         return tag
 
@@ -115,7 +115,7 @@ class Tags:
             If there is no such snapshot.
         """
         found = self._snapshot(snapshot, None)
-        return self._parts.tags.replace(name, found, time_retained=time_retained)
+        return self._store.tags.replace(name, found, time_retained=time_retained)
 
     def rename(self, name: str, target: str) -> None:
         """Give a tag another name.
@@ -127,7 +127,7 @@ class Tags:
         AlreadyExistsError
             If the new name is taken.
         """
-        self._parts.tags.rename(name, target)
+        self._store.tags.rename(name, target)
 
     def delete(
         self, name: str, *, dry_run: bool = False, after: Collection[str] = ()
@@ -160,9 +160,11 @@ class Tags:
         """
         if after and not dry_run:
             raise ValueError("after is for a dry run: what is gone needs no name")
-        deletion = delete_tag(name, self._parts.history, dry_run=dry_run, after=after)
+        deletion = delete_tag(
+            name, history_of(self._definition, self._store), dry_run=dry_run, after=after
+        )
         if not dry_run:
-            self._parts.file_io.delete(self._success_file(name))
+            self._store.file_io.delete(self._success_file(name))
         return deletion
 
     def expire(
@@ -188,12 +190,12 @@ class Tags:
         list of str
             Their names.
         """
-        tags = self._parts.tags.list()
+        tags = self._store.tags.list()
         names = expired_tags(
             tags,
             now=now or datetime.now(),  # noqa: DTZ005 - tags have local times
             older_than=older_than,
-            modified={} if older_than is None else self._parts.tags.modified(),
+            modified={} if older_than is None else self._store.tags.modified(),
         )
         if not dry_run:
             for name in names:
@@ -208,7 +210,7 @@ class Tags:
         list of str
             Names of the new tags.
         """
-        options = self._parts.options.slice(AutoTagOptions)
+        options = self._definition.options.slice(AutoTagOptions)
         if options.mode == "none":
             return []
         made = self._make_batch(options) if options.mode == "batch" else self._make_due(options)
@@ -218,33 +220,33 @@ class Tags:
 
     def _make_due(self, options: AutoTagOptions) -> Sequence[str]:
         made = []
-        for name, snapshot in new_tags(options, self._parts.snapshots, self.list()):
+        for name, snapshot in new_tags(options, self._store.snapshots, self.list()):
             if name not in self.list():
-                self._parts.tags.create(name, snapshot, time_retained=self._retained(None))
+                self._store.tags.create(name, snapshot, time_retained=self._retained(None))
                 self._tell(name)
                 made.append(name)
             self._delete_surplus(options)
         return made
 
     def _make_batch(self, options: AutoTagOptions) -> Sequence[str]:
-        snapshot = self._parts.snapshots.latest()
+        snapshot = self._store.snapshots.latest()
         if snapshot is None:
             return []
         name = batch_name(options, snapshot)
         if name in self.list():
             self.delete(name)
-        self._parts.tags.create(name, snapshot, time_retained=self._retained(None))
+        self._store.tags.create(name, snapshot, time_retained=self._retained(None))
         self._tell(name)
         self._delete_surplus(options)
         return [name]
 
     def _delete_surplus(self, options: AutoTagOptions) -> None:
         for name in surplus(options, self.list()):
-            logger.info("%s: tag %s goes, there are too many", self._parts.name, name)
+            logger.info("%s: tag %s goes, there are too many", self._definition.name, name)
             self.delete(name)
 
     def _snapshot(self, snapshot: int | None, timestamp: datetime | int | str | None) -> Snapshot:
-        snapshots = self._parts.snapshots
+        snapshots = self._store.snapshots
         if timestamp is not None:
             if snapshot is not None:
                 raise ValueError("give the id of a snapshot or a time, not both")
@@ -253,13 +255,15 @@ class Tags:
             return self._of_id(snapshot)
         found = snapshots.latest()
         if found is None:
-            raise SnapshotNotFoundError(self._parts.name, "to tag", "Nothing was committed yet.")
+            raise SnapshotNotFoundError(
+                self._definition.name, "to tag", "Nothing was committed yet."
+            )
         return found
 
     def _of_id(self, snapshot_id: int) -> Snapshot:
         """Find a snapshot, also one that only tags keep."""
         try:
-            return self._parts.snapshots.get(snapshot_id)
+            return self._store.snapshots.get(snapshot_id)
         except SnapshotNotFoundError:
             for tag in self.list().values():
                 if tag.id == snapshot_id:
@@ -268,7 +272,7 @@ class Tags:
 
     def _check_alone(self, name: str, snapshot: Snapshot) -> None:
         """Check that no snapshot gets two tags that look as if they were made by themselves."""
-        options = self._parts.options.slice(AutoTagOptions)
+        options = self._definition.options.slice(AutoTagOptions)
         if options.mode not in {"process-time", "watermark"}:
             return
         periods = options.periods
@@ -293,7 +297,7 @@ class Tags:
         """Write the file that says that a tag is there (``tag.create-success-file``)."""
         if not self._options.writes_success_file:
             return
-        io, path = self._parts.file_io, self._success_file(name)
+        io, path = self._store.file_io, self._success_file(name)
         now = int(datetime.now().astimezone().timestamp() * 1000)
         told = _SuccessFile(now, now)
         if io.exists(path):
@@ -303,4 +307,4 @@ class Tags:
         io.replace(path, msgspec.json.format(msgspec.json.encode(told), indent=2))
 
     def _success_file(self, name: str) -> str:
-        return join(self._parts.layout.tag_folder, _SUCCESS_FOLDER, f"{name}_SUCCESS")
+        return join(self._store.layout.tag_folder, _SUCCESS_FOLDER, f"{name}_SUCCESS")

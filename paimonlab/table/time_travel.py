@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.spec.options.table_options import OPTION_KEY, Options, option_field
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
-
-if TYPE_CHECKING:
-    from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
 
 _WATERMARK_PREFIX = "watermark-"
 _NO_WATERMARK = -(2**63)
@@ -110,7 +108,7 @@ MODE_POINTS = {
 LATEST_MODES = frozenset({"latest-full", "full", "latest"})
 
 
-def start_of(parts: TableParts) -> Start:
+def start_of(definition: TableDefinition, store: TableStore) -> Start:
     """Find where the ``scan.…`` options let a batch read begin.
 
     Raises
@@ -120,13 +118,13 @@ def start_of(parts: TableParts) -> Start:
     SnapshotNotFoundError, TagNotFoundError
         If there is no such point in time.
     """
-    chosen = parts.options.slice(TravelOptions)
-    mode = checked_mode(chosen, parts.name)
-    snapshots = parts.snapshots
+    chosen = definition.options.slice(TravelOptions)
+    mode = checked_mode(chosen, definition.name)
+    snapshots = store.snapshots
     if mode in LATEST_MODES:
         return Start(snapshot=snapshots.latest())
     if mode == "compacted-full":
-        return Start(snapshot=newest_compacted(parts))
+        return Start(snapshot=newest_compacted(definition.options, store.snapshots))
     if mode == "from-file-creation-time":
         return Start(snapshot=snapshots.latest(), created_since_millis=chosen.file_creation)
     if mode == "from-creation-timestamp":
@@ -135,11 +133,13 @@ def start_of(parts: TableParts) -> Start:
         if first is not None:
             return Start(snapshot=first)
         return Start(snapshot=snapshots.latest(), created_since_millis=chosen.creation)
-    point = TravelPoint.of_options(parts.options)
-    return Start(snapshot=travel(point, snapshots, parts.tags, parts.name), has_its_schema=True)
+    point = TravelPoint.of_options(definition.options)
+    return Start(
+        snapshot=travel(point, snapshots, store.tags, definition.name), has_its_schema=True
+    )
 
 
-def check_no_start(parts: TableParts) -> None:
+def check_no_start(definition: TableDefinition) -> None:
     """Check that a read of changes does not ask for a state, too.
 
     Raises
@@ -147,11 +147,11 @@ def check_no_start(parts: TableParts) -> None:
     SchemaError
         If it does.
     """
-    chosen = parts.options.slice(TravelOptions)
+    chosen = definition.options.slice(TravelOptions)
     if _given(chosen) or chosen.mode not in {"default", "incremental"}:
         keys = ", ".join(_KEYS[name] for name in sorted(_given(chosen))) or "none"
         raise SchemaError(
-            f"{parts.name}: changes are read between two points, which goes with scan.mode = "
+            f"{definition.name}: changes are read between two points, which goes with scan.mode = "
             f"'incremental' and no point in time; given are '{chosen.mode}' and {keys}"
         )
 
@@ -194,16 +194,16 @@ def checked_mode(chosen: TravelOptions, table: str) -> str:
 _KEYS = {field.name: field.metadata[OPTION_KEY] for field in fields(TravelOptions)}
 
 
-def newest_compacted(parts: TableParts) -> Snapshot | None:
+def newest_compacted(options: Options, snapshots: SnapshotManager) -> Snapshot | None:
     """Find the newest snapshot of a compaction, of a full one if these can be told."""
-    commits = parts.options.get("full-compaction.delta-commits")
+    commits = options.get("full-compaction.delta-commits")
     is_full = commits is not None or (
-        parts.options.get("changelog-producer", "").lower() == "full-compaction"
+        options.get("changelog-producer", "").lower() == "full-compaction"
     )
     every = int(commits or 1)
     newest = None
-    for snapshot_id in reversed(parts.snapshots.ids()):
-        snapshot = parts.snapshots.get(snapshot_id)
+    for snapshot_id in reversed(snapshots.ids()):
+        snapshot = snapshots.get(snapshot_id)
         newest = newest or snapshot
         identifier = snapshot.commit_identifier
         counts = identifier % every == 0 or identifier == BATCH_COMMIT_IDENTIFIER

@@ -13,11 +13,15 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.storage.forks import Home
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.key_index import KeyIndex, known_keys
 from paimonlab.table.late_compaction import compact_appended, landed
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import write_plan
+from paimonlab.table.sequence_memory import SequenceMemory
+from paimonlab.table.store import TableStore
 from paimonlab.table.writer_compactions import writer_compactions
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_router import KeyRouter
@@ -40,11 +44,11 @@ class Writer:
             table.commit(messages, identifier=number, user=writer.user)
     """
 
-    def __init__(self, parts: TableParts, user: str) -> None:
+    def __init__(self, definition: TableDefinition, store: TableStore, user: str) -> None:
         self._user = user
         self._home = Home()
-        self._parts = parts
-        self._writer = new_table_writer(parts, user=user)
+        self._definition = definition
+        self._writer = new_table_writer(definition, store, user=user)
 
     @property
     def user(self) -> str:
@@ -57,7 +61,7 @@ class Writer:
             processes by one user with one identifier the second is taken for the first.
         """
         self._home.check(
-            f"a writer of {self._parts.name}", "make a writer here, table.new_writer()"
+            f"a writer of {self._definition.name}", "make a writer here, table.new_writer()"
         )
         return self._user
 
@@ -80,12 +84,14 @@ class Writer:
         self._writer.abort()
 
 
-def new_table_writer(parts: TableParts, *, replaces: bool = False, user: str = "") -> TableWriter:
+def new_table_writer(
+    definition: TableDefinition, store: TableStore, *, replaces: bool = False, user: str = ""
+) -> TableWriter:
     """Make a writer that goes on from the latest snapshot.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     replaces
         Whether all rows of the partitions that are written to are replaced, so that buckets may
@@ -93,7 +99,7 @@ def new_table_writer(parts: TableParts, *, replaces: bool = False, user: str = "
     user
         Who will commit.
     """
-    plan, file_io = parts.write_plan(), parts.file_io
+    plan, file_io = write_plan(definition, store.layout), store.file_io
     mode = plan.bucket_mode
     if mode is BucketMode.BUCKET_UNAWARE:
         # Nothing orders the files of an append table without buckets.
@@ -101,15 +107,16 @@ def new_table_writer(parts: TableParts, *, replaces: bool = False, user: str = "
     if mode is BucketMode.POSTPONE_MODE:
         waiting = FixedRouter(plan.schema, -1, only_bucket=POSTPONE_BUCKET)
         return TableWriter(plan, file_io, router=waiting, user=user)
-    snapshot = parts.snapshots.latest()
-    numbers = sequence_numbers(parts, snapshot)
-    router = _router(parts, plan, snapshot, numbers, replaces=replaces)
-    compactions = writer_compactions(parts, plan, snapshot, replaces=replaces)
+    snapshot = store.snapshots.latest()
+    numbers = sequence_numbers(store.sequence_memory, snapshot)
+    router = _router(definition, store, plan, snapshot, numbers, replaces=replaces)
+    compactions = writer_compactions(definition, store, plan, snapshot, replaces=replaces)
     return TableWriter(plan, file_io, numbers, router=router, compactions=compactions)
 
 
 def _router(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     plan: WritePlan,
     snapshot: Snapshot | None,
     numbers: pa.Table,
@@ -120,12 +127,13 @@ def _router(
     if plan.bucket_mode is BucketMode.HASH_FIXED:
         return None
     if plan.bucket_mode is BucketMode.HASH_DYNAMIC:
-        return dynamic_router(parts, plan, snapshot, numbers, replaces=replaces)
-    return key_router(parts, plan, snapshot, replaces=replaces)
+        return dynamic_router(definition, store, plan, snapshot, numbers, replaces=replaces)
+    return key_router(definition, store, plan, snapshot, replaces=replaces)
 
 
 def dynamic_router(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     plan: WritePlan,
     snapshot: Snapshot | None,
     live: pa.Table,
@@ -134,44 +142,51 @@ def dynamic_router(
 ) -> DynamicRouter:
     """Make what gives rows their buckets by the hashes of known keys."""
     if replaces:
-        files = HashIndexFiles(parts.file_io, plan)
+        files = HashIndexFiles(store.file_io, plan)
         return DynamicRouter(plan.schema, plan.dynamic, files, lambda _: {})
-    index = KeyIndex(parts, snapshot, live)
+    index = KeyIndex(definition, store, snapshot, live)
     return DynamicRouter(plan.schema, plan.dynamic, index.files, index.hashes)
 
 
 def key_router(
-    parts: TableParts, plan: WritePlan, snapshot: Snapshot | None, *, replaces: bool
+    definition: TableDefinition,
+    store: TableStore,
+    plan: WritePlan,
+    snapshot: Snapshot | None,
+    *,
+    replaces: bool,
 ) -> KeyRouter:
     """Make what gives rows their buckets by the place where their keys are."""
     if replaces or snapshot is None:
         snapshot_id = None if replaces else 0
         return KeyRouter(plan, lambda: (), snapshot_id=snapshot_id)
-    return KeyRouter(plan, lambda: known_keys(parts, snapshot), snapshot_id=snapshot.id)
+    return KeyRouter(plan, lambda: known_keys(definition, store, snapshot), snapshot_id=snapshot.id)
 
 
-def sequence_numbers(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+def sequence_numbers(sequence_memory: SequenceMemory, snapshot: Snapshot | None) -> pa.Table:
     """Highest sequence number of every bucket; see `Table.sequence_numbers`."""
-    return parts.sequence_memory.at(snapshot)
+    return sequence_memory.at(snapshot)
 
 
 def write(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     data: Any,
     *,
     row_kinds: str | None,
     properties: Mapping[str, str] | None,
 ) -> Snapshot | None:
     """Write rows and commit them; see `Table.write`."""
-    seen = parts.snapshots.latest()
-    user = new_user(parts)
-    messages = write_files(parts, data, row_kinds=row_kinds, user=user)
-    is_checked = has_same_buckets(parts, seen, messages)
-    with files_deleted_on_failure(parts, messages):
+    seen = store.snapshots.latest()
+    user = new_user(definition.options)
+    messages = write_files(definition, store, data, row_kinds=row_kinds, user=user)
+    is_checked = has_same_buckets(definition, store, seen, messages)
+    with files_deleted_on_failure(definition, store, messages):
         snapshot = landed(
-            parts,
+            definition,
+            store,
             messages,
-            lambda: parts.committer.append(
+            lambda: committer_of(definition, store).append(
                 messages,
                 user=user,
                 identifier=BATCH_COMMIT_IDENTIFIER,
@@ -181,16 +196,19 @@ def write(
                 checked_id=(seen.id if seen else 0) if is_checked else None,
             ),
         )
-    return compact_appended(parts, messages, snapshot)
+    return compact_appended(definition, store, messages, snapshot)
 
 
 def has_same_buckets(
-    parts: TableParts, snapshot: Snapshot | None, messages: Sequence[CommitMessage]
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot | None,
+    messages: Sequence[CommitMessage],
 ) -> bool:
     """Whether files were written for as many buckets as their partitions have in a snapshot."""
-    if parts.write_plan().bucket_mode is not BucketMode.HASH_FIXED:
+    if write_plan(definition, store.layout).bucket_mode is not BucketMode.HASH_FIXED:
         return True
-    there = sequence_numbers(parts, snapshot)
+    there = sequence_numbers(store.sequence_memory, snapshot)
     partitions = pa.array({message.partition for message in messages}, pa.large_binary())
     ours = there.filter(pc.is_in(there["partition"], partitions))
     counts = {*ours["total_buckets"].unique().to_pylist()}
@@ -198,7 +216,8 @@ def has_same_buckets(
 
 
 def write_files(
-    parts: TableParts,
+    definition: TableDefinition,
+    store: TableStore,
     data: Any,
     *,
     row_kinds: str | None = None,
@@ -206,6 +225,8 @@ def write_files(
     user: str | None = None,
 ) -> list[CommitMessage]:
     """Write rows to files that no snapshot knows yet; on an error the files are deleted."""
-    with new_table_writer(parts, replaces=replaces, user=user or new_user(parts)) as writer:
+    with new_table_writer(
+        definition, store, replaces=replaces, user=user or new_user(definition.options)
+    ) as writer:
         writer.write(data, row_kinds=row_kinds)
         return writer.prepare_commit()

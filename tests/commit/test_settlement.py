@@ -23,7 +23,7 @@ from paimonlab.metadata.hints import read_hint
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import LocalFileIO
 from tests.interleaving.memory_store import MemoryStore
-from tests.interleaving.stalls import expire_but, new_table, parts, process, stalled_at
+from tests.interleaving.stalls import expire_but, history, new_table, process, stalled_at
 from tests.small_tables import SmallTable
 
 SNAPSHOT = "/snapshot-3"
@@ -239,8 +239,8 @@ def test_what_another_process_has_repeated_is_found_in_what_is_alive(store: Memo
 
 def _go_back(*names: str) -> Callable[[MemoryStore], None]:
     def others(store: MemoryStore) -> None:
-        found = parts(store)
-        roll_back(found.snapshots.get(1), found.history)
+        found = history(store)
+        roll_back(found.snapshots.get(1), found)
         for name in names:
             process(store).append(name)
 

@@ -15,8 +15,10 @@ import paimonlab as pl
 from paimonlab.compact.compaction import compact, pick_unit
 from paimonlab.datafile.writer import DataFileWriter
 from paimonlab.read.read_plan import ReadBounds, ReadPlan
+from paimonlab.table import plans, scan
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.live_buckets import live_buckets
-from paimonlab.table.parts import TableParts
+from paimonlab.table.plans import compact_plan
 
 RUNS = 4
 PIECE_BYTES = 1 << 20
@@ -40,16 +42,16 @@ def most_memory(path: Path, rows: int, engine: str, monkeypatch: pytest.MonkeyPa
     for run in range(RUNS):
         keys = np.arange(run, 2 * rows + run, 2)
         table.write(pa.table({"k": keys, "s": pa.array([f"{key:060d}" for key in keys])}))
-    parts, snapshot = table.parts, table.snapshot
+    definition, store, snapshot = definition_of(table), store_of(table), table.snapshot
     assert snapshot is not None
-    plan = parts.compact_plan(snapshot)
+    plan = compact_plan(definition, store, snapshot)
     plan = replace(plan, read=replace(plan.read, bounds=ReadBounds(piece_bytes=PIECE_BYTES)))
-    (bucket,) = live_buckets(parts, snapshot, lambda entries: entries)
+    (bucket,) = live_buckets(definition, store, snapshot, lambda entries: entries)
     now = datetime.now(UTC)
     picked, _ = pick_unit(bucket, plan, now=now, full=True)
     assert picked is not None
     held = watched(monkeypatch)
-    increment = compact(picked, bucket, plan, parts.file_io, now=now)
+    increment = compact(picked, bucket, plan, store.file_io, now=now)
     assert sum(file.row_count for file in increment.after) > rows
     return max(held)
 
@@ -77,13 +79,14 @@ def most_memory_of_a_rescale(path: Path, rows: int, monkeypatch: pytest.MonkeyPa
         "db.t", {"k": "BIGINT NOT NULL", "s": "STRING"}, primary_keys=["k"], options=options
     )
     table.write(pa.table({"k": np.arange(rows), "s": [f"{key:060d}" for key in range(rows)]}))
-    plan_of = TableParts.read_plan
+    plan_of = plans.read_plan
 
     def in_pieces(*given: Any, **named: Any) -> ReadPlan:
         return replace(plan_of(*given, **named), bounds=ReadBounds(piece_bytes=PIECE_BYTES))
 
     with monkeypatch.context() as patch:
-        patch.setattr(TableParts, "read_plan", in_pieces)
+        patch.setattr(plans, "read_plan", in_pieces)
+        patch.setattr(scan, "read_plan", in_pieces)
         held = watched(patch)
         table.maintenance.rescale(buckets=2)
     return max(held)

@@ -25,6 +25,7 @@ from paimonlab.errors import (
     TableNotFoundError,
 )
 from paimonlab.maintenance.fsck.report import Finding
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 from tests.fault_io import WRITES, Death, Fault, FaultFileIO
 from tests.small_tables import UNSYNCED
@@ -316,18 +317,18 @@ _OF_THE_TABLE = {"schema", "snapshot", "tag", "changelog"}
 
 def _named_by(table: Table) -> set[str]:
     """Return the names of all files that snapshots, tags and manifests of a branch name."""
-    parts, names = table.parts, set[str]()
-    kept = [*parts.snapshots.list(), *(tag.to_snapshot() for tag in table.tags.list().values())]
+    store, names = store_of(table), set[str]()
+    kept = [*store.snapshots.list(), *(tag.to_snapshot() for tag in table.tags.list().values())]
     for snapshot in kept:
         lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
         if snapshot.changelog_manifest_list:
             lists.append(snapshot.changelog_manifest_list)
-        metas = [meta for one in lists for meta in parts.manifests.read_list(one)]
+        metas = [meta for one in lists for meta in store.manifests.read_list(one)]
         names.update(lists, (meta.file_name for meta in metas))
-        for entries in parts.manifests.read(metas):
+        for entries in store.manifests.read(metas):
             names.update(entries["file_name"].to_pylist())
         if snapshot.index_manifest:
-            indexes = parts.manifests.read_index(snapshot.index_manifest)
+            indexes = store.manifests.read_index(snapshot.index_manifest)
             names.update([snapshot.index_manifest], (one.file_name for one in indexes))
         if snapshot.statistics:
             names.add(snapshot.statistics)

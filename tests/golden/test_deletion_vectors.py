@@ -21,6 +21,7 @@ from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 from tests.golden import RELEASES, ROOTS, golden
 
@@ -84,7 +85,7 @@ def newest_rows(table: Table, snapshot: Snapshot) -> list[dict[str, Any]]:
             for _, name, data in stored_vectors(Path(table.path), manifest)
         }
     newest: dict[int, dict[str, Any]] = {}
-    for entry in live_entries(snapshot, table.parts.manifests).to_pylist():
+    for entry in live_entries(snapshot, store_of(table).manifests).to_pylist():
         path = Path(table.path, f"bucket-{entry['bucket']}", entry["file_name"])
         for position, row in enumerate(pq.read_table(path).to_pylist()):
             is_newer = row["_SEQUENCE_NUMBER"] >= newest.get(row["a"], row)["_SEQUENCE_NUMBER"]

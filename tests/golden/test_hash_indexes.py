@@ -12,6 +12,8 @@ from paimonlab.read.splits import read_splits
 from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.manifests.hash_index import decode_hashes, encode_hashes
 from paimonlab.spec.manifests.index_manifest import HASH
+from paimonlab.table.inside import store_of
+from paimonlab.table.plans import read_plan
 from paimonlab.table.table import Table
 from tests.golden import RELEASES, golden
 
@@ -26,7 +28,7 @@ def test_indexes_keep_their_bytes_and_know_every_key(name: str) -> None:
     snapshot = table.snapshot
     assert snapshot is not None
     assert snapshot.index_manifest is not None
-    entries = table.parts.manifests.read_index(snapshot.index_manifest)
+    entries = store_of(table).manifests.read_index(snapshot.index_manifest)
     assert {entry.index_type for entry in entries} == {HASH}
 
     hashes = {}
@@ -41,8 +43,10 @@ def test_indexes_keep_their_bytes_and_know_every_key(name: str) -> None:
         plan = table.scan([field.name for field in fields])
         rows = read_splits(
             [split],
-            plan.parts.read_plan(plan.schema, plan.columns, None, snapshot=snapshot),
-            table.parts.file_io,
+            read_plan(
+                plan.definition, plan.store, plan.schema, plan.columns, None, snapshot=snapshot
+            ),
+            store_of(table).file_io,
         ).read_all()
         keys = hash_codes([rows[field.name] for field in fields], [f.type for f in fields])
         assert set(np.unique(keys).tolist()) <= hashes[split.partition, split.bucket]

@@ -56,7 +56,7 @@ def assert_rows(scan: Scan, rows: Sequence[Sequence[Any]]) -> None:
 def hashed_places(scan: Scan) -> list[int]:
     """Find the columns whose elements Java gathers in a hash table: their order means nothing."""
     functions = ("nested_update", "collect")
-    options = scan.parts.options
+    options = scan.definition.options
     return [
         place
         for place, name in enumerate(scan.columns)

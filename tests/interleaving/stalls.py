@@ -8,10 +8,12 @@ from pathlib import Path
 from paimonlab.commit.publisher import RenamelessPublisher
 from paimonlab.maintenance.retention import Retention
 from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, expire, plan_expiry
-from paimonlab.spec.options.table_options import Options
+from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.spec.schema.definition import Schema, new_table_schema
 from paimonlab.spec.schema.table_schema import TableSchema
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.histories import history_of
+from paimonlab.table.store import TableStore
 from tests.interleaving.memory_store import MemoryStore
 from tests.small_tables import SmallTable
 
@@ -32,25 +34,22 @@ def process(store: MemoryStore) -> SmallTable:
     return SmallTable(ROOT, file_io=store)
 
 
-def parts(store: MemoryStore) -> TableParts:
+def history(store: MemoryStore) -> TableHistory:
     """Open the table for upkeep, as a process of its own."""
     table = process(store)
     schema: TableSchema = table.schema
-    return TableParts(
-        name="db.t",
-        schema=schema,
-        options=Options(schema.options),
-        file_io=store,
-        layout=table.layout,
-        publisher=RenamelessPublisher(store, table.layout),
+    publisher = RenamelessPublisher(store, table.layout)
+    return history_of(
+        TableDefinition.of_schema("db.t", schema),
+        TableStore(name="db.t", file_io=store, layout=table.layout, publisher=publisher),
     )
 
 
 def expire_but(store: MemoryStore, kept: int) -> None:
     """Let all snapshots expire but the newest ones."""
-    history = parts(store).history
+    found = history(store)
     retention = Retention(most=kept, least=kept, older_than_millis=2**62)
-    expire(plan_expiry(history, retention, ChangelogKeeping()), history)
+    expire(plan_expiry(found, retention, ChangelogKeeping()), found)
 
 
 def stalled_at(

@@ -22,6 +22,7 @@ from paimonlab.maintenance.changelog_expiry import expire_changelogs, plan_chang
 from paimonlab.maintenance.retention import Retention
 from paimonlab.maintenance.rollback import roll_back
 from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, expire, plan_expiry
+from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.tag_deletion import delete_tag
 from paimonlab.metadata.hints import numbered, read_hint
 from paimonlab.metadata.layout import TableLayout
@@ -30,12 +31,13 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.manifests.manifest import FileKind
-from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.changes import AddColumn, apply_changes
 from paimonlab.spec.schema.definition import Schema, new_table_schema
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.histories import history_of
+from paimonlab.table.store import TableStore
 from tests.interleaving.memory_store import Files, MemoryStore, nothing
 from tests.small_tables import data_file
 
@@ -136,31 +138,30 @@ class Process:
         act.end = self.world.now()
         return act
 
-    def parts(self, layout: TableLayout = LAYOUT) -> TableParts:
+    def opened(self, layout: TableLayout = LAYOUT) -> TableStore:
         """Open it for upkeep."""
-        schema = SchemaManager(self.store, layout).latest()
-        assert isinstance(schema, TableSchema)
         publisher = RenamelessPublisher(self.store, layout)
-        return TableParts(
-            name="db.t",
-            schema=schema,
-            options=Options(schema.options),
-            file_io=self.store,
-            layout=layout,
-            publisher=publisher,
-        )
+        return TableStore(name="db.t", file_io=self.store, layout=layout, publisher=publisher)
+
+    @property
+    def history(self) -> TableHistory:
+        """What its upkeep works on."""
+        store = self.opened()
+        schema = store.schemas.latest()
+        assert isinstance(schema, TableSchema)
+        return history_of(TableDefinition.of_schema("db.t", schema), store)
 
     def committer(self, layout: TableLayout = LAYOUT) -> Committer:
         """Open it for commits."""
-        parts = self.parts(layout)
+        opened = self.opened(layout)
         return Committer(
             "db.t",
             self.store,
             layout,
-            snapshots=parts.snapshots,
-            manifests=parts.manifests,
-            schemas=parts.schemas,
-            publisher=parts.publisher,
+            snapshots=opened.snapshots,
+            manifests=opened.manifests,
+            schemas=opened.schemas,
+            publisher=opened.publisher,
             options=CommitOptions(),
             now_millis=lambda: _NOW,
         )
@@ -200,10 +201,10 @@ def made() -> Files:
     for name in BEFORE:
         world.files[path_of(name)] = b"rows"
         process.committer().append([message(new=[name])], user=name, identifier=1)
-    parts = process.parts()
-    parts.tags.create("t1", parts.snapshots.get(1))
-    parts.tags.create("t3", parts.snapshots.get(3))
-    parts.branches.create("dev", snapshot=parts.snapshots.get(2))
+    opened = process.opened()
+    opened.tags.create("t1", opened.snapshots.get(1))
+    opened.tags.create("t3", opened.snapshots.get(3))
+    opened.branches.create("dev", snapshot=opened.snapshots.get(2))
     world.files[path_of("d1")] = b"rows"
     dev = LAYOUT.on_branch("dev")
     process.committer(dev).append([message(new=["d1"])], user="d1", identifier=1, is_new_user=True)
@@ -281,7 +282,7 @@ def _alter(process: Process, act: Act) -> None:
 
 def _expire(kept: int, *, keeps_changes: bool = False) -> Callable[[Process, Act], None]:
     def run(process: Process, act: Act) -> None:
-        history = process.parts().history
+        history = process.history
         retention = Retention(most=kept, least=kept, older_than_millis=_OLD)
         expire(plan_expiry(history, retention, ChangelogKeeping(keeps_changes)), history)
 
@@ -289,25 +290,25 @@ def _expire(kept: int, *, keeps_changes: bool = False) -> Callable[[Process, Act
 
 
 def _expire_changes(process: Process, act: Act) -> None:
-    history = process.parts().history
+    history = process.history
     retention = Retention(most=1, least=1, older_than_millis=_OLD)
     expire_changelogs(plan_changelog_expiry(history, retention), history)
 
 
 def _roll_back(process: Process, act: Act) -> None:
     act.removed = ("*",)
-    parts = process.parts()
-    roll_back(parts.snapshots.get(2), parts.history)
+    opened = process.opened()
+    roll_back(opened.snapshots.get(2), process.history)
 
 
 def _roll_back_to_tag(process: Process, act: Act) -> None:
     act.removed = ("*",)
-    parts = process.parts()
-    roll_back(parts.tags.get("t1").to_snapshot(), parts.history)
+    opened = process.opened()
+    roll_back(opened.tags.get("t1").to_snapshot(), process.history)
 
 
 def _latest(process: Process) -> Snapshot:
-    found = process.parts().snapshots.latest()
+    found = process.opened().snapshots.latest()
     assert found is not None
     return found
 
@@ -315,52 +316,52 @@ def _latest(process: Process) -> Snapshot:
 def _tag(process: Process, act: Act) -> None:
     latest = _latest(process)
     act.tag, act.names = f"n{uuid.uuid4().hex}", latest.delta_manifest_list
-    process.parts().tags.create(act.tag, latest)
+    process.opened().tags.create(act.tag, latest)
 
 
 def _replace_tag(process: Process, act: Act) -> None:
     latest = _latest(process)
     act.tag, act.names = "t1", latest.delta_manifest_list
-    process.parts().tags.replace("t1", latest)
+    process.opened().tags.replace("t1", latest)
 
 
 def _delete_tag(process: Process, act: Act) -> None:
     act.tag = "t1"
-    delete_tag("t1", process.parts().history)
+    delete_tag("t1", process.history)
 
 
 def _rename_tag(process: Process, act: Act) -> None:
     act.tag = "t1"
-    process.parts().tags.rename("t1", "renamed")
+    process.opened().tags.rename("t1", "renamed")
 
 
 def _branch(process: Process, act: Act) -> None:
     act.branch = f"b{uuid.uuid4().hex}"
-    process.parts().branches.create(act.branch, snapshot=_latest(process))
+    process.opened().branches.create(act.branch, snapshot=_latest(process))
 
 
 def _delete_branch(process: Process, act: Act) -> None:
     act.branch = "dev"
-    process.parts().branches.delete("dev")
+    process.opened().branches.delete("dev")
 
 
 def _rename_branch(process: Process, act: Act) -> None:
     act.branch = "dev"
-    process.parts().branches.rename("dev", "renamed")
+    process.opened().branches.rename("dev", "renamed")
 
 
 def _fast_forward(process: Process, act: Act) -> None:
     act.removed = ("*",)
-    process.parts().branches.fast_forward("dev")
+    process.opened().branches.fast_forward("dev")
 
 
 def _move_consumer(process: Process, act: Act) -> None:
-    process.parts().consumers.reset("reader", _latest(process).id)
+    process.opened().consumers.reset("reader", _latest(process).id)
 
 
 def _is_alive(process: Process, name: str) -> bool:
-    parts = process.parts()
-    latest = parts.snapshots.latest()
+    opened = process.opened()
+    latest = opened.snapshots.latest()
     return latest is not None and name in alive(latest, process.world.files)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from paimonlab.table.inside import store_of
 from tests.interop.pair import KIND, SIDES, Pair, Side, skip_where_values_stay
 
 pytestmark = pytest.mark.interop
@@ -35,7 +36,7 @@ def index_counts(pair: Pair) -> dict[Any, int]:
     snapshot = table.snapshot
     assert snapshot is not None
     assert snapshot.index_manifest is not None
-    entries = table.parts.manifests.read_index(snapshot.index_manifest)
+    entries = store_of(table).manifests.read_index(snapshot.index_manifest)
     assert len({(one.partition, one.bucket) for one in entries}) == len(entries)
     return {(one.partition, one.bucket): one.row_count for one in entries}
 

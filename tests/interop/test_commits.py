@@ -9,6 +9,7 @@ import pytest
 from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.statistics.table import ColumnStatistics, Statistics
+from paimonlab.table.inside import store_of
 from tests.interop.pair import Pair
 
 pytestmark = pytest.mark.interop
@@ -83,7 +84,7 @@ def test_java_goes_on_from_our_compactions_changelogs_and_statistics(pair: Pair)
     writer.write(merged)
     (after,) = writer.prepare_commit(1)
     first = table.snapshots.get(1)
-    before = table_to_entries(live_entries(first, table.parts.manifests))
+    before = table_to_entries(live_entries(first, store_of(table).manifests))
     message = msgspec.structs.replace(
         written,
         changelog_files=(),

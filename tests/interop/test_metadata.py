@@ -13,6 +13,7 @@ import pytest
 from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.maintenance.fsck.check import fsck
 from paimonlab.storage import LocalFileIO
+from paimonlab.table.inside import store_of
 from paimonlab.table.system import SystemTable
 from tests.golden.test_system_tables import SINCE_1_4, SINCE_2, by_name
 from tests.interop.java_build import COMPILED_WITH, is_since_1_4
@@ -223,7 +224,7 @@ def test_java_files_with_long_values_are_sound(pair: Pair, pk: list[str], file_f
         pair.java("compact", table="db.t")
     table = pair.open("db.t")
 
-    report = fsck("db.t", LocalFileIO(), table.parts.layout, deep=True)
+    report = fsck("db.t", LocalFileIO(), store_of(table).layout, deep=True)
 
     assert report.is_clean, str(report)
     assert table.scan(["n"], where="n IS NULL").count() == 1

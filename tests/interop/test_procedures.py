@@ -20,6 +20,7 @@ from paimonlab.procedures import bind, find
 from paimonlab.procedures.partitions import partitions
 from paimonlab.procedures.texts import duration, key_values, local_time
 from paimonlab.table.idle_partitions import idle_partitions
+from paimonlab.table.inside import store_of
 from paimonlab.table.time_travel import to_millis
 from tests.interop.oracle import JavaError, JavaPaimon, Oracle
 from tests.interop.pair import Pair
@@ -252,7 +253,7 @@ def test_partitions_are_idle_as_for_java(twins: Twins) -> None:
     for _ in range(2):
         newest = twins.pair.java("newest_files", table="db.t")
         for limit in {time + shift for time in newest.values() for shift in (-1, 0, 1)}:
-            rows = pa.array(idle_partitions(table.parts, limit), pa.large_binary())
+            rows = pa.array(idle_partitions(store_of(table), limit), pa.large_binary())
             fields = [table.schema.field("dt")]
             idle = partition_columns(rows, fields).column("dt").to_pylist()
             assert sorted(idle) == sorted(day for day, time in newest.items() if time <= limit)

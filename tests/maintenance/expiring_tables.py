@@ -16,6 +16,8 @@ from paimonlab.maintenance.references import References, union
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.storage import FileIO
+from paimonlab.table.histories import history_of
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 
@@ -38,8 +40,10 @@ def opened(path: Path, store: FileIO | None = None) -> Table:
     assert isinstance(table, Table)
     if store is None:
         return table
-    publisher = RenamelessPublisher(store, table.parts.layout)
-    return Table(table.identifier, replace(table.parts, file_io=store, publisher=publisher))
+    ours = store_of(table)
+    publisher = RenamelessPublisher(store, ours.layout)
+    ours = replace(ours, file_io=store, publisher=publisher)
+    return Table(table.identifier, definition_of(table), ours)
 
 
 def put(table: pl.Table, rows: Mapping[int, str], *, replaces: bool = True) -> None:
@@ -71,15 +75,17 @@ def files(table: pl.Table) -> set[str]:
 
 def unaccounted(table: Table) -> set[str]:
     """Return the data and manifest files that nothing names; none that is named is missing."""
-    parts, found = table.parts, References()
-    names = [None, *parts.branches.names()]
-    for layout in [parts.layout.on_branch(name) for name in names]:
-        snapshots = SnapshotManager(parts.file_io, layout).list()
-        tags = [tag.to_snapshot() for _, tag in TagManager(parts.file_io, layout).list()]
-        reader = parts.history.reader
+    definition, store, found = definition_of(table), store_of(table), References()
+    names = [None, *store.branches.names()]
+    for layout in [store.layout.on_branch(name) for name in names]:
+        snapshots = SnapshotManager(store.file_io, layout).list()
+        tags = [tag.to_snapshot() for _, tag in TagManager(store.file_io, layout).list()]
+        reader = history_of(definition, store).reader
         found |= union(reader.of_state(one) | reader.of_commit(one) for one in snapshots)
         found |= union(reader.of_state(one) for one in tags)
-    found |= union(parts.history.reader.of_changes(one) for one in parts.changelogs.list())
+    found |= union(
+        history_of(definition, store).reader.of_changes(one) for one in store.changelogs.list()
+    )
     assert not table.fsck().findings
     root = f"{table.path}/"
     named = {path.removeprefix(root) for path in found.all}

@@ -14,6 +14,8 @@ import paimonlab as pl
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.maintenance.orphans import OrphanSearch, find_orphans, remove_orphans
 from paimonlab.maintenance.stored_files import StoredOptions
+from paimonlab.table.histories import history_of
+from paimonlab.table.inside import definition_of, store_of
 from tests.maintenance.expiring_tables import age, files, filled, ids, new_table, opened, put
 
 NAME = str(uuid.uuid4())
@@ -198,7 +200,7 @@ def test_files_that_a_commit_names_meanwhile_stay(tmp_path: Path) -> None:
     writer.write(pa.table({"id": pa.array([7], pa.int32()), "v": ["late"]}))
     messages = writer.prepare_commit(1)
     grow_old(table)
-    history = opened(tmp_path).parts.history
+    history = history_of(definition_of(opened(tmp_path)), store_of(opened(tmp_path)))
     search = OrphanSearch(options=StoredOptions(), partition_depth=0)
     found = find_orphans(history, search, older_than=datetime.now(UTC) - timedelta(days=1))
     assert len(found.files) == 1

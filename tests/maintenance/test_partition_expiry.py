@@ -15,6 +15,7 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.maintenance.partition_expiry import PartitionExpireOptions
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table import partition_expiring
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.partition_expiring import expire_partitions, is_check_due
 
 NOW = datetime(2026, 1, 10)
@@ -60,13 +61,20 @@ def test_old_partitions_are_dropped(tmp_path: Path, caplog: pytest.LogCaptureFix
     put(table, ("2026-01-01", 1), ("2026-01-02", 1), ("2026-01-03", 1), ("x", 1), (None, 1))
 
     plan = expire_partitions(
-        table.parts, days(7), user="u", now=NOW + timedelta(hours=1), dry_run=True
+        definition_of(table),
+        store_of(table),
+        days(7),
+        user="u",
+        now=NOW + timedelta(hours=1),
+        dry_run=True,
     )
     assert len(there(table)) == 5
     assert (
         str(plan).splitlines()[1].startswith("  {'dt': '2026-01-01', 'h': '1'}: of 2026-01-01 00")
     )
-    done = expire_partitions(table.parts, days(7), user="u", now=NOW + timedelta(hours=1))
+    done = expire_partitions(
+        definition_of(table), store_of(table), days(7), user="u", now=NOW + timedelta(hours=1)
+    )
 
     assert done == plan
     assert [one["dt"] for one in done.values] == ["2026-01-01", "2026-01-02", "2026-01-03"]
@@ -79,7 +87,7 @@ def test_a_partition_of_just_that_age_stays(tmp_path: Path) -> None:
     table = new_table(tmp_path)
     put(table, ("2026-01-03", 1), ("2026-01-02", 1))
 
-    expire_partitions(table.parts, days(7), user="u", now=NOW)
+    expire_partitions(definition_of(table), store_of(table), days(7), user="u", now=NOW)
 
     assert there(table) == [("2026-01-03", 1)]
 
@@ -89,7 +97,9 @@ def test_pattern_and_formatter_make_the_time(tmp_path: Path) -> None:
     put(table, ("20260109", 1), ("20260109", 20), ("20260110", 3))
     options = days(1, pattern="$dt $h", formatter="yyyyMMdd H")
 
-    expire_partitions(table.parts, options, user="u", now=NOW + timedelta(hours=5))
+    expire_partitions(
+        definition_of(table), store_of(table), options, user="u", now=NOW + timedelta(hours=5)
+    )
 
     assert there(table) == [("20260109", 20), ("20260110", 3)]
 
@@ -98,7 +108,9 @@ def test_no_more_go_than_may_in_commits_of_a_size(tmp_path: Path) -> None:
     table = new_table(tmp_path)
     put(table, *((f"2026-01-0{day}", 1) for day in range(1, 8)))
 
-    expire_partitions(table.parts, days(1, most=5, batch_size=2), user="u", now=NOW)
+    expire_partitions(
+        definition_of(table), store_of(table), days(1, most=5, batch_size=2), user="u", now=NOW
+    )
 
     assert [day for day, _ in there(table)] == ["2026-01-06", "2026-01-07"]
     assert table.snapshots.latest_id() == 4
@@ -122,7 +134,7 @@ def test_by_the_last_update_what_is_written_meanwhile_stays(
 
     monkeypatch.setattr(partition_expiring, "_drop", dropped_late)
     options = days(1, strategy="update-time")
-    done = expire_partitions(table.parts, options, user="u", now=later)
+    done = expire_partitions(definition_of(table), store_of(table), options, user="u", now=later)
 
     # It was looked at again: all are old by this clock, so that the new row was seen first.
     assert done.snapshot_id == 2
@@ -147,7 +159,7 @@ def test_what_a_conflict_left_is_dropped_by_the_next_attempt(
 
     monkeypatch.setattr(OverwriteScope, "exactly", staticmethod(disturbed))
     options = days(1, strategy="update-time", batch_size=1)
-    expire_partitions(table.parts, options, user="u", now=later)
+    expire_partitions(definition_of(table), store_of(table), options, user="u", now=later)
 
     assert len(batches) == 4, "a, b in vain, then b and c"
     assert there(table) == []

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from paimonlab.maintenance.roots import Root, needed, snapshots_of
+from paimonlab.table.histories import history_of
+from paimonlab.table.inside import definition_of, store_of
 from tests.maintenance.expiring_tables import new_table, opened, put
 
 
@@ -13,17 +15,17 @@ def test_what_the_oldest_snapshot_kept_the_next_one_keeps(tmp_path: Path) -> Non
     made = new_table(tmp_path, snapshot__num_retained__min="1")
     for number in range(3):
         put(made, {number: "v"}, replaces=False)
-    parts = opened(tmp_path).parts
+    definition, store = definition_of(opened(tmp_path)), store_of(opened(tmp_path))
     names = frozenset(made.scan(snapshot=1).plan().files["file_name"].to_pylist())
     finds = []
 
     def find() -> list[Root]:
-        finds.append(snapshots_of(parts.layout, parts.file_io))
+        finds.append(snapshots_of(store.layout, store.file_io))
         if len(finds) == 1:
             made.maintenance.expire_snapshots(retain_max=1)
         return finds[-1]
 
-    kept = needed(find, parts.history.reader, parts.file_io, data_names=names)
+    kept = needed(find, history_of(definition, store).reader, store.file_io, data_names=names)
 
     assert [len({root.snapshot.id for root in found}) for found in finds] == [3, 1]
     assert names <= {path.rpartition("/")[2] for path in kept}

@@ -28,6 +28,8 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.expiring import expire_by_options
+from paimonlab.table.histories import history_of
+from paimonlab.table.inside import definition_of, store_of
 from tests.fault_io import FaultFileIO
 from tests.maintenance.expiring_tables import (
     files,
@@ -112,7 +114,7 @@ def test_what_a_consumer_reads_next_stays(table: pl.Table) -> None:
 
 
 def test_a_consumer_that_comes_after_the_plan_is_heeded(table: pl.Table, tmp_path: Path) -> None:
-    history = opened(tmp_path).parts.history
+    history = history_of(definition_of(opened(tmp_path)), store_of(opened(tmp_path)))
     retention = Retention(most=1, older_than_millis=0)
     plan = plan_expiry(history, retention, ChangelogKeeping())
     before = files(table)
@@ -132,7 +134,7 @@ def test_changelogs_that_a_late_consumer_reads_stay(tmp_path: Path) -> None:
     for number in range(1, 5):
         put(table, {number: "v"}, replaces=False)
     table.maintenance.expire_snapshots(1, max_deletes=100)
-    history = opened(tmp_path).parts.history
+    history = history_of(definition_of(opened(tmp_path)), store_of(opened(tmp_path)))
     plan = plan_changelog_expiry(history, Retention(most=2, older_than_millis=0))
     table.consumers.reset("late", plan.changelogs[0])
 
@@ -389,7 +391,7 @@ def test_upkeep_looks_at_as_much_however_many_snapshots_there_are(tmp_path: Path
     for number in range(1, 25):
         put(table, {number: "v"})
         store = FaultFileIO(LocalFileIO(durability="none"))
-        expire_by_options(opened(tmp_path, store).parts)
+        expire_by_options(definition_of(opened(tmp_path, store)), store_of(opened(tmp_path, store)))
         counts.append(len(store.calls))
 
     assert max(counts) == counts[12] < 10

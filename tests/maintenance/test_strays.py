@@ -9,6 +9,8 @@ import pyarrow as pa
 import paimonlab as pl
 from paimonlab.maintenance.retention import Retention
 from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, expire, plan_expiry
+from paimonlab.table.histories import history_of
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 
@@ -25,7 +27,7 @@ def test_what_others_went_back_to_is_no_stray_any_more(tmp_path: Path) -> None:
     table = _table(tmp_path)
     table.tags.create("two", snapshot=2)
     table.maintenance.expire_snapshots(retain_max=3, retain_min=1)
-    history = table.parts.history
+    history = history_of(definition_of(table), store_of(table))
     stray = Path(history.layout.snapshot(2))
     stray.write_bytes(Path(history.layout.snapshot(5)).read_bytes().replace(b":5,", b":2,", 1))
     plan = plan_expiry(history, Retention(most=9, least=9, older_than_millis=0), ChangelogKeeping())

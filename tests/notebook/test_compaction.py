@@ -22,6 +22,7 @@ from paimonlab.scan.live_files import delta_manifests_of, read_entries
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestEntry
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.snapshot import CommitKind
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 from tests.compact.bucket_drawings import drawn_runs
 from tests.golden.expected import Case
@@ -51,8 +52,8 @@ def test_each_compaction_of_java_is_told_as_its_metadata_say(case: Case) -> None
     assert {run.snapshot_id for run in value.runs} == without_gap
     for run in value.runs:
         snapshot = snapshots[run.snapshot_id]
-        metas = delta_manifests_of(snapshot, table.parts.manifests)
-        read = read_entries(snapshot, metas, table.parts.manifests)
+        metas = delta_manifests_of(snapshot, store_of(table).manifests)
+        read = read_entries(snapshot, metas, store_of(table).manifests)
         entries = pa.concat_tables([ENTRY_SCHEMA.empty_table(), *read])
         entries = entries.filter(pc.not_equal(entries["bucket"], -2))
         added = entries.filter(pc.equal(entries["kind"], 0))

@@ -24,6 +24,7 @@ from paimonlab.notebook import determinism, views
 from paimonlab.notebook.display.health import draw
 from paimonlab.scan.live_files import changelog_manifests_of
 from paimonlab.table.health import measured
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 from tests.golden import golden
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
@@ -46,7 +47,12 @@ def test_numbers_are_those_of_the_system_tables() -> None:
     for database in catalog.databases():
         for name in catalog.tables(database):
             table = opened(catalog, f"{database}.{name}")
-            found = measured(table.parts, now_millis=time.time_ns() // 1_000_000, orphans=False)
+            found = measured(
+                definition_of(table),
+                store_of(table),
+                now_millis=time.time_ns() // 1_000_000,
+                orphans=False,
+            )
 
             def system(kind: str, of: str = table.name) -> list[dict[str, object]]:
                 return catalog.table(f"{of}${kind}").scan().to_arrow().to_pylist()
@@ -56,7 +62,7 @@ def test_numbers_are_those_of_the_system_tables() -> None:
             assert found.total_bytes == sum(int(str(one["file_size_in_bytes"])) for one in files)
             assert found.record_count == sum(int(str(one["record_count"])) for one in files)
             latest = table.snapshot
-            of_changelog = latest and changelog_manifests_of(latest, table.parts.manifests)
+            of_changelog = latest and changelog_manifests_of(latest, store_of(table).manifests)
             assert found.manifest_count == len(system("manifests")) - len(of_changelog or ())
             assert found.snapshot_count == len(system("snapshots"))
             assert len(found.consumers) == len(system("consumers"))
@@ -82,7 +88,7 @@ def test_skew_is_the_largest_bucket_by_the_median_one(tmp_path: Path) -> None:
     for one in catalog.table("db.t$buckets").scan().to_arrow().to_pylist():
         sizes[one["bucket"]] = one["file_size_in_bytes"]
 
-    found = measured(table.parts, now_millis=0, orphans=False)
+    found = measured(definition_of(table), store_of(table), now_millis=0, orphans=False)
 
     ordered = sorted(sizes.values())
     median = ordered[(len(ordered) - 1) // 2]

@@ -10,6 +10,7 @@ from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.log import draw
 from paimonlab.scan.live_files import delta_manifests_of, read_entries
 from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 from tests.golden.expected import expected, values
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
@@ -54,7 +55,7 @@ def test_metrics_are_those_of_the_manifests(case: Any) -> None:
 
     for entry in log_of(table).entries:
         found = table.snapshots.get(entry.version)
-        manifests = table.parts.manifests
+        manifests = store_of(table).manifests
         rows = [
             row
             for entries in read_entries(found, delta_manifests_of(found, manifests), manifests)

@@ -22,6 +22,8 @@ from paimonlab.notebook.views.bucket_lives import ShownBucket, lives
 from paimonlab.notebook.views.lsm import MOST_FILES, LsmSource, repeatable
 from paimonlab.notebook.views.lsm_files import shown_lives
 from paimonlab.scan.live_files import live_entries
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans import compact_plan
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, cases, expected, values
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
@@ -107,7 +109,7 @@ def test_each_step_is_the_snapshot_it_names(name: str) -> None:
     for bucket in value.buckets:
         for number, step in enumerate(bucket.steps[1:], start=1):
             assert step.snapshot_id is not None
-            entries = live_entries(table.snapshots.get(step.snapshot_id), table.parts.manifests)
+            entries = live_entries(table.snapshots.get(step.snapshot_id), store_of(table).manifests)
             there = [one.file for one in table_to_entries(entries) if one.bucket == bucket.bucket]
             if bucket.partition in {"", "{}"}:
                 shown = {
@@ -207,10 +209,10 @@ def source(table: Table, **fields: Any) -> LsmSource:
         "table": table.name,
         "schema": table.schema,
         "snapshot": snapshot,
-        "files": live_entries(snapshot, table.parts.manifests),
-        "commits": newest_commits(table.parts, snapshot, 100),
+        "files": live_entries(snapshot, store_of(table).manifests),
+        "commits": newest_commits(store_of(table), snapshot, 100),
         "vectors": {},
-        "levels": table.parts.compact_plan(snapshot).strategy.levels,
+        "levels": compact_plan(definition_of(table), store_of(table), snapshot).strategy.levels,
         "target_file_bytes": 128 << 20,
     }
     return LsmSource(**(given | fields))

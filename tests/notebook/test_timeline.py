@@ -17,6 +17,7 @@ from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.timeline import draw
 from paimonlab.notebook.views.timeline_making import BRANCH_POINTS, MOST_BRANCHES
 from paimonlab.spec.snapshot import CommitKind
+from paimonlab.table.inside import store_of
 from paimonlab.table.system.live import files_of
 from paimonlab.table.table import Table
 from tests.golden.expected import cases, expected, values
@@ -85,7 +86,9 @@ def test_files_and_bytes_are_those_of_the_live_files(case: Any) -> None:
     table = golden_table(case)
 
     for point in timeline_of(table).points:
-        files = files_of(table.parts, table.snapshots.get(point.id), with_postponed=True)
+        files = files_of(
+            store_of(table).manifests, table.snapshots.get(point.id), with_postponed=True
+        )
         assert point.file_count == files.num_rows
         assert point.file_bytes == (pc.sum(files["file_size_bytes"]).as_py() or 0)
 

@@ -23,6 +23,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import CommitOutcomeUnknownError, PaimonError
 from paimonlab.storage import LocalFileIO
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 
 ROOT = Path(__file__).parents[2]
@@ -92,8 +93,8 @@ def _state(catalog: pl.Catalog) -> dict[str, Any]:
         found[f"branch {branch}"] = _rows(table.on_branch(branch).scan())
     snapshot = table.snapshot
     found["statistics"] = snapshot is not None and bool(snapshot.statistics)
-    parts = table.parts
-    found["ids"] = (parts.snapshots.ids(), parts.changelogs.ids(), parts.schemas.ids())
+    store = store_of(table)
+    found["ids"] = (store.snapshots.ids(), store.changelogs.ids(), store.schemas.ids())
     found["consumers"] = dict(table.consumers.list())
     return found
 

@@ -22,6 +22,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import CorruptError
 from paimonlab.metadata.manifest_cache import shared_cache
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +85,9 @@ def _make(warehouse: Path) -> list[str]:
     table.consumers.reset("c", 1)
     assert table.snapshot is not None
     name = table.snapshot.base_manifest_list
-    return [f"manifest/{one}" for one in (name, table.parts.manifests.read_list(name)[0].file_name)]
+    return [
+        f"manifest/{one}" for one in (name, store_of(table).manifests.read_list(name)[0].file_name)
+    ]
 
 
 def _read(warehouse: Path, *, follow_links: bool = False) -> None:
@@ -96,8 +99,8 @@ def _read(warehouse: Path, *, follow_links: bool = False) -> None:
     table.scan().to_arrow()
     table.tags.list()
     table.consumers.list()
-    table.parts.snapshots.earliest_id()
-    table.parts.snapshots.list()
+    store_of(table).snapshots.earliest_id()
+    store_of(table).snapshots.list()
     getattr(table, "statistics")  # noqa: B009 - reads a file
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.storage import LocalFileIO
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 
 _ROOT = Path(__file__).parents[2]
@@ -97,7 +98,7 @@ def _move_on(warehouse: Path) -> None:
     while table.snapshot is None or table.snapshot.id < 14:
         table.write(_rows(100 + (table.snapshot.id if table.snapshot else 0)))
     table.maintenance.expire_snapshots(retain_max=2, retain_min=2)
-    assert table.parts.snapshots.ids() == [13, 14]
+    assert store_of(table).snapshots.ids() == [13, 14]
 
 
 @pytest.mark.parametrize("how", ["before", "after"])
@@ -113,7 +114,7 @@ def test_a_write_that_stands_still_while_others_move_on_is_not_lost(
     assert answer == ("15" if how == "before" else "3")
     assert keys.count(3) == 1
     assert len(keys) == len(set(keys))
-    assert table.parts.snapshots.ids() == ([13, 14, 15] if how == "before" else [13, 14])
+    assert store_of(table).snapshots.ids() == ([13, 14, 15] if how == "before" else [13, 14])
     assert not table.fsck(deep=True).findings
     table.write(_rows(4))
 

@@ -11,6 +11,7 @@ from paimonlab import SetOption
 from paimonlab.errors import ArgumentError, PaimonError, SchemaError, UnsupportedError
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.idle_partitions import idle_partitions
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 from tests.procedures.conftest import Lake, rows_of, write
 
@@ -166,13 +167,13 @@ def test_the_bucket_number_of_an_append_table_stays(lake: Lake) -> None:
 
 def test_partitions_are_idle_by_their_newest_file(lake: Lake) -> None:
     table = lake.keyed()
-    assert len(idle_partitions(table.parts, 0)) == 0
+    assert len(idle_partitions(store_of(table), 0)) == 0
     fill(table, 1)
     first = table.snapshots.get(1).time_millis
     end = first + timedelta(days=1) // timedelta(milliseconds=1)
 
-    assert len(idle_partitions(table.parts, first - 3_600_000)) == 0
-    assert len(idle_partitions(table.parts, end)) == 2
+    assert len(idle_partitions(store_of(table), first - 3_600_000)) == 0
+    assert len(idle_partitions(store_of(table), end)) == 2
 
 
 def test_manifests_are_compacted(lake: Lake) -> None:

@@ -12,6 +12,7 @@ import paimonlab as pl
 from paimonlab.scan.following import Position
 from paimonlab.table.following.follow import FollowRequest, follow
 from paimonlab.table.following.follower import ChangeBatch, Follower
+from paimonlab.table.inside import definition_of, store_of
 
 Row = tuple[Any, ...]
 
@@ -39,7 +40,9 @@ class FakeClock:
 
 def followed(table: pl.Table, clock: FakeClock | None = None, **asked: Any) -> Follower:
     """Follow a table with a clock."""
-    return follow(table._parts, FollowRequest(**asked), clock=clock or FakeClock())
+    return follow(
+        definition_of(table), store_of(table), FollowRequest(**asked), clock=clock or FakeClock()
+    )
 
 
 def rows_of(batch: ChangeBatch) -> list[Row]:

@@ -28,6 +28,7 @@ from paimonlab.formats.manifests.manifest import (
     write_manifest_list,
 )
 from paimonlab.metadata.manifest_cache import shared_cache
+from paimonlab.table.inside import store_of
 
 ROWS = 3000
 
@@ -122,7 +123,7 @@ def test_a_damaged_manifest_is_named(
 def _manifests(table: pl.Table) -> list[str]:
     snapshot = table.snapshot
     assert snapshot is not None
-    metas = table.parts.manifests.read_list(snapshot.base_manifest_list)
+    metas = store_of(table).manifests.read_list(snapshot.base_manifest_list)
     return [meta.file_name for meta in metas]
 
 

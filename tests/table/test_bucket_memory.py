@@ -12,6 +12,7 @@ from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.table.bucket_memory import BucketMemory, of_buckets
+from paimonlab.table.inside import store_of
 
 KEYS = ["file_name", "level"]
 
@@ -30,7 +31,7 @@ def test_it_is_followed_through_whatever_happens(tmp_path: Path, rng: np.random.
         primary_keys=["k"],
         options={"bucket": "3", "num-sorted-run.compaction-trigger": "2"},
     )
-    memory = BucketMemory(table.snapshots, table.parts.manifests)
+    memory = BucketMemory(table.snapshots, store_of(table).manifests)
     for number in range(25):
         rows = pa.table({"k": pa.array(rng.integers(0, 50, 4), pa.int32())})
         step = int(rng.integers(6))
@@ -50,4 +51,6 @@ def test_it_is_followed_through_whatever_happens(tmp_path: Path, rng: np.random.
 
         found = memory.at(snapshot, keys)
 
-        assert places(found, keys) == places(live_entries(snapshot, table.parts.manifests), keys)
+        assert places(found, keys) == places(
+            live_entries(snapshot, store_of(table).manifests), keys
+        )

@@ -18,6 +18,8 @@ from paimonlab.errors import FilesConflictError, PostCommitError
 from paimonlab.read.splits import read_split
 from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.table import late_compaction
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans import read_plan
 from paimonlab.table.table import Table
 
 VECTORS = {"deletion-vectors.enabled": "true"}
@@ -65,11 +67,11 @@ def in_order(table: Table) -> list[dict[str, Any]]:
                 split, files=(file,), deletion_files=(vector,) if vector else ()
             )
             files.append((split.partition, split.bucket, file.min_sequence_number, one))
-    parts = table.parts
-    names = parts.schema.field_names
-    plan = parts.read_plan(parts.schema, names, None, snapshot=table.snapshot)
+    definition, store = definition_of(table), store_of(table)
+    names = definition.schema.field_names
+    plan = read_plan(definition, store, definition.schema, names, None, snapshot=table.snapshot)
     ordered = [one for *_, one in sorted(files, key=lambda file: file[:3])]
-    found = [list(read_split(one, plan, parts.file_io)) for one in ordered]
+    found = [list(read_split(one, plan, store.file_io)) for one in ordered]
     return [row for batches in found for batch in batches for row in batch.to_pylist()]
 
 

@@ -25,6 +25,7 @@ from paimonlab.formats.deletion_vectors import decode_deletion_vector
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import CommitKind, Snapshot
+from paimonlab.table.inside import definition_of, store_of, with_definition
 from paimonlab.table.table import Table
 
 VECTORS = {"deletion-vectors.enabled": "true"}
@@ -61,7 +62,7 @@ def indexes(table: Table, snapshot: Snapshot | None = None) -> list[IndexManifes
     snapshot = snapshot or table.snapshot
     if snapshot is None or snapshot.index_manifest is None:
         return []
-    return table.parts.manifests.read_index(snapshot.index_manifest)
+    return store_of(table).manifests.read_index(snapshot.index_manifest)
 
 
 def data_files(table: Table) -> int:
@@ -392,10 +393,7 @@ def test_a_file_that_was_rewritten_gets_no_vector(
 
 
 def new_table_with(table: Table, options: Mapping[str, str]) -> Table:
-    from dataclasses import replace  # noqa: PLC0415
-
-    parts = replace(table.parts, options=table.parts.options.with_options(options))
-    return Table(table.identifier, parts)
+    return with_definition(table, definition_of(table).with_options(options))
 
 
 def junk(table: Table) -> list[str]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 
 Row = tuple[str, int, int | None, str | None]
@@ -209,7 +210,7 @@ def no_junk(table: Table) -> list[str]:
         index.file_name
         for snapshot in table.snapshots.list()
         if snapshot.index_manifest
-        for index in table.parts.manifests.read_index(snapshot.index_manifest)
+        for index in store_of(table).manifests.read_index(snapshot.index_manifest)
     }
     return [
         path.name

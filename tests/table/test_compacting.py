@@ -12,9 +12,12 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
+from paimonlab.commit.options import CommitOptions
 from paimonlab.errors import FilesConflictError, SchemaError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import CommitKind
+from paimonlab.table.after_commit import committer_of
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 COLUMNS = {
@@ -345,19 +348,25 @@ class Meddler:
         self.table = table
         self.left = times
 
+    def with_callbacks(self, _: object) -> Meddler:
+        return self
+
     def append(self, messages: list[CommitMessage], **kwargs: Any) -> Any:
-        committer = type(self.table.parts.committer).append
+        committer = type(committer_of(definition_of(self.table), store_of(self.table))).append
         if self.left:
             self.left -= 1
             self.table.compact(full=True, partitions=[{"p": "x"}])
             write_runs(self.table, 1, first=self.left)
-        return committer(self.table.parts.committer, messages, **kwargs)
+        return committer(
+            committer_of(definition_of(self.table), store_of(self.table)), messages, **kwargs
+        )
 
 
 def meddled(catalog: Any, times: int) -> tuple[Table, Table]:
     """Open a table twice; somebody else is faster than the compactions of the first."""
     table, other = catalog.table("db.t"), catalog.table("db.t")
-    table.parts.__dict__["committer"] = Meddler(other, times)
+    options = definition_of(table).options.slice(CommitOptions)
+    store_of(table).__dict__["committers"] = {options: Meddler(other, times)}
     return table, other
 
 

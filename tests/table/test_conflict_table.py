@@ -19,6 +19,7 @@ from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 Row = tuple[str, int, str]
@@ -72,7 +73,7 @@ def _compact(table: Table, key: int) -> None:
     """Rewrite partition a into one file, or move its files up where keys have an order."""
     snapshot = table.snapshot
     assert snapshot is not None
-    live = table_to_entries(live_entries(snapshot, table.parts.manifests))
+    live = table_to_entries(live_entries(snapshot, store_of(table).manifests))
     old = [one for one in live if b"a" in one.partition]
     before = tuple(one.file for one in old)
     indexes: list[IndexManifestEntry] = []
@@ -84,7 +85,7 @@ def _compact(table: Table, key: int) -> None:
         writer.write(table.scan(where="p = 'a'").to_arrow())
         after = writer.prepare_commit()[0].new_files
         if snapshot.index_manifest is not None:
-            indexes = table.parts.manifests.read_index(snapshot.index_manifest)
+            indexes = store_of(table).manifests.read_index(snapshot.index_manifest)
     compaction = CommitMessage(
         partition=old[0].partition,
         bucket=0,
@@ -242,8 +243,12 @@ def test_cell(
     def land() -> None:
         theirs.act(_opened(table), 2)
 
-    publisher = Late(table.parts.publisher, land)
-    racing = Table(table.identifier, replace(table.parts, publisher=publisher))
+    publisher = Late(store_of(table).publisher, land)
+    racing = Table(
+        table.identifier,
+        definition_of(table),
+        replace(store_of(table), publisher=publisher),
+    )
 
     with caplog.at_level(logging.INFO):
         try:
@@ -302,8 +307,12 @@ def test_partitions_that_came_while_some_were_dropped_matter_if_serializable(
     table = _new_table(tmp_path, "append rows")
     option = pl.SetOption("write.isolation", "serializable")
     table = _catalog(table).alter_table("db.t", option)
-    publisher = Late(table.parts.publisher, lambda: _append_elsewhere(table, 2))
-    racing = Table(table.identifier, replace(table.parts, publisher=publisher))
+    publisher = Late(store_of(table).publisher, lambda: _append_elsewhere(table, 2))
+    racing = Table(
+        table.identifier,
+        definition_of(table),
+        replace(store_of(table), publisher=publisher),
+    )
 
     with pytest.raises(FilesConflictError, match="serializable"):
         racing.delete("p >= 'a'")

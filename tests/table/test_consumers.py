@@ -9,6 +9,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import ConsumerNotFoundError, CorruptMetadataError
 from paimonlab.metadata.consumers import ConsumerManager
+from paimonlab.table.inside import store_of
 from tests.golden import RELEASES
 from tests.golden.expected import Case
 from tests.golden.test_rows import open_table
@@ -95,12 +96,12 @@ def test_a_file_that_is_being_written_is_read_again(table: pl.Table) -> None:
         if len(waits) == 2:
             path.write_text('{"nextSnapshot" : 7}')
 
-    parts = table.parts
-    assert ConsumerManager(parts.file_io, parts.layout, wait=wait).get("a") == 7
+    store = store_of(table)
+    assert ConsumerManager(store.file_io, store.layout, wait=wait).get("a") == 7
     assert waits == [0.2, 0.2]
     path.write_text("{")
     with pytest.raises(CorruptMetadataError, match="consumer-a"):
-        ConsumerManager(parts.file_io, parts.layout, wait=lambda _: None).get("a")
+        ConsumerManager(store.file_io, store.layout, wait=lambda _: None).get("a")
 
 
 def test_a_branch_has_consumers_of_its_own(table: pl.Table) -> None:

@@ -13,6 +13,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import CorruptMetadataError, FilesConflictError
 from paimonlab.spec.manifests.index_manifest import HASH, IndexManifestEntry
+from paimonlab.table.inside import store_of
 from tests.golden import golden
 
 
@@ -48,7 +49,7 @@ def indexes(table: pl.Table) -> list[IndexManifestEntry]:
     snapshot = table.snapshot
     assert snapshot is not None
     assert snapshot.index_manifest is not None
-    return table.parts.manifests.read_index(snapshot.index_manifest)
+    return store_of(table).manifests.read_index(snapshot.index_manifest)
 
 
 def bucket_of(table: pl.Table) -> dict[int, set[int]]:

@@ -11,6 +11,8 @@ import pytest
 import paimonlab
 from paimonlab.errors import CorruptDataError, SchemaError
 from paimonlab.read import merging, splits
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans import write_plan
 from paimonlab.write.folders import delete_files
 
 COLUMNS = {"k": "INT", "a": "INT", "s": "STRING", "d": "DOUBLE"}
@@ -146,6 +148,10 @@ def test_indexes_go_with_their_files(is_prepared: bool, catalog: paimonlab.Catal
     if is_prepared:
         messages = writer.prepare_commit()
         assert list(Path(table.path).glob("bucket-0/*.index"))
-        delete_files(messages, table.parts.write_plan(), table.parts.file_io)
+        delete_files(
+            messages,
+            write_plan(definition_of(table), store_of(table).layout),
+            store_of(table).file_io,
+        )
     writer.abort()
     assert not list(Path(table.path).glob("bucket-0/*"))

@@ -17,6 +17,7 @@ from paimonlab.datafile.reader import DataFile
 from paimonlab.read import difference
 from paimonlab.read.changes import read_changes
 from paimonlab.scan.change_splits import Fate
+from paimonlab.table.inside import store_of
 
 SEED = int(os.environ.get("PAIMONLAB_SEED", "1"))
 COLUMNS = {"p": "STRING", "k": "INT", "v": "INT"}
@@ -150,7 +151,7 @@ def test_of_keys_that_are_gone_no_values_are_compared(
     changes = moved.changes(*ends(moved), mode="diff")
     gone = [split for split in changes.splits if split.fate is Fate.GONE]
 
-    found = read_changes(gone, changes.read_plan(), moved.parts.file_io, threads=1).read_all()
+    found = read_changes(gone, changes.read_plan(), store_of(moved).file_io, threads=1).read_all()
 
     assert found.sort_by("k").to_pylist() == [
         {"rowkind": "-D", "p": "a", "k": 0, "v": 0},
@@ -176,7 +177,9 @@ def test_of_keys_that_are_gone_only_what_is_asked_for_is_read(
         changes = moved.changes(first, latest, mode="diff", columns=["k"], where=where)
         gone = [split for split in changes.splits if split.fate is Fate.GONE]
         read.clear()
-        found = read_changes(gone, changes.read_plan(), moved.parts.file_io, threads=1).read_all()
+        found = read_changes(
+            gone, changes.read_plan(), store_of(moved).file_io, threads=1
+        ).read_all()
 
         wanted = {0, 1} if where is None else {0}
         assert {row["k"] for row in found.to_pylist()} == wanted

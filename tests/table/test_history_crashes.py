@@ -17,6 +17,7 @@ import paimonlab as pl
 from paimonlab.commit.publisher import RenamelessPublisher
 from paimonlab.errors import AlreadyExistsError, TagNotFoundError
 from paimonlab.storage import LocalFileIO
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 from tests.fault_io import Fault, FaultFileIO
 
@@ -57,9 +58,10 @@ def opened(warehouse: Path, store: FaultFileIO | None = None) -> Table:
     assert isinstance(table, Table)
     if store is None:
         return table
-    parts = table.parts
-    publisher = RenamelessPublisher(store, parts.layout)
-    return Table(table.identifier, replace(parts, file_io=store, publisher=publisher))
+    ours = store_of(table)
+    publisher = RenamelessPublisher(store, ours.layout)
+    ours = replace(ours, file_io=store, publisher=publisher)
+    return Table(table.identifier, definition_of(table), ours)
 
 
 def upto(number: int) -> Rows:

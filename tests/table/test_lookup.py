@@ -16,6 +16,7 @@ from paimonlab.read import value_blocks
 from paimonlab.read.key_blocks import shared_blocks
 from paimonlab.read.splits import read_splits
 from paimonlab.read.value_blocks import shared_values
+from paimonlab.table.inside import store_of
 
 KEYS: dict[str, tuple[str, Any]] = {
     "bigint": ("BIGINT", lambda number: number * 10**12 - 5),
@@ -192,5 +193,5 @@ def test_reads_that_keep_deletes_share_no_masks_with_others(catalog: paimonlab.C
     splits = scan.plan().splits
     for keeps, expected in ((False, {2}), (True, {1, 2}), (False, {2})):
         plan = replace(scan.read_plan(), keeps_deletes=keeps)
-        rows = read_splits(splits, plan, table.parts.file_io).read_all()
+        rows = read_splits(splits, plan, store_of(table).file_io).read_all()
         assert set(rows["k"].to_pylist()) == expected

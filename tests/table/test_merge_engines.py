@@ -15,6 +15,7 @@ import paimonlab as pl
 from paimonlab.errors import DataError, SchemaError, UnsupportedError
 from paimonlab.read.read_plan import ReadBounds
 from paimonlab.read.splits import read_splits, winner_masks
+from paimonlab.table.inside import store_of
 
 COLUMNS = {"k": "BIGINT NOT NULL", "v": "BIGINT", "s": "STRING", "g": "INT"}
 SUMS = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
@@ -88,7 +89,7 @@ def test_small_pieces_give_the_same(
     bounds = ReadBounds(batch_rows=5, piece_rows=7, piece_bytes=1 << 20)
 
     plan = replace(scan.read_plan(), bounds=bounds)
-    found = read_splits(scan.plan().splits, plan, table.parts.file_io).read_all()
+    found = read_splits(scan.plan().splits, plan, store_of(table).file_io).read_all()
 
     assert sorted_rows(found) == whole
     assert len(whole) == scan.count()
@@ -224,7 +225,7 @@ def test_merged_rows_have_no_mask(catalog: pl.Catalog) -> None:
     scan = table.scan()
 
     with pytest.raises(UnsupportedError, match="aggregation"):
-        winner_masks(scan.plan().splits[0], scan.read_plan(), table.parts.file_io)
+        winner_masks(scan.plan().splits[0], scan.read_plan(), store_of(table).file_io)
 
 
 def test_a_renamed_column_keeps_its_function_and_group(catalog: pl.Catalog) -> None:

@@ -13,6 +13,7 @@ import paimonlab
 from paimonlab.errors import FilesConflictError, SchemaError, UnsupportedError
 from paimonlab.read.splits import read_split
 from paimonlab.spec.snapshot import CommitKind
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 
 APPEND = {"bucket": "2", "bucket-key": "k"}
@@ -120,7 +121,9 @@ def test_rows_of_a_bucket_keep_their_order(catalog: paimonlab.Catalog) -> None:
 def in_order(table: Table) -> list[tuple[object, ...]]:
     """Return the rows bucket by bucket, in the order in which they were written."""
     scan = table.scan()
-    batches = (read_split(one, scan.read_plan(), table.parts.file_io) for one in scan.plan().splits)
+    batches = (
+        read_split(one, scan.read_plan(), store_of(table).file_io) for one in scan.plan().splits
+    )
     return [
         tuple(row.values()) for split in batches for batch in split for row in batch.to_pylist()
     ]

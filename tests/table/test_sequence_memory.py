@@ -8,6 +8,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import FilesConflictError
 from paimonlab.scan.sequences import restore_sequence_numbers
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 
 
@@ -31,7 +32,7 @@ def as_rows(numbers: pa.Table) -> list[tuple[object, ...]]:
 
 
 def test_what_is_followed_is_what_would_be_read(table: Table) -> None:
-    memory = table.parts.sequence_memory
+    memory = store_of(table).sequence_memory
     for number in range(6):
         table.write(rows("ab"[number % 2], *range(number, number + 5)))
         if number == 3:
@@ -40,14 +41,14 @@ def test_what_is_followed_is_what_would_be_read(table: Table) -> None:
         found = memory.at(table.snapshot)
 
         assert as_rows(found) == as_rows(
-            restore_sequence_numbers(table.snapshot, table.parts.manifests)
+            restore_sequence_numbers(table.snapshot, store_of(table).manifests)
         )
 
 
 def test_a_table_that_was_rolled_back_is_read_anew(table: Table) -> None:
     table.write(rows("a", 1, 2))
     table.write(rows("a", 3, 4, 5, 6, 7))
-    memory = table.parts.sequence_memory
+    memory = store_of(table).sequence_memory
     memory.at(table.snapshot)
     for name in ("snapshot-2", "LATEST"):
         Path(table.path, "snapshot", name).unlink()
@@ -57,7 +58,7 @@ def test_a_table_that_was_rolled_back_is_read_anew(table: Table) -> None:
     found = memory.at(table.snapshot)
 
     assert as_rows(found) == as_rows(
-        restore_sequence_numbers(table.snapshot, table.parts.manifests)
+        restore_sequence_numbers(table.snapshot, store_of(table).manifests)
     )
 
 

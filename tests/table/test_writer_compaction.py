@@ -16,6 +16,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import CommitKind
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 from tests.maintenance.expiring_tables import unaccounted
 from tests.table.test_compacting import (
@@ -366,7 +367,7 @@ def index_files_of(table: Table) -> set[str]:
     names: set[str] = set()
     for snapshot in table.snapshots.list():
         if snapshot.index_manifest is not None:
-            found = table.parts.manifests.read_index(snapshot.index_manifest, referrer="a test")
+            found = store_of(table).manifests.read_index(snapshot.index_manifest, referrer="a test")
             names |= {index.file_name for index in found}
     return names
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 import paimonlab as pl
 from paimonlab.scan.live_files import live_entries
+from paimonlab.table.inside import store_of
 
 
 def new_table(
@@ -44,7 +45,7 @@ def ints(**columns: Sequence[int | None]) -> pa.Table:
 def entries(table: pl.Table) -> list[dict[str, Any]]:
     """Return the live manifest entries, those that were written first first."""
     assert table.snapshot is not None
-    found = live_entries(table.snapshot, table.parts.manifests).to_pylist()
+    found = live_entries(table.snapshot, store_of(table).manifests).to_pylist()
     return sorted(found, key=lambda entry: entry["creation_time_millis"])
 
 

@@ -21,8 +21,8 @@ from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.row_changes import MARKS, RowChanges, compared, flattened, reported
 from paimonlab.notebook.row_files import checked_path, export
 from paimonlab.notebook.views.changes import NOTES, ChangeSource
-from paimonlab.table.system.texts import partition_values_text
 from paimonlab.table.table import Table
+from paimonlab.table.texts import partition_values_text
 
 PAGE = 100
 _CHARACTERS = 300

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paimonlab.errors import SnapshotExpiredError, SnapshotNotFoundError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.notebook.views.bucket_lives import Commit
 from paimonlab.scan.entries import fold
 from paimonlab.scan.live_files import delta_manifests_of, in_real_buckets, read_entries
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.compacting import Keep
-from paimonlab.table.parts import TableParts
+from paimonlab.table.store import TableStore
 
 
 def newest_commits(
-    parts: TableParts,
+    store: TableStore,
     snapshot: Snapshot,
     count: int,
     keep: Keep = lambda entries: entries,
@@ -23,7 +25,7 @@ def newest_commits(
 
     Parameters
     ----------
-    parts
+    store
         Of the table.
     snapshot
         The newest one.
@@ -38,25 +40,25 @@ def newest_commits(
         Oldest first, without gaps: they begin behind the newest snapshot that has expired.
     """
     found: list[Commit] = []
-    for one in _newest_first(parts, snapshot, count):
+    for one in _newest_first(store.snapshots, snapshot, count):
         try:
-            found.append(_commit(parts, one, keep))
+            found.append(_commit(store.manifests, one, keep))
         except SnapshotExpiredError:
             break
     return found[::-1]
 
 
-def _newest_first(parts: TableParts, snapshot: Snapshot, count: int) -> Iterator[Snapshot]:
+def _newest_first(snapshots: SnapshotManager, snapshot: Snapshot, count: int) -> Iterator[Snapshot]:
     yield snapshot
     for snapshot_id in range(snapshot.id - 1, max(snapshot.id - count, 0), -1):
         try:
-            yield parts.snapshots.get(snapshot_id)
+            yield snapshots.get(snapshot_id)
         except SnapshotNotFoundError:
             return
 
 
-def _commit(parts: TableParts, snapshot: Snapshot, keep: Keep) -> Commit:
-    metas = delta_manifests_of(snapshot, parts.manifests)
-    tables = read_entries(snapshot, metas, parts.manifests)
+def _commit(manifests: ManifestStore, snapshot: Snapshot, keep: Keep) -> Commit:
+    metas = delta_manifests_of(snapshot, manifests)
+    tables = read_entries(snapshot, metas, manifests)
     chosen = [keep(in_real_buckets(one)) for one in tables]
     return Commit(snapshot, fold(chosen, referrer=f"snapshot-{snapshot.id}"))

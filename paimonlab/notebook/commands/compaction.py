@@ -25,8 +25,10 @@ from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.compact_result import BucketCompaction
 from paimonlab.table.compact_verb import planned_compaction
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans import compact_plan
 from paimonlab.table.table import Table
+from paimonlab.table.texts import partition_text
 
 _MOST_BUCKETS = 100
 _MOST_FILES = 5_000
@@ -65,16 +67,16 @@ def compaction(
 
 
 def _source(table: Table, chosen: int | None, count: int) -> CompactionSource:
-    parts, latest = table.parts, table.snapshot
+    store, latest = store_of(table), table.snapshot
     end = latest if chosen is None else table.snapshots.get(chosen)
     if chosen is not None and end is not None and end.commit_kind is not CommitKind.COMPACT:
         kind = end.commit_kind.value
         raise ValueError(f"snapshot {chosen} of {table.name} is of kind {kind}, no compaction")
-    commits = [] if end is None else newest_commits(parts, end, count)
+    commits = [] if end is None else newest_commits(store, end, count)
     files = (
         ENTRY_SCHEMA.empty_table()
         if latest is None
-        else in_real_buckets(live_entries(latest, parts.manifests))
+        else in_real_buckets(live_entries(latest, store.manifests))
     )
     totals = bucket_totals(files)
     asked = _asked(totals, has_levels=bool(table.primary_keys))
@@ -155,7 +157,7 @@ def _planned(
         place = pc.add(pc.multiply(number, _STRIDE), pc.cast(entries["bucket"], pa.int64()))
         return entries.filter(pc.is_in(place, wanted))
 
-    return planned_compaction(table.parts, keep, full=full).buckets
+    return planned_compaction(definition_of(table), store_of(table), keep, full=full).buckets
 
 
 def _picks(
@@ -164,7 +166,11 @@ def _picks(
     named: dict[ShownBucket, str],
     by_place: dict[tuple[str, int], BucketCompaction],
 ) -> Iterator[Pick]:
-    strategy = table.parts.compact_plan(table.snapshot).strategy if table.primary_keys else None
+    strategy = (
+        compact_plan(definition_of(table), store_of(table), table.snapshot).strategy
+        if table.primary_keys
+        else None
+    )
     for key, text in named.items():
         found = by_place.get((text, key.bucket))
         held = key.entries(files)

@@ -13,6 +13,7 @@ from paimonlab.notebook.display.diff import draw
 from paimonlab.notebook.views.schemas import differences
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.incremental import Moment
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.system.live import files_of
 from paimonlab.table.table import Table
 from paimonlab.table.time_travel import to_millis
@@ -39,15 +40,21 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
     found = opened(table)
     before, after = (_at(found, moment) for moment in (start, end))
     files = (
-        files_of(found.parts, before, with_postponed=True),
-        files_of(found.parts, after, with_postponed=True),
+        files_of(store_of(found).manifests, before, with_postponed=True),
+        files_of(store_of(found).manifests, after, with_postponed=True),
     )
     partitions = pa.chunked_array([pa.concat_tables(files)["partition"].combine_chunks().unique()])
     value = views.diff(
         found.name,
         (before, after),
         files,
-        dict(zip(partitions.to_pylist(), partition_names(found.parts, partitions), strict=True)),
+        dict(
+            zip(
+                partitions.to_pylist(),
+                partition_names(definition_of(found).schema, partitions),
+                strict=True,
+            )
+        ),
         differences(found.schemas.get(before.schema_id), found.schemas.get(after.schema_id)),
     )
     return draw(views.repeatable_diff(value) if is_deterministic() else value)

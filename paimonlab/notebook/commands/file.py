@@ -25,13 +25,15 @@ from paimonlab.notebook.display.file import draw
 from paimonlab.notebook.views.file import FilePlace
 from paimonlab.read.read_plan import ReadOptions
 from paimonlab.scan.split_paths import bucket_paths
+from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.schema.row_tracking import TRACKING_FIELDS
 from paimonlab.spec.types.data_types import DataField
-from paimonlab.table.parts import TableParts
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.store import TableStore
 from paimonlab.table.system.live import files_of
-from paimonlab.table.system.texts import key_text
 from paimonlab.table.table import Table
+from paimonlab.table.texts import key_text
 
 ROWS = 20
 MOST_ROWS = 1000
@@ -58,15 +60,15 @@ def file(table: str | Table, name: str, *, snapshot: int | None = None) -> views
     """
     found = opened(table)
     place, path = _find(found, name, snapshot)
-    parts = found.parts
+    definition, store = definition_of(found), store_of(found)
 
     def rows_from(offset: int) -> views.FileRows:
-        return _rows(parts, path, place, offset)
+        return _rows(definition.options, store, path, place, offset)
 
     value = views.data_file(
         found.name,
         place,
-        describe(parts.file_io, path),
+        describe(store.file_io, path),
         rows_from(0),
         has_levels=bool(found.primary_keys),
     )
@@ -81,8 +83,8 @@ def file(table: str | Table, name: str, *, snapshot: int | None = None) -> views
 
 def _find(table: Table, name: str, snapshot: int | None) -> tuple[FilePlace, str]:
     shown = table.snapshot if snapshot is None else table.snapshots.get(snapshot)
-    parts = table.parts
-    live = files_of(parts, shown, with_postponed=True)
+    definition, store = definition_of(table), store_of(table)
+    live = files_of(store.manifests, shown, with_postponed=True)
     found = live.filter(pc.equal(live["file_name"], name))
     if not found.num_rows:
         found = live.filter(pc.match_substring(live["file_name"], name))
@@ -97,31 +99,33 @@ def _find(table: Table, name: str, snapshot: int | None) -> tuple[FilePlace, str
         )
     found = found.combine_chunks()
     (entry,) = table_to_entries(found)
-    schema = parts.schema
+    schema = definition.schema
     keys = [schema.field(key) for key in schema.trimmed_primary_keys]
     fields = [schema.field(key) for key in schema.partition_keys]
     (folder,) = bucket_paths(
         found["partition"].combine_chunks(),
         [entry.bucket],
         fields,
-        parts.options.slice(PartitionOptions),
+        definition.options.slice(PartitionOptions),
     )
     place = FilePlace(
         snapshot_id=shown.id,
-        partition=partition_names(parts, found["partition"])[0],
+        partition=partition_names(definition.schema, found["partition"])[0],
         bucket=entry.bucket,
         meta=entry.file,
         min_key=key_text(found["min_key"].combine_chunks(), keys)[0].as_py(),
         max_key=key_text(found["max_key"].combine_chunks(), keys)[0].as_py(),
     )
-    return place, parts.layout.data_file(folder, entry.file.file_name, entry.file.external_path)
+    return place, store.layout.data_file(folder, entry.file.file_name, entry.file.external_path)
 
 
-def _rows(parts: TableParts, path: str, place: FilePlace, offset: int) -> views.FileRows:
+def _rows(
+    options: Options, store: TableStore, path: str, place: FilePlace, offset: int
+) -> views.FileRows:
     """Read some rows as the file has them, with all its columns that the schema explains."""
-    schema = parts.schemas.get(place.meta.schema_id)
-    is_legacy = parts.options.slice(ReadOptions).legacy_ltz
-    with closing(open_input(parts.file_io, path, legacy_ltz=is_legacy)) as opened_file:
+    schema = store.schemas.get(place.meta.schema_id)
+    is_legacy = options.slice(ReadOptions).legacy_ltz
+    with closing(open_input(store.file_io, path, legacy_ltz=is_legacy)) as opened_file:
         known = (*file_columns(schema).physical, *TRACKING_FIELDS)
         by_name = {field.name: field for field in known if field.name in opened_file.column_names}
         fields = list(by_name.values())

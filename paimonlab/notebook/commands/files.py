@@ -12,6 +12,7 @@ from paimonlab.notebook.commands.heatmap import partition_names
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.files import draw
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.system.live import files_of
 from paimonlab.table.table import Table
 
@@ -38,14 +39,14 @@ def files(table: str | Table, *, snapshot: int | None = None) -> views.View:
 
 def _value(found: Table, snapshot: int | None) -> views.FileMap:
     shown = found.snapshot if snapshot is None else found.snapshots.get(snapshot)
-    live = files_of(found.parts, shown, with_postponed=True).select(
+    live = files_of(store_of(found).manifests, shown, with_postponed=True).select(
         ["partition", "bucket", "file_name", "level", "file_size_bytes", "row_count"]
     )
     return views.file_map(
         found.name,
         None if shown is None else shown.id,
         live,
-        partition_names(found.parts, live["partition"]),
+        partition_names(definition_of(found).schema, live["partition"]),
         weight="rows" if is_deterministic() else "bytes",
         has_levels=bool(found.primary_keys),
     )

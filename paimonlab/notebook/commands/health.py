@@ -11,6 +11,7 @@ from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.health import draw
 from paimonlab.table.health import table_health
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 
@@ -39,7 +40,9 @@ def health(
     """
     limits = Thresholds.of(thresholds)
     if isinstance(what, Table):
-        tables = [table_health(what.parts, thresholds=limits, orphans=orphans)]
+        tables = [
+            table_health(definition_of(what), store_of(what), thresholds=limits, orphans=orphans)
+        ]
         title = what.name
     else:
         catalog = what if isinstance(what, Catalog) else connections.current().catalog

@@ -13,11 +13,12 @@ from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.heatmap import draw
 from paimonlab.notebook.views.heatmap import DEFAULT_TOP, HIDDEN_MEASURES, bucket_sums
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.parts import TableParts
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.system.live import files_of
-from paimonlab.table.system.texts import partition_text
 from paimonlab.table.table import Table
+from paimonlab.table.texts import partition_text
 
 
 def heatmap(
@@ -58,21 +59,21 @@ def heatmap(
 
 
 def _value(table: Table, snapshot: Snapshot | None, by: str, top: int) -> views.Heatmap:
-    sums = bucket_sums(files_of(table.parts, snapshot, with_postponed=True))
+    sums = bucket_sums(files_of(store_of(table).manifests, snapshot, with_postponed=True))
     return views.heatmap(
         table.name,
         None if snapshot is None else snapshot.id,
         sums,
-        partition_names(table.parts, sums["partition"]),
+        partition_names(definition_of(table).schema, sums["partition"]),
         by=by,
         top=top,
         has_levels=bool(table.primary_keys),
     )
 
 
-def partition_names(parts: TableParts, partitions: pa.ChunkedArray) -> list[str]:
+def partition_names(schema: TableSchema, partitions: pa.ChunkedArray) -> list[str]:
     """Write partitions as ``$files`` does; "" in a table without partitions."""
-    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
+    fields = [schema.field(name) for name in schema.partition_keys]
     if not fields:
         return [""] * len(partitions)
     return [str(text) for text in partition_text(partitions.combine_chunks(), fields).to_pylist()]

@@ -7,6 +7,7 @@ from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.commands.reading_totals import read_totals
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.log import draw
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 
 
@@ -29,7 +30,7 @@ def log(table: str | Table, *, last: int = 20) -> views.View:
         raise ValueError(f"last must be at least 1, got {last}")
     found = opened(table)
     snapshots = found.snapshots.list(last)
-    totals = read_totals(reversed(snapshots), found.parts.manifests, with_live_bytes=False)
+    totals = read_totals(reversed(snapshots), store_of(found).manifests, with_live_bytes=False)
     history = views.log(
         found.name,
         snapshots,

@@ -9,6 +9,7 @@ from typing import Any
 from paimonlab.compact.append_packing import AppendPackingOptions
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.tasks import TaskOptions
+from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.commits import newest_commits
 from paimonlab.notebook.commands.opening import opened
@@ -23,7 +24,8 @@ from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.compact_verb import kept
 from paimonlab.table.compacting import Keep
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 
@@ -57,7 +59,7 @@ def lsm(
         raise ValueError(f"snapshots must be at least 1, got {snapshots}")
     found = opened(table)
     chosen = [partition] if partition is not None else None
-    keep = kept(found.parts, chosen, None if bucket is None else [bucket], None)
+    keep = kept(definition_of(found), chosen, None if bucket is None else [bucket], None)
     value = views.lsm(source_of(found, keep, snapshots), most_buckets=buckets)
     return draw(repeatable(value) if is_deterministic() else value)
 
@@ -74,48 +76,50 @@ def source_of(table: Table, keep: Keep, snapshots: int) -> LsmSource:
     snapshots
         How many of the newest snapshots are looked at.
     """
-    parts, snapshot = table.parts, table.snapshot
-    has_keys = bool(parts.schema.primary_keys)
+    definition, store, snapshot = definition_of(table), store_of(table), table.snapshot
+    has_keys = bool(definition.schema.primary_keys)
     target = (
-        parts.options.slice(TaskOptions).target_file_size_bytes
+        definition.options.slice(TaskOptions).target_file_size_bytes
         if has_keys
-        else parts.options.slice(AppendPackingOptions).target_file_size_bytes
+        else definition.options.slice(AppendPackingOptions).target_file_size_bytes
     )
     given: dict[str, Any] = {
         "table": table.name,
-        "schema": parts.schema,
-        "levels": parts.options.slice(LevelOptions),
+        "schema": definition.schema,
+        "levels": definition.options.slice(LevelOptions),
         "target_file_bytes": target,
         "snapshot": snapshot,
     }
     if snapshot is None:
         return LsmSource(**given, files=ENTRY_SCHEMA.empty_table(), commits=(), vectors={})
-    entries = live_entries(snapshot, parts.manifests, keep=keep)
+    entries = live_entries(snapshot, store.manifests, keep=keep)
     files = in_real_buckets(entries)
     return LsmSource(
         **given,
         files=files,
-        commits=newest_commits(parts, snapshot, snapshots, keep),
-        vectors=_vectors(parts, snapshot),
-        notes=tuple(_notes(parts, entries.num_rows - files.num_rows)),
+        commits=newest_commits(store, snapshot, snapshots, keep),
+        vectors=_vectors(store.manifests, snapshot),
+        notes=tuple(_notes(definition, entries.num_rows - files.num_rows)),
     )
 
 
-def _vectors(parts: TableParts, snapshot: Snapshot) -> Mapping[BucketKey, Mapping[str, int | None]]:
+def _vectors(
+    manifests: ManifestStore, snapshot: Snapshot
+) -> Mapping[BucketKey, Mapping[str, int | None]]:
     found: defaultdict[BucketKey, dict[str, int | None]] = defaultdict(dict)
-    for index in index_files_of(snapshot, parts.manifests):
+    for index in index_files_of(snapshot, manifests):
         if index.index_type == DELETION_VECTORS:
             for one in index.deletion_vectors or ():
                 found[index.partition, index.bucket][one.data_file_name] = one.cardinality
     return found
 
 
-def _notes(parts: TableParts, waiting: int) -> Iterator[str]:
+def _notes(definition: TableDefinition, waiting: int) -> Iterator[str]:
     """Say what the picture does not show."""
-    scan = parts.options.slice(ScanOptions)
+    scan = definition.options.slice(ScanOptions)
     if waiting:
         yield f"files that wait until a compaction gives their rows buckets: {waiting:,}"
-    if not parts.schema.primary_keys:
+    if not definition.schema.primary_keys:
         yield (
             "an append table has no levels: files are in the order in which their rows were "
             "written, and nothing is merged when they are read"

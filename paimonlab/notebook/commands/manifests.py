@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import NotFoundError, SnapshotExpiredError, SnapshotNotFoundError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
@@ -32,9 +34,11 @@ from paimonlab.scan.statistics import column_stats
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import AtomicType
-from paimonlab.table.parts import TableParts
-from paimonlab.table.system.texts import key_text, partition_text, value_texts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.store import TableStore
 from paimonlab.table.table import Table
+from paimonlab.table.texts import key_text, partition_text, value_texts
 
 DEFAULT_ENTRIES = 500
 MOST_COLUMNS = 8
@@ -66,15 +70,15 @@ def manifests(
     shown = found.snapshot if snapshot is None else found.snapshots.get(snapshot)
     if shown is None:
         raise NotFoundError(f"{found.name} has no snapshot yet")
-    parts = found.parts
-    lists = _lists(parts, shown)
+    definition, store = definition_of(found), store_of(found)
+    lists = _lists(store.manifests, shown)
     tree = manifest_tree(
         found.name,
         shown,
         lists,
-        index_files_of(shown, parts.manifests),
-        parent=_parent(parts, shown),
-        writing=writing_of(parts),
+        index_files_of(shown, store.manifests),
+        parent=_parent(store, shown),
+        writing=writing_of(definition, store.schemas),
         most=entries,
     )
     if is_deterministic():
@@ -82,9 +86,9 @@ def manifests(
     return draw(tree, answer=_answer(found))
 
 
-def _lists(parts: TableParts, snapshot: Snapshot) -> list[ReadList]:
-    delta = delta_manifests_of(snapshot, parts.manifests)
-    everything = manifests_of(snapshot, parts.manifests)
+def _lists(manifests: ManifestStore, snapshot: Snapshot) -> list[ReadList]:
+    delta = delta_manifests_of(snapshot, manifests)
+    everything = manifests_of(snapshot, manifests)
     known = [
         (
             "base",
@@ -95,7 +99,7 @@ def _lists(parts: TableParts, snapshot: Snapshot) -> list[ReadList]:
         ("delta", snapshot.delta_manifest_list, snapshot.delta_manifest_list_size, delta),
     ]
     if snapshot.changelog_manifest_list is not None:
-        changelog = changelog_manifests_of(snapshot, parts.manifests)
+        changelog = changelog_manifests_of(snapshot, manifests)
         size = snapshot.changelog_manifest_list_size
         known.append(("changelog", snapshot.changelog_manifest_list, size, changelog))
     return [
@@ -104,16 +108,16 @@ def _lists(parts: TableParts, snapshot: Snapshot) -> list[ReadList]:
             name=name,
             size_bytes=size,
             metas=metas,
-            entries=read_entries(snapshot, metas, parts.manifests),
+            entries=read_entries(snapshot, metas, manifests),
         )
         for role, name, size, metas in known
     ]
 
 
-def _parent(parts: TableParts, snapshot: Snapshot) -> Parent | None:
+def _parent(store: TableStore, snapshot: Snapshot) -> Parent | None:
     try:
-        parent = parts.snapshots.get(snapshot.id - 1)
-        metas = manifests_of(parent, parts.manifests)
+        parent = store.snapshots.get(snapshot.id - 1)
+        metas = manifests_of(parent, store.manifests)
     except (SnapshotNotFoundError, SnapshotExpiredError):
         return None
     return Parent(
@@ -123,9 +127,9 @@ def _parent(parts: TableParts, snapshot: Snapshot) -> Parent | None:
     )
 
 
-def writing_of(parts: TableParts) -> Writing:
+def writing_of(definition: TableDefinition, schemas: SchemaManager) -> Writing:
     """Return how rows of bytes of a table become texts, as its system tables write them."""
-    schema = parts.schema
+    schema = definition.schema
     partition_fields = [schema.field(name) for name in schema.partition_keys]
     fields = [field for field in schema.fields if isinstance(field.type, AtomicType)]
     names = [field.name for field in fields[:MOST_COLUMNS]]
@@ -136,18 +140,20 @@ def writing_of(parts: TableParts) -> Writing:
         return _short(partition_text(pa.array(rows, pa.large_binary()), partition_fields))
 
     def entries(table: pa.Table) -> list[views.EntryNode]:
-        return _nodes(parts, table.combine_chunks(), names)
+        return _nodes(definition, schemas, table.combine_chunks(), names)
 
     return Writing(
         entries=entries, partition=partition, columns=names, column_count=len(schema.fields)
     )
 
 
-def _nodes(parts: TableParts, table: pa.Table, names: Sequence[str]) -> list[views.EntryNode]:
-    schema = parts.schema
+def _nodes(
+    definition: TableDefinition, schemas: SchemaManager, table: pa.Table, names: Sequence[str]
+) -> list[views.EntryNode]:
+    schema = definition.schema
     partition_fields = [schema.field(name) for name in schema.partition_keys]
     key_fields = [schema.field(name) for name in schema.trimmed_primary_keys]
-    stats = column_stats(table, "value_stats", names, schema, parts.schemas)
+    stats = column_stats(table, "value_stats", names, schema, schemas)
     texts = {
         name: (
             _short(value_texts(stats[name].min, schema.field(name).type)),
@@ -203,8 +209,8 @@ def _answer(table: Table) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
         snapshot = int(request["snapshot"])
         if "find" not in request:
             return {"view": msgspec.to_builtins(manifests(table, snapshot=snapshot).value)}
-        lists = _lists(table.parts, table.snapshots.get(snapshot))
-        writing = writing_of(table.parts)
+        lists = _lists(store_of(table).manifests, table.snapshots.get(snapshot))
+        writing = writing_of(definition_of(table), store_of(table).schemas)
         entries, count = find_entries(lists, MOST_FOUND, _wanted(request, writing))
         nodes = writing.entries(entries)
         return {"entries": msgspec.to_builtins(nodes), "count": count}

@@ -142,7 +142,7 @@ def _without_spark(
         return ()
     left, whole = scan.plan(), scan.narrowed(scan.columns, None).plan()
     read = views.PlannedRead(
-        table=scan.parts.name,
+        table=scan.definition.name,
         snapshot_id=None if scan.snapshot is None else scan.snapshot.id,
         file_count=sum(len(split.files) for split in left.splits),
         size_bytes=sum(split.size_bytes for split in left.splits),

@@ -42,7 +42,7 @@ def settled_columns(scan: Scan) -> dict[str, ColumnSketch]:
     if is_merged or is_evolved or not files or len(files) != plan.files.num_rows:
         return {}
     names = [name for name in scan.columns if _is_exact(scan.schema.field(name).type)]
-    stats = column_stats(plan.files, "value_stats", names, scan.schema, scan.parts.schemas)
+    stats = column_stats(plan.files, "value_stats", names, scan.schema, scan.store.schemas)
     rows = sum(file.row_count for file in files)
     found = {}
     for name in names:

@@ -20,8 +20,9 @@ from paimonlab.notebook.views.bucket_lives import ShownBucket
 from paimonlab.notebook.views.histories import Pattern, invented, replayed
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.compact_verb import kept
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
+from paimonlab.table.texts import partition_text
 
 _SNAPSHOTS = 200
 _MOST_FLUSHES = 120
@@ -83,7 +84,7 @@ def simulate(
         return _drawn("", words, history, Options(changed))
     found = opened(table)
     words, history = _history(found, partition, bucket, flushes)
-    return _drawn(found.name, words, history, Options({**found.parts.options, **changed}))
+    return _drawn(found.name, words, history, Options({**definition_of(found).options, **changed}))
 
 
 def _drawn(name: str, words: str, history: Sequence[Flush], options: Options) -> views.View:
@@ -106,12 +107,14 @@ def _history(
         )
     snapshot = table.snapshot
     keep = kept(
-        table.parts,
+        definition_of(table),
         None if partition is None else [partition],
         None if bucket is None else [bucket],
         None,
     )
-    commits = [] if snapshot is None else newest_commits(table.parts, snapshot, _SNAPSHOTS, keep)
+    commits = (
+        [] if snapshot is None else newest_commits(store_of(table), snapshot, _SNAPSHOTS, keep)
+    )
     written = [commit.entries for commit in commits if commit.entries.num_rows]
     if not written:
         raise ValueError(

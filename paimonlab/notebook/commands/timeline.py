@@ -10,6 +10,7 @@ from paimonlab.notebook.display.timeline import draw
 from paimonlab.notebook.views.timeline_making import MOST_BRANCHES
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 
 
@@ -42,7 +43,7 @@ def timeline(table: str | Table, *, last: int = 20) -> views.View:
     )
     by_id = {snapshot.id: snapshot for snapshot in snapshots}
     shown = [*(group.last_id for group in line.groups), *(point.id for point in line.points)]
-    totals = read_totals([by_id[id] for id in reversed(shown)], found.parts.manifests)
+    totals = read_totals([by_id[id] for id in reversed(shown)], store_of(found).manifests)
     line = views.with_files(line, totals)
     return draw(views.repeatable(line) if is_deterministic() else line, last=last)
 

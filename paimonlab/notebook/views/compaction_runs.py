@@ -17,7 +17,7 @@ from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.data_types import DataField
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.texts import partition_text
 
 MOST_CHANGES = 20
 """Buckets that are told of one compaction."""

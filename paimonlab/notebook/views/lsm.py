@@ -23,7 +23,7 @@ from paimonlab.notebook.views.lsm_steps import LsmStep, steps
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.texts import partition_text
 
 MOST_FILES = 900
 """Bars in a view, over all its buckets."""

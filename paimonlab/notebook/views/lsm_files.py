@@ -13,7 +13,7 @@ from paimonlab.notebook.views.bucket_lives import Lives
 from paimonlab.scan.key_ranges import key_ranks
 from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.spec.schema.definition import TableSchema
-from paimonlab.table.system.texts import key_text
+from paimonlab.table.texts import key_text
 
 _KEY_CHARACTERS = 60
 _SOURCES = {int(source): source.name for source in FileSource}

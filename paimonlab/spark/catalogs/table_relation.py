@@ -18,6 +18,7 @@ from paimonlab.spark.values.types import spark_schema
 from paimonlab.spark.writing import write
 from paimonlab.spark.writing.partitions import Partitions
 from paimonlab.storage import ReadOnlyFileIO
+from paimonlab.table.inside import store_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -89,7 +90,7 @@ class TableRelation(Proxy):
 
     def newWriteBuilder(self, definition: Any) -> Proxy:
         """Start INSERT INTO or INSERT OVERWRITE."""
-        if isinstance(self._table.parts.file_io, ReadOnlyFileIO):
+        if isinstance(store_of(self._table).file_io, ReadOnlyFileIO):
             raise ReadOnlyError(f"writing to {self._table.name}")
         return write.WriteBuilder(self._bridge, self._table, definition, catalog=self._catalog)
 

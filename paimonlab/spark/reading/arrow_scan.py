@@ -53,7 +53,7 @@ class ArrowTable(Proxy):
 
     def name(self) -> str:
         """Return the name that plans show."""
-        return self._snapshot.scan.parts.name
+        return self._snapshot.scan.definition.name
 
     def id(self) -> None:
         """Return no identity."""
@@ -161,7 +161,7 @@ class ArrowScan(Proxy):
 
     def description(self) -> str:
         """Say what is read, for plans."""
-        name = self._snapshot.scan.parts.name
+        name = self._snapshot.scan.definition.name
         columns = ", ".join(self._schema.names)
         return f"Paimon({name}) by Python, columns: [{columns}], filter: {self._predicate}"
 
@@ -222,7 +222,7 @@ class ArrowScan(Proxy):
         read = partial(
             read_task,
             plan=plan,
-            file_io=scan.parts.file_io,
+            file_io=scan.store.file_io,
             schema=to_arrow_schema(self._schema, timezone="UTC"),
             cuts_timestamps=self._snapshot.abilities.cuts_timestamps,
         )

@@ -45,8 +45,8 @@ class SnapshotFileIndex(Proxy):
         self._snapshot = snapshot
         self._shape = shape
         self._masked = snapshot.needs_masks(shape)
-        parts = snapshot.scan.parts
-        remember_folder(_uri(parts.layout.table_path), parts.name)
+        definition, store = snapshot.scan.definition, snapshot.scan.store
+        remember_folder(_uri(store.layout.table_path), definition.name)
         self._names = {
             column.file_name: column.name for column in shape if column.is_compared_alike
         }
@@ -56,7 +56,7 @@ class SnapshotFileIndex(Proxy):
     def rootPaths(self) -> Any:
         """Return the table's folder."""
         path = self._bridge.jvm.org.apache.hadoop.fs.Path
-        return self._bridge.seq([path(_uri(self._snapshot.scan.parts.layout.table_path))])
+        return self._bridge.seq([path(_uri(self._snapshot.scan.store.layout.table_path))])
 
     def partitionSchema(self) -> Any:
         """Return the mask as the only partition column, if there are masks."""
@@ -105,7 +105,7 @@ class SnapshotFileIndex(Proxy):
         """Say what is read, for plans."""
         scan = self._snapshot.scan
         number = "no snapshot" if scan.snapshot is None else f"snapshot {scan.snapshot.id}"
-        return f"Paimon({scan.parts.name}, {number})"
+        return f"Paimon({scan.definition.name}, {number})"
 
     def _paths(self) -> list[str]:
         snapshot = self._snapshot
@@ -141,14 +141,14 @@ class SnapshotFileIndex(Proxy):
         if not overlapping:
             return []
         snapshot = self._snapshot
-        path = snapshot.scan.parts.layout.table_path
+        path = snapshot.scan.store.layout.table_path
         # Masks of a whole split, once computed, serve every query; else the fewest files do.
         wholes = [snapshot.whole_split(split) for split in overlapping]
         chosen = [
             whole if is_cached(path, whole) else split
             for whole, split in zip(wholes, overlapping, strict=True)
         ]
-        file_io = snapshot.scan.parts.file_io
+        file_io = snapshot.scan.store.file_io
         masks = masks_of(self._bridge.spark, chosen, snapshot.mask_plan, file_io)
         return [
             (split, _masks_for(split, source, found))
@@ -176,7 +176,7 @@ class SnapshotFileIndex(Proxy):
         # A link that leads out is refused here: Spark would follow it. That a file is missing Spark
         # says when it comes to it.
         with contextlib.suppress(FileNotFoundError):
-            self._snapshot.scan.parts.file_io.size_bytes(path)
+            self._snapshot.scan.store.file_io.size_bytes(path)
         return ListedFile(_uri(path), file.file_size_bytes, file.creation_time_millis or 0)
 
 

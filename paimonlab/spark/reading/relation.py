@@ -19,7 +19,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import UnsupportedError
@@ -32,6 +32,7 @@ from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS
 from paimonlab.spark.session_options import SessionOptions, options_of
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.options.table_options import check_supported
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.scan import Scan
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def view_for(bridge: Bridge, table: Table, given: SessionOptions, *, name: Seque
     scan = table.scan(options=options_of(given, table))
     if scan.fallback is not None:
         raise UnsupportedError(
-            f"scan.fallback-branch = {scan.parts.options['scan.fallback-branch']!r}",
+            f"scan.fallback-branch = {scan.definition.options['scan.fallback-branch']!r}",
             f"of {table.name} in Spark: read it with Table.scan, or one branch by its name",
         )
     if scan.changes is not None:
@@ -124,19 +125,20 @@ def pinned_table_for(
     name
         Catalog, database and table.
     """
-    parts = table.parts
+    store = store_of(table)
     options = options_of(given, table)
     others = {key: value for key, value in options.items() if key not in TRAVEL_OPTIONS}
-    parts = replace(parts, options=parts.options.with_options(others))
-    schema = parts.schemas.get(snapshot.schema_id)
-    check_supported(parts.options, schema, "read")
-    if "scan.fallback-branch" in parts.options:
+    definition = definition_of(table).with_options(others)
+    schema = store.schemas.get(snapshot.schema_id)
+    check_supported(definition.options, schema, "read")
+    if "scan.fallback-branch" in definition.options:
         raise UnsupportedError(
-            f"scan.fallback-branch = {parts.options['scan.fallback-branch']!r}",
+            f"scan.fallback-branch = {definition.options['scan.fallback-branch']!r}",
             f"an older snapshot of {table.name} in Spark; read it with Table.scan",
         )
     scan = Scan(
-        parts=parts,
+        definition=definition,
+        store=store,
         snapshot=snapshot,
         schema=schema,
         columns=schema.field_names,
@@ -190,9 +192,9 @@ def _temporary_view(bridge: Bridge, scan: Scan) -> str:
 def _key(bridge: Bridge, scan: Scan) -> _Key:
     snapshot = scan.snapshot
     return _Key(
-        scan.parts.layout.branch_path,
+        scan.store.layout.branch_path,
         None if snapshot is None else (snapshot.id, snapshot.delta_manifest_list),
         (scan.schema.id, scan.schema.time_millis),
         abilities(bridge, scan.schema),
-        frozenset(scan.parts.options.items()),
+        frozenset(scan.definition.options.items()),
     )

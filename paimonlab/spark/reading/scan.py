@@ -19,6 +19,7 @@ from paimonlab.spark.reading.file_shape import FileShape, file_shape, too_precis
 from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind
+from paimonlab.table.plans import read_plan
 from paimonlab.table.scan import Scan
 
 _KEPT_PLANS = 16
@@ -108,11 +109,11 @@ class SnapshotScan:
 
     def bound(self, predicate: Predicate) -> Predicate:
         """Return the predicate with constants of the columns' types."""
-        return bind(predicate, self.scan.schema.fields, self.scan.parts.name)
+        return bind(predicate, self.scan.schema.fields, self.scan.definition.name)
 
     def path(self, split: DataSplit, file: DataFileMeta) -> str:
         """Return where a file is."""
-        return self.scan.parts.layout.data_file(
+        return self.scan.store.layout.data_file(
             split.bucket_path, file.file_name, file.external_path
         )
 
@@ -120,7 +121,7 @@ class SnapshotScan:
     def mask_plan(self) -> ReadPlan:
         """What computing masks takes."""
         scan = self.scan
-        return scan.parts.read_plan(scan.schema, (), None, snapshot=scan.snapshot)
+        return read_plan(scan.definition, scan.store, scan.schema, (), None, snapshot=scan.snapshot)
 
     @cached_property
     def size_bytes(self) -> int:
@@ -161,7 +162,7 @@ class SnapshotScan:
     def _can_mask(self, split: DataSplit) -> bool:
         shapes = {id(shape): shape for shape in map(self._shape, split.files)}.values()
         names = {column.file_name.lower() for shape in shapes for column in shape or ()}
-        merges_columns = self.scan.parts.options.slice(ReadOptions).data_evolution
+        merges_columns = self.scan.definition.options.slice(ReadOptions).data_evolution
         if merges_columns or not (split.raw_convertible or self.mask_plan.engine.selects_rows):
             return False
         return self.abilities.masks and not names & _NAMES_OF_SPARK
@@ -182,7 +183,7 @@ class SnapshotScan:
         schema = self.scan.schema
         if too_precise(schema.fields) and not self.abilities.cuts_timestamps:
             return None  # our reader looks at the digits
-        shape = file_shape(self.scan.parts.schemas.get(schema_id), schema)
+        shape = file_shape(self.scan.store.schemas.get(schema_id), schema)
         # Equal shapes are one object, so that comparing them for each file costs nothing.
         return None if shape is None else self._one_of_each.setdefault(shape, shape)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.commit.scope import OverwriteScope, is_char
+from paimonlab.table.inside import definition_of
 from paimonlab.table.overwriting import partition_values
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def scope_with(partitions: Iterable[Mapping[str, Any]], table: Table) -> Overwri
         for partition in partitions
     ]
     return OverwriteScope.partitions_with(
-        [partition_values(one, table.parts) for one in values], ignores_blanks=True
+        [partition_values(one, definition_of(table)) for one in values], ignores_blanks=True
     )
 
 

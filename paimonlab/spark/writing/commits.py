@@ -10,9 +10,12 @@ import pyarrow as pa
 from paimonlab.errors import DataError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
 from paimonlab.table.failed_commits import files_deleted_on_failure
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.late_compaction import compact_written
+from paimonlab.table.plans import write_plan
 from paimonlab.table.writing import has_same_buckets
 from paimonlab.write.folders import delete_files
 
@@ -38,29 +41,29 @@ def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen: Snapsh
     """
     if not messages:
         return
-    parts = table.parts
+    definition, store = definition_of(table), store_of(table)
     # Files of other numbers of buckets are found only by looking at all of them.
-    is_checked = has_same_buckets(parts, seen, messages)
-    with files_deleted_on_failure(parts, messages):
-        written = parts.committer.append(
+    is_checked = has_same_buckets(definition, store, seen, messages)
+    with files_deleted_on_failure(definition, store, messages):
+        written = committer_of(definition, store).append(
             messages,
-            user=new_user(parts),
+            user=new_user(definition.options),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
             checked_id=(seen.id if seen else 0) if is_checked else None,
         )
-    compact_written(parts, messages, written)
+    compact_written(definition, store, messages, written)
 
 
 def commit_scope(table: Table, messages: Sequence[CommitMessage], scope: OverwriteScope) -> None:
     """Replace the files of a scope by others, or by none."""
-    parts = table.parts
+    definition, store = definition_of(table), store_of(table)
     _check_scope(table, messages, scope)
-    with files_deleted_on_failure(parts, messages):
-        parts.committer.overwrite(
+    with files_deleted_on_failure(definition, store, messages):
+        committer_of(definition, store).overwrite(
             messages,
             scope=scope,
-            user=new_user(parts),
+            user=new_user(definition.options),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
         )
@@ -80,4 +83,6 @@ def _check_scope(table: Table, messages: Sequence[CommitMessage], scope: Overwri
 
 def discard(table: Table, messages: Sequence[CommitMessage]) -> None:
     """Delete the files of messages that nobody has committed or will commit."""
-    delete_files(messages, table.parts.write_plan(), table.parts.file_io)
+    delete_files(
+        messages, write_plan(definition_of(table), store_of(table).layout), store_of(table).file_io
+    )

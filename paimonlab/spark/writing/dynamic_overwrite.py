@@ -20,6 +20,8 @@ from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.spellings import scope_of
 from paimonlab.spark.writing.commits import commit_scope, discard
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans import write_plan
 
 if TYPE_CHECKING:
     from paimonlab.table.table import Table
@@ -58,7 +60,7 @@ class DynamicOverwrite(Proxy):
         """Ask for equal bucket keys of a partition in one task."""
         distributions = self._bridge.java_class(CONNECTOR + "distributions.Distributions")
         schema = self._table.schema
-        if self._table.parts.write_plan().buckets < 1:
+        if write_plan(definition_of(self._table), store_of(self._table).layout).buckets < 1:
             return distributions.unspecified()
         expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
         names = dict.fromkeys((*schema.partition_keys, *schema.bucket_keys))
@@ -99,8 +101,8 @@ class DynamicOverwrite(Proxy):
         del physical
         bridge = self._bridge
         ship(bridge.spark.sparkContext)
-        parts = self._table.parts
-        task = WriteTask(parts.write_plan(), parts.file_io, None)
+        definition, store = definition_of(self._table), store_of(self._table)
+        task = WriteTask(write_plan(definition, store.layout), store.file_io, None)
         result = StructType().add(MESSAGE_COLUMN, BinaryType())
         writers = bridge.java_class(PYTHON_SOURCE + "PythonBatchWriterFactory")
         none = bridge.none()

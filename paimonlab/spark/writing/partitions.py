@@ -21,6 +21,7 @@ from paimonlab.spark.writing.commits import commit_scope
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.table.inside import definition_of
 
 if TYPE_CHECKING:
     from paimonlab.table.table import Table
@@ -66,7 +67,7 @@ class Partitions:
     def drop(self, rows: Sequence[Any]) -> bool:
         """Remove the rows of these partitions in one commit."""
         table = self._table
-        check_supported(table.parts.options, table.schema, "write")
+        check_supported(definition_of(table).options, table.schema, "write")
         wanted = [self._typed(row, table.partition_keys) for row in rows]
         commit_scope(table, [], scope_with(wanted, table))
         return True

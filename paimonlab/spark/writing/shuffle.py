@@ -13,6 +13,8 @@ from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.writing.bucket_expression import bucket_of, has_expression
 from paimonlab.spark.writing.executor_write import BUCKET_COLUMN, add_buckets
 from paimonlab.spec.buckets.bucket import BucketFunction
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans import write_plan
 
 if TYPE_CHECKING:
     from paimonlab.spark.jvm.bridge import Bridge
@@ -25,7 +27,7 @@ def shuffled(bridge: Bridge, rows: DataFrame, table: Table) -> DataFrame:
 
     The rows of a table without buckets stay where they are.
     """
-    plan = table.parts.write_plan()
+    plan = write_plan(definition_of(table), store_of(table).layout)
     if plan.buckets < 1:
         return rows
     rows = _with_bucket(bridge, rows, plan)

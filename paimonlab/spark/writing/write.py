@@ -9,7 +9,6 @@ Spark; it is `paimonlab.spark.writing.dynamic_overwrite`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -28,6 +27,8 @@ from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, me
 from paimonlab.spark.writing.shuffle import shuffled
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.options.table_options import check_known, check_supported
+from paimonlab.table.inside import definition_of, store_of, with_definition
+from paimonlab.table.plans import write_plan
 from paimonlab.table.table import Table
 from paimonlab.write.write_plan import WritePlan
 
@@ -72,9 +73,9 @@ class WriteBuilder(Proxy):
     def __init__(self, bridge: Bridge, table: Table, definition: Any, *, catalog: str) -> None:
         super().__init__(bridge)
         self._table = _with_options(bridge, table, definition, catalog)
-        parts = self._table.parts
-        check_supported(parts.options, parts.schema, "write")
-        check_mode(parts.write_plan())
+        definition, store = definition_of(self._table), store_of(self._table)
+        check_supported(definition.options, definition.schema, "write")
+        check_mode(write_plan(definition, store.layout))
         self._schema = definition.schema()
         self._scope: OverwriteScope | None = None
         self._is_dynamic = False
@@ -123,8 +124,7 @@ def _with_options(bridge: Bridge, table: Table, definition: Any, catalog: str) -
     check_known(given)
     name = (catalog, table.identifier.database, table.identifier.table)
     of_session = options_of(session_options(bridge, name), table, writes=True)
-    options = table.parts.options.with_options(of_session)
-    return Table(table.identifier, replace(table.parts, options=options))
+    return with_definition(table, definition_of(table).with_options(of_session))
 
 
 class RowsWrite(Proxy):
@@ -174,7 +174,7 @@ class RowsInsert(Proxy):
         """Write rows; whether they replace others was said before."""
         del overwrite
         ship(self._bridge.spark.sparkContext)
-        seen = self._table.parts.snapshots.latest()
+        seen = store_of(self._table).snapshots.latest()
         frame = shuffled(self._bridge, DataFrame(rows, self._bridge.spark), self._table)
         task = write_task(self._table, keeps_rows=self._scope is None)
         pickled = frame.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
@@ -190,7 +190,7 @@ class RowsInsert(Proxy):
 
 def write_task(table: Table, *, keeps_rows: bool) -> WriteTask:
     """Make what the tasks run; ``keeps_rows``: sequence numbers go on from the rows there are."""
-    plan = table.parts.write_plan()
+    plan = write_plan(definition_of(table), store_of(table).layout)
     # Nothing orders the files of a table without buckets.
     numbers = table.sequence_numbers() if keeps_rows and plan.buckets > 0 else None
-    return WriteTask(plan, table.parts.file_io, numbers)
+    return WriteTask(plan, store_of(table).file_io, numbers)

@@ -26,8 +26,10 @@ from paimonlab.spec.schema.row_tracking import with_stored_tracking, with_tracki
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER
 from paimonlab.table.changing.statement import Changed, Statement
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.plans import write_plan
 from paimonlab.table.scan import Scan
+from paimonlab.table.store import TableStore
 from paimonlab.table.writing import new_table_writer
 from paimonlab.write.folders import delete_files
 from paimonlab.write.writer import TableWriter
@@ -53,7 +55,9 @@ class _Bucket:
     vectors: dict[str, DeletionVector | None] = field(default_factory=dict)
 
 
-def change_rows(parts: TableParts, statement: Statement, snapshot: Snapshot) -> Changed | None:
+def change_rows(
+    definition: TableDefinition, store: TableStore, statement: Statement, snapshot: Snapshot
+) -> Changed | None:
     """Write what a statement makes of the rows of a snapshot.
 
     Returns
@@ -61,24 +65,31 @@ def change_rows(parts: TableParts, statement: Statement, snapshot: Snapshot) -> 
     Changed or None
         None if the condition is true for no row.
     """
-    options = parts.options.slice(ChangeOptions)
-    return _Work(parts, statement, snapshot, options).changed()
+    options = definition.options.slice(ChangeOptions)
+    return _Work(definition, store, statement, snapshot, options).changed()
 
 
 class _Work:
     """One run of a statement."""
 
     def __init__(
-        self, parts: TableParts, statement: Statement, snapshot: Snapshot, options: ChangeOptions
+        self,
+        definition: TableDefinition,
+        store: TableStore,
+        statement: Statement,
+        snapshot: Snapshot,
+        options: ChangeOptions,
     ) -> None:
-        self._parts = parts
+        self._definition = definition
+        self._store = store
         self._statement = statement
         self._snapshot = snapshot
         self._options = options
         # Rows that are written again keep their ids: the file has them.
-        schema = with_tracking(parts.schema) if options.tracks_rows else parts.schema
+        schema = with_tracking(definition.schema) if options.tracks_rows else definition.schema
         self._scan = Scan(
-            parts=parts,
+            definition=definition,
+            store=store,
             snapshot=snapshot,
             schema=schema,
             columns=schema.field_names,
@@ -92,7 +103,7 @@ class _Work:
         splits = self._scan.plan().splits
         total = sum(len(split.files) for split in splits)
         with self._new_writer() as writer:
-            found = find_matches(splits, self._read, self._parts.file_io)
+            found = find_matches(splits, self._read, self._store.file_io)
             for done, match in enumerate(found, start=1):
                 if match.matched.cardinality:
                     self._change(match, writer)
@@ -104,15 +115,19 @@ class _Work:
         try:
             deletions.extend(map(self._message, self._buckets.values()))
         except BaseException:
-            delete_files([*written, *deletions], self._parts.write_plan(), self._parts.file_io)
+            delete_files(
+                [*written, *deletions],
+                write_plan(self._definition, self._store.layout),
+                self._store.file_io,
+            )
             raise
         return Changed([*written, *deletions], are_of_rows_read=False)
 
     def _new_writer(self) -> TableWriter:
         if not self._options.tracks_rows:
-            return new_table_writer(self._parts)
-        written = with_stored_tracking(self._parts.schema)
-        return new_table_writer(replace(self._parts, schema=written))
+            return new_table_writer(self._definition, self._store)
+        written = with_stored_tracking(self._definition.schema)
+        return new_table_writer(replace(self._definition, schema=written), self._store)
 
     def _change(self, match: FileMatch, writer: TableWriter) -> None:
         split, file = match.split, match.file
@@ -127,7 +142,7 @@ class _Work:
             (before,) = read_deletion_vectors(
                 split.deletion_files or (None,),
                 self._read,
-                self._parts.file_io,
+                self._store.file_io,
                 snapshot_id=split.snapshot_id,
             )
             both = match.matched if before is None else before | match.matched
@@ -135,7 +150,7 @@ class _Work:
         if assignments is None and (match.is_whole or not goes):
             return
         parts = divided_rows(
-            match, self._read, self._parts.file_io, only_matched=match.is_whole or not goes
+            match, self._read, self._store.file_io, only_matched=match.is_whole or not goes
         )
         for rows, is_matched in parts:
             mask = pa.array(is_matched)
@@ -179,14 +194,14 @@ class _Work:
 
     @cached_property
     def _vectors(self) -> VectorWriter:
-        options = self._parts.options.slice(IndexFileOptions)
-        return VectorWriter(self._read, options, self._parts.file_io)
+        options = self._definition.options.slice(IndexFileOptions)
+        return VectorWriter(self._read, options, self._store.file_io)
 
     @cached_property
     def _index_files(self) -> dict[BucketKey, list[IndexManifestEntry]]:
         """The files of deletion vectors of each bucket."""
         found: dict[BucketKey, list[IndexManifestEntry]] = {}
-        for index in index_files_of(self._snapshot, self._parts.manifests):
+        for index in index_files_of(self._snapshot, self._store.manifests):
             if index.index_type == DELETION_VECTORS:
                 found.setdefault((index.partition, index.bucket), []).append(index)
         return found
@@ -199,7 +214,7 @@ class _Work:
         def keep(entries: pa.Table) -> pa.Table:
             return entries.filter(pc.is_in(entries["partition"], partitions))
 
-        entries = live_entries(self._snapshot, self._parts.manifests, keep=keep)
+        entries = live_entries(self._snapshot, self._store.manifests, keep=keep)
         return set(entries["file_name"].to_pylist())
 
     def _with_statistics(self, files: Sequence[DataFileMeta]) -> list[DataFileMeta]:

@@ -6,7 +6,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.PrimaryKeyTableUtils``,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.read.splits import read_splits
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changing.statement import Changed, Statement
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.scan import Scan
+from paimonlab.table.store import TableStore
 from paimonlab.table.writing import new_table_writer
 
 _KIND = "__paimonlab_row_kind"
@@ -35,7 +36,7 @@ class KeyedOptions:
     """``fields.*.aggregate-function``"""
 
 
-def check_delete(parts: TableParts) -> None:
+def check_delete(definition: TableDefinition) -> None:
     """Check that writing a delete removes the row.
 
     Raises
@@ -43,18 +44,18 @@ def check_delete(parts: TableParts) -> None:
     UnsupportedError
         If the merge engine, or an option, makes something else of it.
     """
-    engine = parts.options.slice(KeyedOptions).merge_engine
-    _check_not_ignored(parts)
+    engine = definition.options.slice(KeyedOptions).merge_engine
+    _check_not_ignored(definition)
     removes = {
         "deduplicate": True,
-        "partial-update": _is_on(parts, "partial-update.remove-record-on-delete")
-        or "partial-update.remove-record-on-sequence-group" in parts.options,
-        "aggregation": _is_on(parts, "aggregation.remove-record-on-delete"),
+        "partial-update": _is_on(definition.options, "partial-update.remove-record-on-delete")
+        or "partial-update.remove-record-on-sequence-group" in definition.options,
+        "aggregation": _is_on(definition.options, "aggregation.remove-record-on-delete"),
     }
     if not removes.get(engine):
         raise UnsupportedError(
             f"delete() with merge-engine = '{engine}'",
-            f"{parts.name}: a delete removes no row here"
+            f"{definition.name}: a delete removes no row here"
             + (
                 f"; set '{engine}.remove-record-on-delete' = 'true'"
                 if engine in ("partial-update", "aggregation")
@@ -63,7 +64,7 @@ def check_delete(parts: TableParts) -> None:
         )
 
 
-def check_update(parts: TableParts, columns: tuple[str, ...]) -> None:
+def check_update(definition: TableDefinition, columns: tuple[str, ...]) -> None:
     """Check that writing a row of a key replaces the row.
 
     Raises
@@ -73,34 +74,37 @@ def check_update(parts: TableParts, columns: tuple[str, ...]) -> None:
     UnsupportedError
         If the merge engine makes something else of it.
     """
-    options = parts.options.slice(KeyedOptions)
+    options = definition.options.slice(KeyedOptions)
     engine = options.merge_engine
     if engine not in ("deduplicate", "partial-update"):
         raise UnsupportedError(
             f"update() with merge-engine = '{engine}'",
-            f"{parts.name}: written rows do not replace rows here; 'deduplicate' or "
+            f"{definition.name}: written rows do not replace rows here; 'deduplicate' or "
             "'partial-update' would do",
         )
     if engine == "partial-update" and options.aggregates:
         name = next(iter(options.aggregates))
         raise UnsupportedError(
             f"update() with fields.{name}.aggregate-function",
-            f"{parts.name}: a row that is written again would be added to the one that is there",
+            f"{definition.name}: a row that is written again would be added to the one that is "
+            "there",
         )
     for name in columns:
-        if name in parts.schema.primary_keys:
+        if name in definition.schema.primary_keys:
             raise SchemaError(
-                f"{parts.name}: {name!r} is a column of the primary key, which cannot be updated; "
-                "delete the rows and write new ones"
+                f"{definition.name}: {name!r} is a column of the primary key, which cannot be "
+                "updated; delete the rows and write new ones"
             )
-        if name in parts.schema.partition_keys:
+        if name in definition.schema.partition_keys:
             raise SchemaError(
-                f"{parts.name}: {name!r} is a partition column; a row of a primary-key table "
+                f"{definition.name}: {name!r} is a partition column; a row of a primary-key table "
                 "cannot be moved by an update"
             )
 
 
-def change_rows(parts: TableParts, statement: Statement, snapshot: Snapshot) -> Changed | None:
+def change_rows(
+    definition: TableDefinition, store: TableStore, statement: Statement, snapshot: Snapshot
+) -> Changed | None:
     """Write rows of the keys for which the condition is true.
 
     Returns
@@ -109,22 +113,23 @@ def change_rows(parts: TableParts, statement: Statement, snapshot: Snapshot) -> 
         None if the condition is true for no row.
     """
     scan = Scan(
-        parts=replace(parts, options=parts.options.with_options(_ALL_ROWS)),
+        definition=definition.with_options(_ALL_ROWS),
+        store=store,
         snapshot=snapshot,
-        schema=parts.schema,
-        columns=parts.schema.field_names,
+        schema=definition.schema,
+        columns=definition.schema.field_names,
         predicate=statement.predicate,
         limit=None,
     )
     kind = RowKind.DELETE if statement.assignments is None else RowKind.UPDATE_AFTER
     splits = scan.plan().splits
-    with new_table_writer(parts) as writer:
+    with new_table_writer(definition, store) as writer:
         for done, split in enumerate(splits, start=1):
-            for rows in read_splits([split], scan.read_plan(), parts.file_io):
+            for rows in read_splits([split], scan.read_plan(), store.file_io):
                 changed = rows
                 if statement.assignments is not None:
                     changed = statement.assignments.applied(rows)
-                    _check_nulls(parts, rows, changed)
+                    _check_nulls(definition, rows, changed)
                 kinds = pa.array(np.full(rows.num_rows, int(kind), np.int8))
                 writer.write(changed.append_column(_KIND, kinds), row_kinds=_KIND)
             statement.report(done, len(splits), "splits")
@@ -136,23 +141,27 @@ _ALL_ROWS = {"deletion-vectors.merge-on-read": "true"}
 """A statement changes rows that wait for compaction, too, or it would lose changes."""
 
 
-def _check_nulls(parts: TableParts, rows: pa.RecordBatch, changed: pa.RecordBatch) -> None:
+def _check_nulls(
+    definition: TableDefinition, rows: pa.RecordBatch, changed: pa.RecordBatch
+) -> None:
     """Refuse nulls that the merge engine would take for "no change"."""
-    if parts.options.slice(KeyedOptions).merge_engine != "partial-update":
+    if definition.options.slice(KeyedOptions).merge_engine != "partial-update":
         return
     for name in rows.schema.names:
         is_lost = pc.and_(changed.column(name).is_null(), rows.column(name).is_valid())
         if pc.any(is_lost).as_py():
             raise UnsupportedError(
                 "an update to NULL with merge-engine = 'partial-update'",
-                f"{parts.name}: column {name!r} would keep its old value",
+                f"{definition.name}: column {name!r} would keep its old value",
             )
 
 
-def _check_not_ignored(parts: TableParts) -> None:
-    if _is_on(parts, "ignore-delete"):
-        raise UnsupportedError("delete() with ignore-delete = 'true'", f"{parts.name} ignores it")
+def _check_not_ignored(definition: TableDefinition) -> None:
+    if _is_on(definition.options, "ignore-delete"):
+        raise UnsupportedError(
+            "delete() with ignore-delete = 'true'", f"{definition.name} ignores it"
+        )
 
 
-def _is_on(parts: TableParts, key: str) -> bool:
-    return parts.options.get(key, "false").strip().lower() == "true"
+def _is_on(options: Options, key: str) -> bool:
+    return options.get(key, "false").strip().lower() == "true"

@@ -20,11 +20,13 @@ from paimonlab.progress import Progress
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.isolation import rows_of_interest
 from paimonlab.table.late_compaction import landed
-from paimonlab.table.parts import TableParts
+from paimonlab.table.store import TableStore
 
 logger = logging.getLogger(__name__)
 
@@ -73,13 +75,16 @@ class Changed:
 
 
 def run(
-    parts: TableParts, statement: Statement, change: Callable[[Snapshot], Changed | None]
+    definition: TableDefinition,
+    store: TableStore,
+    statement: Statement,
+    change: Callable[[Snapshot], Changed | None],
 ) -> Snapshot | None:
     """Run a statement against the latest snapshot, and again if others changed what it touches.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     statement
         For the log.
@@ -97,36 +102,40 @@ def run(
         If others were faster four times.
     """
     for number in range(1, _MOST_RUNS + 1):
-        snapshot = parts.snapshots.latest()
+        snapshot = store.snapshots.latest()
         if snapshot is None:
             return None
         try:
             changed = change(snapshot)
             if changed is None:
                 return None
-            with files_deleted_on_failure(parts, changed.messages):
-                commit = partial(_commit, parts, statement, snapshot, changed)
-                return landed(parts, changed.messages, commit)
+            with files_deleted_on_failure(definition, store, changed.messages):
+                commit = partial(_commit, definition, store, statement, snapshot, changed)
+                return landed(definition, store, changed.messages, commit)
         except (FilesConflictError, SnapshotExpiredError) as error:
             if number == _MOST_RUNS:
                 raise
             verb = "delete" if statement.assignments is None else "update"
-            logger.info("%s: the %s runs again: %s", parts.name, verb, error)
+            logger.info("%s: the %s runs again: %s", definition.name, verb, error)
     raise AssertionError("the last run returns or raises")
 
 
 def _commit(
-    parts: TableParts, statement: Statement, snapshot: Snapshot, changed: Changed
+    definition: TableDefinition,
+    store: TableStore,
+    statement: Statement,
+    snapshot: Snapshot,
+    changed: Changed,
 ) -> Snapshot | None:
-    return parts.committer.append(
+    return committer_of(definition, store).append(
         changed.messages,
-        user=new_user(parts),
+        user=new_user(definition.options),
         identifier=BATCH_COMMIT_IDENTIFIER,
         is_new_user=True,
         checked_id=snapshot.id,
         reads=ReadSet(
             snapshot_id=snapshot.id,
             its_buckets=changed.are_of_rows_read,
-            may_match=rows_of_interest(parts, statement.predicate),
+            may_match=rows_of_interest(definition, store.schemas, statement.predicate),
         ),
     )

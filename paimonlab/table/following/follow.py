@@ -7,18 +7,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
+from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.scan.following import Position
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.conditions import resolved
 from paimonlab.table.consumers import ConsumerOptions
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.following.follower import Clock, Follower
 from paimonlab.table.following.options import FollowOptions, check_followable, first_level, rules_of
 from paimonlab.table.following.progress import ConsumerProgress
 from paimonlab.table.following.source import ChangeSource
 from paimonlab.table.following.start import starting_position
-from paimonlab.table.parts import TableParts
 from paimonlab.table.scanning import with_read_options
+from paimonlab.table.store import TableStore
 
 Start: TypeAlias = Position | int | str | datetime
 """A position, a snapshot id, a scan mode, or a time."""
@@ -42,46 +45,56 @@ class FollowRequest:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-def follow(parts: TableParts, request: FollowRequest, *, clock: Clock | None = None) -> Follower:
+def follow(
+    definition: TableDefinition,
+    store: TableStore,
+    request: FollowRequest,
+    *,
+    clock: Clock | None = None,
+) -> Follower:
     """Prepare following; see `Table.follow`.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table.
     request
         What is asked for.
     clock
         None: that of this machine.
     """
-    parts = with_read_options(parts, request.options)
-    check_followable(parts)
-    options = parts.options.slice(FollowOptions)
+    definition, store = with_read_options(definition, store, request.options)
+    check_followable(definition)
+    options = definition.options.slice(FollowOptions)
     consumer = _consumer(request, options)
-    rules = rules_of(parts, request.until)
+    rules = rules_of(definition, store, request.until)
     position = starting_position(
-        parts,
+        definition,
+        store,
         request.start,
         request.options,
         consumer=None if options.ignores_progress else consumer,
     )
     if position.is_full and rules.until_id is not None and position.snapshot_id > rules.until_id:
         raise ValueError(
-            f"{parts.name}: it would start with all rows of snapshot {position.snapshot_id}, which "
-            f"is behind until = {request.until!r}"
+            f"{definition.name}: it would start with all rows of snapshot {position.snapshot_id}, "
+            f"which is behind until = {request.until!r}"
         )
     columns, schema, predicate = resolved(
-        request.columns, request.where, parts.schema, parts.options, parts.name
+        request.columns, request.where, definition.schema, definition.options, definition.name
     )
     source = ChangeSource(
-        parts=parts,
+        definition=definition,
+        store=store,
         schema=schema,
         columns=columns,
         predicate=predicate,
         rules=rules,
-        min_level=first_level(parts),
+        min_level=first_level(definition.options),
     )
-    progress = None if consumer is None else _progress(parts, consumer)
+    progress = (
+        None if consumer is None else _progress(definition.options, store.consumers, consumer)
+    )
     return Follower(
         source, position, poll_millis=options.poll_millis, progress=progress, clock=clock
     )
@@ -96,7 +109,7 @@ def _consumer(request: FollowRequest, options: FollowOptions) -> str | None:
     return given
 
 
-def _progress(parts: TableParts, consumer: str) -> ConsumerProgress:
-    expiration = parts.options.slice(ConsumerOptions).expiration_millis
+def _progress(options: Options, consumers: ConsumerManager, consumer: str) -> ConsumerProgress:
+    expiration = options.slice(ConsumerOptions).expiration_millis
     refresh = None if expiration is None else expiration // _REFRESHES
-    return ConsumerProgress(parts.consumers, consumer, refresh)
+    return ConsumerProgress(consumers, consumer, refresh)

@@ -98,7 +98,7 @@ class Follower(Iterator[ChangeBatch]):
         self._home = Home()
 
     def __repr__(self) -> str:
-        return f"<paimonlab.Follower of {self._source.parts.name} at {self._position}>"
+        return f"<paimonlab.Follower of {self._source.definition.name} at {self._position}>"
 
     @property
     def position(self) -> Position:
@@ -191,7 +191,7 @@ class Follower(Iterator[ChangeBatch]):
         self.close()
 
     def _check_process(self) -> None:
-        name = self._source.parts.name
+        name = self._source.definition.name
         self._home.check(f"a follower of {name}", "follow anew from its position here")
 
     def _record(self) -> None:
@@ -263,15 +263,15 @@ def _behind(position: Position, seen: Seen) -> Position:
 
 def _fail(act: Act, source: ChangeSource, position: Position) -> None:
     """Say why a follower cannot go on."""
-    table, snapshot_id = source.parts.name, position.snapshot_id
+    table, snapshot_id = source.definition.name, position.snapshot_id
     if act is Act.EXPIRED:
         # Says what is there instead.
         if position.is_full:
-            source.parts.snapshots.get(snapshot_id)
+            source.store.snapshots.get(snapshot_id)
         else:
-            source.parts.snapshot_or_changelog(snapshot_id)
+            source.store.snapshot_or_changelog(snapshot_id)
         raise SnapshotNotFoundError(table, str(snapshot_id), "It came late; go on.")
-    latest = source.parts.snapshots.latest_id() or 0
+    latest = source.store.snapshots.latest_id() or 0
     last_read = snapshot_id if position.is_inside else snapshot_id - 1
     raise SnapshotReplacedError(
         table,

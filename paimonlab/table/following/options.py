@@ -8,11 +8,12 @@ from datetime import datetime
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.errors import UnsupportedError
 from paimonlab.scan.following import FollowRules
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.table.branches import BranchOptions
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
 from paimonlab.table.time_travel import to_millis
 
 _MERGING_ENGINES = frozenset({"partial-update", "aggregation", "first-row"})
@@ -43,20 +44,20 @@ class FollowOptions:
     """``bucket``"""
 
 
-def first_level(parts: TableParts) -> int:
+def first_level(options: Options) -> int:
     """Return the level from which on files make up the rows that come first.
 
     What is not compacted that far yet comes later, as changelog of a compaction.
     """
-    producer = parts.options.slice(FollowOptions).producer
+    producer = options.slice(FollowOptions).producer
     if producer == "lookup":
         return 1
     if producer == "full-compaction":
-        return parts.options.slice(LevelOptions).level_count - 1
+        return options.slice(LevelOptions).level_count - 1
     return 0
 
 
-def check_followable(parts: TableParts) -> None:
+def check_followable(definition: TableDefinition) -> None:
     """Check that what commits of a table add is what changes for its readers.
 
     Raises
@@ -64,32 +65,36 @@ def check_followable(parts: TableParts) -> None:
     UnsupportedError
         If it is not.
     """
-    options = parts.options.slice(FollowOptions)
-    fallback = parts.options.slice(BranchOptions).fallback
+    options = definition.options.slice(FollowOptions)
+    fallback = definition.options.slice(BranchOptions).fallback
     if fallback is not None:
-        raise UnsupportedError(f"scan.fallback-branch = '{fallback}'", f"following {parts.name}")
-    if not parts.schema.primary_keys or options.producer != "none":
+        raise UnsupportedError(
+            f"scan.fallback-branch = '{fallback}'", f"following {definition.name}"
+        )
+    if not definition.schema.primary_keys or options.producer != "none":
         return
     if options.engine in _MERGING_ENGINES:
         raise UnsupportedError(
             f"merge-engine = '{options.engine}' without a changelog-producer",
-            f"{parts.name} cannot be followed: rows that are written are not those that readers "
-            "see. Let 'changelog-producer' be 'lookup' or 'full-compaction'; what was written is "
-            "shown by table.changes(start, end)",
+            f"{definition.name} cannot be followed: rows that are written are not those that "
+            "readers see. Let 'changelog-producer' be 'lookup' or 'full-compaction'; what was "
+            "written is shown by table.changes(start, end)",
         )
     if options.bucket == POSTPONE_BUCKET:
         raise UnsupportedError(
             "bucket = '-2' without a changelog-producer",
-            f"{parts.name} cannot be followed: readers do not see rows that wait for a bucket",
+            f"{definition.name} cannot be followed: readers do not see rows that wait for a bucket",
         )
 
 
-def rules_of(parts: TableParts, until: int | str | datetime | None) -> FollowRules:
+def rules_of(
+    definition: TableDefinition, store: TableStore, until: int | str | datetime | None
+) -> FollowRules:
     """Make the rules of a follower.
 
     Parameters
     ----------
-    parts
+    definition, store
         Of the table, with the options of the follower.
     until
         None: it does not end; ``latest``: it ends when nothing is left to read; a snapshot id,
@@ -100,12 +105,12 @@ def rules_of(parts: TableParts, until: int | str | datetime | None) -> FollowRul
     SchemaError
         If options do not go together.
     """
-    options = parts.options.slice(FollowOptions)
-    has_key = bool(parts.schema.primary_keys)
-    end_id, end_millis = _end(parts, until)
+    options = definition.options.slice(FollowOptions)
+    has_key = bool(definition.schema.primary_keys)
+    end_id, end_millis = _end(store, until)
     return FollowRules(
         reads_changelog=options.producer != "none",
-        reads_overwrites=reads_overwrites(parts.options, has_key=has_key),
+        reads_overwrites=reads_overwrites(definition.options, has_key=has_key),
         delay_millis=options.delay_millis,
         bounded_watermark=options.bounded_watermark,
         until_id=end_id,
@@ -114,13 +119,13 @@ def rules_of(parts: TableParts, until: int | str | datetime | None) -> FollowRul
     )
 
 
-def _end(parts: TableParts, until: int | str | datetime | None) -> tuple[int | None, int | None]:
+def _end(store: TableStore, until: int | str | datetime | None) -> tuple[int | None, int | None]:
     if until is None or until == "latest":
         return None, None
     if isinstance(until, int):
         return until, None
     if isinstance(until, str):
-        tags = dict(parts.tags.list())
+        tags = dict(store.tags.list())
         if until in tags:
             return tags[until].id, None
         if until.isdecimal():

@@ -25,14 +25,17 @@ from paimonlab.scan.plan import ScanRequest, plan
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.plans import read_plan
+from paimonlab.table.store import TableStore
 
 
 @dataclass
 class ChangeSource:
     """A table, the columns and rows of it that are followed."""
 
-    parts: TableParts
+    definition: TableDefinition
+    store: TableStore
     schema: TableSchema
     """The schema the rows have, whatever the table's becomes."""
     columns: tuple[str, ...]
@@ -52,12 +55,12 @@ class ChangeSource:
     def look(self, position: Position, now_millis: int) -> Seen:
         """See what there is at a position."""
         if position.snapshot_id == 0:
-            return Seen(now_millis=now_millis, latest_id=self.parts.snapshots.latest_id())
+            return Seen(now_millis=now_millis, latest_id=self.store.snapshots.latest_id())
         snapshot = self._find(position)
         latest_id = None
         if snapshot is None:
             # In this order, a snapshot that is published meanwhile is not taken for a lost one.
-            latest_id = self.parts.snapshots.latest_id()
+            latest_id = self.store.snapshots.latest_id()
             snapshot = self._find(position)
         previous = None if position.is_inside else self._at(position.snapshot_id - 1)
         return Seen(
@@ -82,11 +85,11 @@ class ChangeSource:
             told = fingerprint(splits, reading)
             if position.is_inside and position.plan != told:
                 raise ValueError(
-                    f"the position is inside of snapshot {snapshot.id} of {self.parts.name}, read "
-                    "with another condition or other options; go on with the same ones"
+                    f"the position is inside of snapshot {snapshot.id} of {self.definition.name}, "
+                    "read with another condition or other options; go on with the same ones"
                 )
             for piece in read_pieces(
-                splits, reading, self.parts.file_io, split=position.split, done=position.rows
+                splits, reading, self.store.file_io, split=position.split, done=position.rows
             ):
                 behind = position.within(
                     snapshot.delta_manifest_list, told, piece.split, piece.done
@@ -100,7 +103,7 @@ class ChangeSource:
         if not position.is_full:
             return self._at(position.snapshot_id)
         try:
-            return self.parts.snapshots.get(position.snapshot_id)
+            return self.store.snapshots.get(position.snapshot_id)
         except SnapshotNotFoundError:
             return None
 
@@ -108,27 +111,27 @@ class ChangeSource:
         if snapshot_id < 1:
             return None
         try:
-            return self.parts.snapshot_or_changelog(snapshot_id)
+            return self.store.snapshot_or_changelog(snapshot_id)
         except SnapshotNotFoundError:
             return None
 
     def _splits(self, act: Act, snapshot: Snapshot, position: Position) -> list[ChangeSplit]:
-        parts = self.parts
+        definition, store = self.definition, self.store
         if act is Act.STATE:
             return self._state(snapshot, position)
         request = ChangeRequest(
             schema=self.schema,
             predicate=self.predicate,
-            options=parts.options.slice(ScanOptions),
+            options=definition.options.slice(ScanOptions),
             created_since_millis=position.created_since_millis,
         )
         before = self._at(snapshot.id - 1)
         if act is Act.OVERWRITE:
-            return overwrite_changes(before, snapshot, request, parts.schemas, parts.manifests)
+            return overwrite_changes(before, snapshot, request, store.schemas, store.manifests)
         kind = ChangeKind.CHANGELOG if self.rules.reads_changelog else ChangeKind.DELTA
-        splits = commit_changes(snapshot, kind, request, parts.schemas, parts.manifests)
+        splits = commit_changes(snapshot, kind, request, store.schemas, store.manifests)
         if request.options.data_evolution:
-            _refuse_new_columns(splits, before, parts.name)
+            _refuse_new_columns(splits, before, definition.name)
         return splits
 
     def _state(self, snapshot: Snapshot, position: Position) -> list[ChangeSplit]:
@@ -138,22 +141,27 @@ class ChangeSource:
             min_level=self.min_level if self.schema.primary_keys else None,
             created_since_millis=position.created_since_millis,
         )
-        parts = self.parts
+        definition, store = self.definition, self.store
         found = plan(
             request,
             schema=self.schema,
-            schemas=parts.schemas,
-            manifests=parts.manifests,
-            options=parts.options.slice(ScanOptions),
-            table=parts.name,
+            schemas=store.schemas,
+            manifests=store.manifests,
+            options=definition.options.slice(ScanOptions),
+            table=definition.name,
         )
         return [ChangeSplit(after=split, is_state=True) for split in found.splits]
 
     def _read_plan(self, snapshot: Snapshot | None) -> ReadPlan:
         newest = self.schema.id if snapshot is None else max(self.schema.id, snapshot.schema_id)
         if newest not in self._plans:
-            made = self.parts.read_plan(
-                self.schema, self.columns, self.predicate, snapshot=snapshot
+            made = read_plan(
+                self.definition,
+                self.store,
+                self.schema,
+                self.columns,
+                self.predicate,
+                snapshot=snapshot,
             )
             self._plans = {newest: made}
         return self._plans[newest]
@@ -167,9 +175,9 @@ class ChangeSource:
             return
         needed = [snapshot.id, snapshot.id - 1] if act is Act.OVERWRITE else [snapshot.id]
         for snapshot_id in needed:
-            if snapshot_id and not self.parts.snapshots.has(snapshot_id):
+            if snapshot_id and not self.store.snapshots.has(snapshot_id):
                 raise SnapshotExpiredError(
-                    self.parts.name,
+                    self.definition.name,
                     str(snapshot_id),
                     f"It expired before all of it was read, and with it {error.path}. Keep "
                     "snapshots longer ('snapshot.time-retained'), or follow with a consumer_id.",

@@ -20,7 +20,8 @@ from paimonlab.spec.types.data_types import (
     RowType,
 )
 from paimonlab.spec.types.text import format_type
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
 
 AGGREGATION_FIELDS = pa.schema(
     [
@@ -33,12 +34,14 @@ AGGREGATION_FIELDS = pa.schema(
 )
 
 
-def aggregation_fields(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+def aggregation_fields(
+    definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
+) -> pa.Table:
     """``$aggregation_fields``: one row a column, with its options ``fields.<column>.…``.
 
     Of these ``function`` has the values and ``function_options`` the keys, as lists.
     """
-    schema = parts.schemas.latest() or parts.schema
+    schema = store.schemas.latest() or definition.schema
     keys: defaultdict[str, list[str]] = defaultdict(list)
     for key in schema.options:
         pieces = key.split(".")

@@ -16,6 +16,8 @@ from paimonlab.table.time_travel import TravelPoint
 if TYPE_CHECKING:
     import pandas as pd
 
+    from paimonlab.table.table import Table
+
 
 @hides_secrets
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,25 @@ class ScanArguments:
             watermark=self.watermark,
             version=self.version,
         )
+
+
+class AboutTable(Protocol):
+    """A system table, as those know it who read it."""
+
+    @property
+    def name(self) -> str:
+        """The name, ``database.table$system``."""
+        ...
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+        ...
+
+    @property
+    def table(self) -> Table:
+        """The table that it is about."""
+        ...
 
 
 class SystemRows(Protocol):

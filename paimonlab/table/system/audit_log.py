@@ -30,13 +30,12 @@ from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 from paimonlab.spec.types.system_fields import ROWKIND, VALUE_KIND, VALUE_KIND_ID
 from paimonlab.table.conditions import bound
 from paimonlab.table.scan import Scan
-from paimonlab.table.system.asking import ScanArguments
+from paimonlab.table.system.asking import AboutTable, ScanArguments
 from paimonlab.table.system.row_tracking import scan_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from paimonlab.table.system.system_table import SystemTable
     from paimonlab.table.table import Table
 
 Rows: TypeAlias = Iterator[pa.RecordBatch]
@@ -59,7 +58,7 @@ def binlog_columns(table: Table) -> pa.Schema:
     )
 
 
-def audit_log(table: SystemTable, asked: ScanArguments) -> KindScan:
+def audit_log(table: AboutTable, asked: ScanArguments) -> KindScan:
     """Read rows with their kinds."""
     fields = [DataField(-1, ROWKIND, from_arrow(pa.string())), *table.table.schema.fields]
     predicate = bound(asked.where, fields, table.name)
@@ -69,7 +68,7 @@ def audit_log(table: SystemTable, asked: ScanArguments) -> KindScan:
     return _scan(table, asked, pushed, rest, reshape=lambda rows, _: rows)
 
 
-def binlog(table: SystemTable, asked: ScanArguments) -> KindScan:
+def binlog(table: AboutTable, asked: ScanArguments) -> KindScan:
     """Read rows as lists; an update that is read as a change is one row."""
     fields = [
         DataField(number, column.name, from_arrow(column.type))
@@ -81,7 +80,7 @@ def binlog(table: SystemTable, asked: ScanArguments) -> KindScan:
 
 
 def _scan(
-    table: SystemTable,
+    table: AboutTable,
     asked: ScanArguments,
     pushed: Sequence[Predicate],
     rest: Sequence[Predicate],
@@ -153,7 +152,7 @@ class KindScan:
                 return
 
     def _reshaped(self) -> Rows:
-        changes, file_io = self.base.changes, self.base.parts.file_io
+        changes, file_io = self.base.changes, self.base.store.file_io
         if changes is None:
             yield from self.reshape(_with_kinds(self.base), False)  # noqa: FBT003
             return
@@ -176,7 +175,7 @@ def _present(scan: Scan) -> Rows:
     """Read the rows of one snapshot of one branch."""
     plan, splits = scan.read_plan(), scan.plan_here().splits
     if not scan.schema.primary_keys:
-        for batch in read_splits(splits, plan, scan.parts.file_io):
+        for batch in read_splits(splits, plan, scan.store.file_io):
             yield _behind(pa.array(np.zeros(batch.num_rows, np.int8)), batch)
         return
     kept = replace(
@@ -185,7 +184,7 @@ def _present(scan: Scan) -> Rows:
         columns=(*plan.columns, VALUE_KIND),
         keeps_deletes=True,
     )
-    for batch in read_splits(splits, kept, scan.parts.file_io):
+    for batch in read_splits(splits, kept, scan.store.file_io):
         yield _behind(batch.column(VALUE_KIND), batch.drop_columns([VALUE_KIND]))
 
 

@@ -17,7 +17,8 @@ from paimonlab.formats.file_index.container import DamagedIndexError, decode
 from paimonlab.spec.external_paths import folder_of
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import LARGE_LIMIT_BYTES
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
 from paimonlab.table.system.files import files
 from paimonlab.table.system.live import files_of
 
@@ -50,15 +51,17 @@ class _Container(NamedTuple):
     """None: they are in the manifest."""
 
 
-def file_indexes(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+def file_indexes(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
+) -> pa.Table:
     """``$file_indexes``: one row an index of a column of a live file."""
-    entries = files_of(parts, snapshot)
-    described = files(parts, snapshot).select(_OF_FILE)
+    entries = files_of(store.manifests, snapshot)
+    described = files(definition, store, snapshot).select(_OF_FILE)
     rows: list[int] = []
     found: list[tuple[Any, ...]] = []
-    for number, container in _containers(parts, entries, described):
+    for number, container in _containers(store, entries, described):
         path = described["file_path"][number].as_py()
-        for one in _indexes(container, path, parts.name):
+        for one in _indexes(container, path, definition.name):
             rows.append(number)
             found.append(one)
     own = list(FILE_INDEXES)[len(_OF_FILE) :]
@@ -71,7 +74,7 @@ def file_indexes(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
 
 
 def _containers(
-    parts: TableParts, entries: pa.Table, described: pa.Table
+    store: TableStore, entries: pa.Table, described: pa.Table
 ) -> Iterator[tuple[int, _Container]]:
     """Read the indexes of the files that have some, with the numbers of the files."""
     embedded = entries["embedded_file_index"].to_pylist()
@@ -84,14 +87,14 @@ def _containers(
         if beside:
             folder = posixpath.dirname(described["file_path"][number].as_py())
             path = posixpath.join(folder, beside[0])
-            yield number, _Container(_read(parts, path), path)
+            yield number, _Container(_read(store, path), path)
 
 
-def _read(parts: TableParts, path: str) -> bytes:
+def _read(store: TableStore, path: str) -> bytes:
     try:
-        return parts.file_io.read(folder_of(path), limit_bytes=LARGE_LIMIT_BYTES)
+        return store.file_io.read(folder_of(path), limit_bytes=LARGE_LIMIT_BYTES)
     except FileNotFoundError as error:
-        raise CorruptDataError(path, "the index file is missing", parts.name) from error
+        raise CorruptDataError(path, "the index file is missing", store.name) from error
 
 
 def _indexes(container: _Container, file: str, table: str) -> Iterator[tuple[Any, ...]]:

@@ -12,15 +12,20 @@ from pathlib import PurePosixPath
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.scan.statistics import column_stats
 from paimonlab.spec.manifests.data_file import FileSource
+from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import AtomicType, DataField
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
 from paimonlab.table.system.live import files_of
-from paimonlab.table.system.texts import key_text, map_text, partition_text, value_texts
+from paimonlab.table.texts import key_text, map_text, partition_text, value_texts
 
 FILES = pa.schema(
     [
@@ -52,17 +57,17 @@ FILE_KEY_RANGES = pa.schema(
 )
 
 
-def files(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+def files(definition: TableDefinition, store: TableStore, snapshot: Snapshot | None) -> pa.Table:
     """``$files``: one row a live file, in the order of the manifests."""
-    found = files_of(parts, snapshot).combine_chunks()
-    schema = parts.schema
+    found = files_of(store.manifests, snapshot).combine_chunks()
+    schema = definition.schema
     partition_fields = [schema.field(key) for key in schema.partition_keys]
     key_fields = [schema.field(key) for key in schema.trimmed_primary_keys]
-    nulls, low, high = _stats_texts(parts, found)
+    nulls, low, high = _stats_texts(definition.schema, store.schemas, found)
     columns = [
         partition_text(_array(found, "partition"), partition_fields),
         found.column("bucket"),
-        _paths(parts, found, partition_fields),
+        _paths(definition.options, store.layout, found, partition_fields),
         _formats(found),
         found.column("schema_id"),
         found.column("level"),
@@ -84,9 +89,11 @@ def files(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=FILES)
 
 
-def file_key_ranges(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+def file_key_ranges(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
+) -> pa.Table:
     """``$file_key_ranges``: where the keys of each live file lie."""
-    return files(parts, snapshot).select(FILE_KEY_RANGES.names)
+    return files(definition, store, snapshot).select(FILE_KEY_RANGES.names)
 
 
 def _array(table: pa.Table, name: str) -> pa.Array:
@@ -94,17 +101,19 @@ def _array(table: pa.Table, name: str) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _paths(parts: TableParts, found: pa.Table, fields: Sequence[DataField]) -> pa.Array:
+def _paths(
+    options: Options, layout: TableLayout, found: pa.Table, fields: Sequence[DataField]
+) -> pa.Array:
     folders = bucket_paths(
         _array(found, "partition"),
         found.column("bucket").to_pylist(),
         fields,
-        parts.options.slice(PartitionOptions),
+        options.slice(PartitionOptions),
     )
     names = found.column("file_name").to_pylist()
     externals = found.column("external_path").to_pylist()
     rows = zip(folders, names, externals, strict=True)
-    root = parts.layout.table_path
+    root = layout.table_path
     return pa.array([out or f"{root}/{folder}/{name}" for folder, name, out in rows], pa.string())
 
 
@@ -118,12 +127,14 @@ def _sources(found: pa.Table) -> pa.Array:
     return names.take(_array(found, "file_source"))
 
 
-def _stats_texts(parts: TableParts, found: pa.Table) -> tuple[pa.Array, pa.Array, pa.Array]:
+def _stats_texts(
+    schema: TableSchema, schemas: SchemaManager, found: pa.Table
+) -> tuple[pa.Array, pa.Array, pa.Array]:
     """Statistics of all columns of the table, each file's read through its own schema."""
-    names = parts.schema.field_names
-    stats = column_stats(found, "value_stats", names, parts.schema, parts.schemas)
+    names = schema.field_names
+    stats = column_stats(found, "value_stats", names, schema, schemas)
     nulls, low, high = [], [], []
-    for field in parts.schema.fields:
+    for field in schema.fields:
         column = stats[field.name]
         nulls.append(pc.cast(column.null_count, pa.string()))
         low.append(_texts(column.min, field))

@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.spec.types.text import fields_to_json
-from paimonlab.table.parts import TableParts
-from paimonlab.table.system.texts import duration_text
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
+from paimonlab.table.texts import duration_text
 
 _MILLIS = pa.timestamp("ms")
 
@@ -70,12 +71,16 @@ TAGS = pa.schema(
 )
 
 
-def snapshots(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+def snapshots(
+    _definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
+) -> pa.Table:
     """``$snapshots``: one row a snapshot, oldest first."""
-    return _table(SNAPSHOTS, [_snapshot_row(found) for found in parts.snapshots.list()])
+    return _table(SNAPSHOTS, [_snapshot_row(found) for found in store.snapshots.list()])
 
 
-def schemas(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+def schemas(
+    _definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
+) -> pa.Table:
     """``$schemas``: one row a schema, oldest first; lists and maps as JSON."""
     rows = [
         (
@@ -87,20 +92,20 @@ def schemas(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: 
             schema.comment,
             local_time(schema.time_millis),
         )
-        for schema in parts.schemas.list()
+        for schema in store.schemas.list()
     ]
     return _table(SCHEMAS, rows)
 
 
-def options(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+def options(definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None) -> pa.Table:
     """``$options``: the options of the latest schema."""
-    latest = parts.schemas.latest() or parts.schema
+    latest = store.schemas.latest() or definition.schema
     return _table(OPTIONS, sorted(latest.options.items()))
 
 
-def tags(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+def tags(_definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None) -> pa.Table:
     """``$tags``: one row a tag, by name."""
-    return _table(TAGS, [_tag_row(name, tag) for name, tag in parts.tags.list()])
+    return _table(TAGS, [_tag_row(name, tag) for name, tag in store.tags.list()])
 
 
 def _snapshot_row(snapshot: Snapshot) -> tuple[Any, ...]:

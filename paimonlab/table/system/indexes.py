@@ -11,11 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.live_files import index_files_of
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.parts import TableParts
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
+from paimonlab.table.texts import partition_text
 
 _RANGE = pa.struct(
     [
@@ -44,13 +46,15 @@ TABLE_INDEXES = pa.schema(
 columns are of global indexes: the rows they cover, and the column."""
 
 
-def table_indexes(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+def table_indexes(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
+) -> pa.Table:
     """``$table_indexes``: one row an index file, in the order of the index manifest."""
-    found = index_entries(parts, snapshot)
-    fields = [parts.schema.field(key) for key in parts.schema.partition_keys]
+    found = index_entries(store.manifests, snapshot)
+    fields = [definition.schema.field(key) for key in definition.schema.partition_keys]
     partitions = pa.array([entry.partition for entry in found], pa.large_binary())
     about = [entry.global_index for entry in found]
-    names = {field.id: field.name for field in parts.schema.fields}
+    names = {field.id: field.name for field in definition.schema.fields}
     columns = [
         partition_text(partitions, fields),
         pa.array([entry.bucket for entry in found], pa.int32()),
@@ -67,9 +71,11 @@ def table_indexes(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=TABLE_INDEXES)
 
 
-def index_entries(parts: TableParts, snapshot: Snapshot | None) -> Sequence[IndexManifestEntry]:
+def index_entries(
+    manifests: ManifestStore, snapshot: Snapshot | None
+) -> Sequence[IndexManifestEntry]:
     """Return what the index manifest of a snapshot says; () without one."""
-    return () if snapshot is None else index_files_of(snapshot, parts.manifests)
+    return () if snapshot is None else index_files_of(snapshot, manifests)
 
 
 def _ranges(entry: IndexManifestEntry) -> list[dict[str, Any]] | None:

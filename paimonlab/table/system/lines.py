@@ -8,8 +8,9 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.storage import FileStatus
-from paimonlab.table.parts import TableParts
+from paimonlab.storage import FileIO, FileStatus
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
 from paimonlab.table.system.history import local_time
 
 _BRANCH = "branch-"
@@ -28,9 +29,11 @@ CONSUMERS = pa.schema(
 )
 
 
-def branches(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+def branches(
+    _definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
+) -> pa.Table:
     """``$branches``: a row for each branch except main, by name, with the time it was created."""
-    found = _listed(parts.layout.branches_folder, parts)
+    found = _listed(store.layout.branches_folder, store.file_io)
     return pa.table(
         {
             "branch_name": pa.array(list(found), pa.string()),
@@ -43,16 +46,18 @@ def branches(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa:
     )
 
 
-def consumers(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:  # noqa: ARG001
+def consumers(
+    _definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
+) -> pa.Table:
     """``$consumers``: one row a consumer, and the snapshot it reads next."""
-    found = parts.consumers.list()
+    found = store.consumers.list()
     columns = [pa.array([*found], pa.string()), pa.array([*found.values()], pa.int64())]
     return pa.Table.from_arrays(columns, schema=CONSUMERS)
 
 
-def _listed(folder: str, parts: TableParts) -> dict[str, FileStatus]:
+def _listed(folder: str, file_io: FileIO) -> dict[str, FileStatus]:
     """Find the folders of branches by their names, sorted."""
-    found = parts.file_io.list(folder)
+    found = file_io.list(folder)
     named = {status.path.rpartition("/")[2]: status for status in found}
     return {
         name.removeprefix(_BRANCH): named[name]

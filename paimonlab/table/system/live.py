@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.parts import TableParts
 
 
 def files_of(
-    parts: TableParts, snapshot: Snapshot | None, *, with_postponed: bool = False
+    manifests: ManifestStore, snapshot: Snapshot | None, *, with_postponed: bool = False
 ) -> pa.Table:
     """All entries of live files, one row a file, columns as `ENTRY_SCHEMA`.
 
@@ -19,5 +19,5 @@ def files_of(
     """
     if snapshot is None:
         return ENTRY_SCHEMA.empty_table()
-    files = live_entries(snapshot, parts.manifests)
+    files = live_entries(snapshot, manifests)
     return files if with_postponed else in_real_buckets(files)

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.parts import TableParts
-from paimonlab.table.system.texts import partition_text
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
+from paimonlab.table.texts import partition_text
 
 MANIFESTS = pa.schema(
     [
@@ -27,10 +28,12 @@ MANIFESTS = pa.schema(
 )
 
 
-def manifests(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+def manifests(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
+) -> pa.Table:
     """``$manifests``: base, delta and changelog manifests, in the order of the lists."""
-    found = [] if snapshot is None else _of(parts, snapshot)
-    fields = [parts.schema.field(key) for key in parts.schema.partition_keys]
+    found = [] if snapshot is None else _of(store, snapshot)
+    fields = [definition.schema.field(key) for key in definition.schema.partition_keys]
     low = pa.array([meta.partition_stats.min_values for meta in found], pa.large_binary())
     high = pa.array([meta.partition_stats.max_values for meta in found], pa.large_binary())
     columns = [
@@ -47,16 +50,16 @@ def manifests(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=MANIFESTS)
 
 
-def _of(parts: TableParts, snapshot: Snapshot) -> list[ManifestFileMeta]:
+def _of(store: TableStore, snapshot: Snapshot) -> list[ManifestFileMeta]:
     names = [
         (snapshot.base_manifest_list, snapshot.base_manifest_list_size),
         (snapshot.delta_manifest_list, snapshot.delta_manifest_list_size),
         (snapshot.changelog_manifest_list, snapshot.changelog_manifest_list_size),
     ]
-    referrer = parts.layout.snapshot(snapshot.id)
+    referrer = store.layout.snapshot(snapshot.id)
     return [
         meta
         for name, size in names
         if name is not None
-        for meta in parts.manifests.read_list(name, size, referrer=referrer)
+        for meta in store.manifests.read_list(name, size, referrer=referrer)
     ]

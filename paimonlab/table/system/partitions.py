@@ -12,14 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.table.branches import BranchOptions
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
 from paimonlab.table.system.indexes import index_entries
 from paimonlab.table.system.live import files_of
-from paimonlab.table.system.texts import partition_name, partition_text
+from paimonlab.table.texts import partition_name, partition_text
 
 _SUMS = [
     pa.field("record_count", pa.int64(), nullable=False),
@@ -49,30 +52,36 @@ BUCKETS = pa.schema(
 )
 
 
-def partitions(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+def partitions(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
+) -> pa.Table:
     """``$partitions``: one row a partition that has live files, by its name.
 
     Those that only a fallback branch has are there, too.
     """
-    own = _sums(parts, snapshot, ["partition"], PARTITIONS)
-    fallback = parts.options.slice(BranchOptions).fallback
+    own = _sums(definition, store.manifests, snapshot, ["partition"], PARTITIONS)
+    fallback = definition.options.slice(BranchOptions).fallback
     if fallback is None:
         return own
-    branch = parts.on_branch(fallback)
-    others = _sums(branch, branch.snapshots.latest(), ["partition"], PARTITIONS)
+    branch, theirs = store.on_branch(fallback)
+    others = _sums(branch, theirs.manifests, theirs.snapshots.latest(), ["partition"], PARTITIONS)
     is_missing = pc.invert(pc.is_in(others["partition"], own["partition"]))
     return pa.concat_tables([own, others.filter(is_missing)]).sort_by("partition")
 
 
-def buckets(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+def buckets(definition: TableDefinition, store: TableStore, snapshot: Snapshot | None) -> pa.Table:
     """``$buckets``: one row a bucket that has live files, by partition text and bucket."""
-    return _sums(parts, snapshot, ["partition", "bucket"], BUCKETS)
+    return _sums(definition, store.manifests, snapshot, ["partition", "bucket"], BUCKETS)
 
 
 def _sums(
-    parts: TableParts, snapshot: Snapshot | None, keys: Sequence[str], schema: pa.Schema
+    definition: TableDefinition,
+    manifests: ManifestStore,
+    snapshot: Snapshot | None,
+    keys: Sequence[str],
+    schema: pa.Schema,
 ) -> pa.Table:
-    files = files_of(parts, snapshot, with_postponed="bucket" in keys)
+    files = files_of(manifests, snapshot, with_postponed="bucket" in keys)
     sums = files.group_by(list(keys), use_threads=False).aggregate(
         [
             ("row_count", "sum"),
@@ -83,10 +92,12 @@ def _sums(
         ]
     )
     unknown = {name: pa.nulls(sums.num_rows, schema.field(name).type) for name in schema.names}
-    fields = [parts.schema.field(key) for key in parts.schema.partition_keys]
+    fields = [definition.schema.field(key) for key in definition.schema.partition_keys]
     columns = {
         **unknown,
-        "partition": _shown(parts, keys, sums.column("partition").combine_chunks(), fields),
+        "partition": _shown(
+            definition.options, keys, sums.column("partition").combine_chunks(), fields
+        ),
         "record_count": sums.column("row_count_sum"),
         "file_size_in_bytes": sums.column("file_size_bytes_sum"),
         "file_count": sums.column("file_name_count"),
@@ -97,24 +108,26 @@ def _sums(
     else:
         columns["total_buckets"] = sums.column("total_buckets_last")
         columns["done"] = pa.array(np.zeros(sums.num_rows, np.bool_))
-        columns["deleted_record_count"] = _deleted(parts, snapshot, sums.column("partition"))
+        columns["deleted_record_count"] = _deleted(manifests, snapshot, sums.column("partition"))
     table = pa.table({name: columns[name] for name in schema.names}).cast(schema)
     return table.sort_by([(key, "ascending") for key in keys])
 
 
 def _shown(
-    parts: TableParts, keys: Sequence[str], rows: pa.Array, fields: Sequence[DataField]
+    options: Options, keys: Sequence[str], rows: pa.Array, fields: Sequence[DataField]
 ) -> pa.Array:
     """Show partitions as Java does: by name, but as ``{value}`` beside buckets."""
     if "bucket" in keys:
         return partition_text(rows, fields)
-    return partition_name(rows, fields, parts.options.slice(PartitionOptions).default_name)
+    return partition_name(rows, fields, options.slice(PartitionOptions).default_name)
 
 
-def _deleted(parts: TableParts, snapshot: Snapshot | None, partitions: pa.ChunkedArray) -> pa.Array:
+def _deleted(
+    manifests: ManifestStore, snapshot: Snapshot | None, partitions: pa.ChunkedArray
+) -> pa.Array:
     """Count the rows of each partition that deletion vectors hide; null where one says nothing."""
     found: defaultdict[bytes, list[int | None]] = defaultdict(list)
-    for entry in index_entries(parts, snapshot):
+    for entry in index_entries(manifests, snapshot):
         found[entry.partition] += [one.cardinality for one in entry.deletion_vectors or ()]
     counts = [
         None if None in found[partition] else sum(count or 0 for count in found[partition])

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimonlab.table.scan import Scan
-from paimonlab.table.system.asking import ScanArguments
+from paimonlab.table.system.asking import AboutTable, ScanArguments
 from paimonlab.table.system.row_tracking import scan_of
 
 if TYPE_CHECKING:
-    from paimonlab.table.system.system_table import SystemTable
     from paimonlab.table.table import Table
 
 
@@ -27,15 +26,15 @@ def columns(table: Table) -> pa.Schema:
     return table.arrow_schema
 
 
-def scan(table: SystemTable, asked: ScanArguments) -> Scan:
+def scan(table: AboutTable, asked: ScanArguments) -> Scan:
     """Read the files of the top level."""
     found = scan_of(table.table, asked)
     if not table.table.primary_keys:
         return found
     fallback = found.fallback
     if fallback is not None:
-        fallback = replace(fallback, level=top_level(fallback.parts.options))
-    return replace(found, level=top_level(found.parts.options), fallback=fallback)
+        fallback = replace(fallback, level=top_level(fallback.definition.options))
+    return replace(found, level=top_level(found.definition.options), fallback=fallback)
 
 
 def top_level(options: Mapping[str, str]) -> int:

@@ -13,10 +13,9 @@ from paimonlab.errors import SchemaError
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions, with_tracking
 from paimonlab.table.scan import Scan
-from paimonlab.table.system.asking import ScanArguments
+from paimonlab.table.system.asking import AboutTable, ScanArguments
 
 if TYPE_CHECKING:
-    from paimonlab.table.system.system_table import SystemTable
     from paimonlab.table.table import Table
 
 
@@ -36,7 +35,7 @@ def columns(table: Table) -> pa.Schema:
     return with_tracking(table.schema).arrow_schema
 
 
-def scan(table: SystemTable, asked: ScanArguments) -> Scan:
+def scan(table: AboutTable, asked: ScanArguments) -> Scan:
     """Read the rows, as `Table.scan` does."""
     return scan_of(table.table, asked)
 

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from paimonlab.metadata.statistics import StatisticsStore
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
 
 _KEY = re.compile(r'^(\s*"(?:[^"\\]|\\.)*"): ', re.MULTILINE)
 """A key of a document with a line for each."""
@@ -28,12 +29,14 @@ STATISTICS = pa.schema(
 )
 
 
-def statistics(parts: TableParts, snapshot: Snapshot | None) -> pa.Table:
+def statistics(
+    _definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
+) -> pa.Table:
     """``$statistics``: one row if the snapshot has statistics, those of columns as JSON."""
     if snapshot is None or snapshot.statistics is None:
         return STATISTICS.empty_table()
-    store = StatisticsStore(parts.file_io, parts.layout)
-    found = store.read(snapshot.statistics, referrer=snapshot.file_name)
+    files = StatisticsStore(store.file_io, store.layout)
+    found = files.read(snapshot.statistics, referrer=snapshot.file_name)
     columns = msgspec.json.format(msgspec.json.encode(found.columns), indent=2).decode()
     row = (
         found.snapshot_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
@@ -19,7 +19,9 @@ from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.table.conditions import bound
-from paimonlab.table.parts import TableParts
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.store import TableStore
 from paimonlab.table.system import (
     aggregation,
     audit_log,
@@ -34,7 +36,7 @@ from paimonlab.table.system import (
     row_tracking,
     statistics,
 )
-from paimonlab.table.system.asking import ScanArguments, SystemRows
+from paimonlab.table.system.asking import AboutTable, ScanArguments, SystemRows
 from paimonlab.table.time_travel import TravelPoint, travel
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
     from paimonlab.table.table import Table
 
-Rows = Callable[[TableParts, Snapshot | None], pa.Table]
+Rows = Callable[[TableDefinition, TableStore, Snapshot | None], pa.Table]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +52,14 @@ class SystemTableKind:
     """One system table: its columns, how it is read and a line of help."""
 
     columns: Callable[[Table], pa.Schema]
-    scan: Callable[[SystemTable, ScanArguments], SystemRows]
+    scan: Callable[[AboutTable, ScanArguments], SystemRows]
     help: str
 
 
 def _metadata(schema: pa.Schema, rows: Rows, help: str) -> SystemTableKind:
-    """Describe a system table that is a function of the parts of a table."""
+    """Describe a system table that is a function of what a table is and of where it lies."""
 
-    def scan(table: SystemTable, asked: ScanArguments) -> SystemScan:
+    def scan(table: AboutTable, asked: ScanArguments) -> SystemScan:
         return _metadata_scan(table, asked, rows)
 
     return SystemTableKind(lambda _: schema, scan, help)
@@ -239,16 +241,17 @@ def _fields(schema: pa.Schema) -> list[DataField]:
     ]
 
 
-def _metadata_scan(table: SystemTable, asked: ScanArguments, rows: Rows) -> SystemScan:
+def _metadata_scan(table: AboutTable, asked: ScanArguments, rows: Rows) -> SystemScan:
     base = table.table
-    parts = replace(base.parts, options=base.parts.options.with_options(asked.options))
+    store = store_of(base)
+    definition = definition_of(base).with_options(asked.options)
     point = asked.point
     if point.is_now:
-        point = TravelPoint.of_options(parts.options)
-    snapshot = travel(point, parts.snapshots, parts.tags, table.name)
+        point = TravelPoint.of_options(definition.options)
+    snapshot = travel(point, store.snapshots, store.tags, table.name)
     return SystemScan(
         name=table.name,
-        rows=lambda: rows(parts, snapshot),
+        rows=lambda: rows(definition, store, snapshot),
         columns=asked.columns,
         predicate=bound(asked.where, _fields(table.arrow_schema), table.name),
         limit=asked.limit,

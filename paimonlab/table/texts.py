@@ -1,4 +1,4 @@
-"""Rows and values as the texts that system tables show."""
+"""Rows and values as the texts that system tables and reports show."""
 
 from __future__ import annotations
 

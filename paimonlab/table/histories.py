@@ -1,0 +1,29 @@
+"""What maintenance works on: all that refers to files of a table."""
+
+from __future__ import annotations
+
+from paimonlab.maintenance.references import ReferenceReader
+from paimonlab.maintenance.table_history import TableHistory
+from paimonlab.scan.options import ScanOptions
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
+
+
+def history_of(definition: TableDefinition, store: TableStore) -> TableHistory:
+    """Return the history of a table, of all its branches."""
+    reader = ReferenceReader(
+        layout=store.layout,
+        manifests=store.manifests,
+        options=definition.options.slice(ScanOptions),
+        partition_fields=definition.partition_fields,
+    )
+    return TableHistory(
+        name=store.name,
+        layout=store.layout,
+        file_io=store.file_io,
+        snapshots=store.snapshots,
+        tags=store.tags,
+        changelogs=store.changelogs,
+        consumers=store.consumers,
+        reader=reader,
+    )

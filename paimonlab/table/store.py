@@ -1,0 +1,161 @@
+"""Where a table lies, and what this process remembers of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
+from paimonlab.errors import (
+    BranchNotFoundError,
+    SnapshotExpiredError,
+    SnapshotNotFoundError,
+    UnsupportedError,
+)
+from paimonlab.metadata.branches import BranchManager
+from paimonlab.metadata.changelogs import ChangelogManager
+from paimonlab.metadata.consumers import ConsumerManager
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.metadata.tags import TagManager
+from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage import FileIO
+from paimonlab.storage.recent import Recent
+from paimonlab.table.definition import TableDefinition
+
+if TYPE_CHECKING:
+    from paimonlab.commit.callbacks import CommitCallback
+    from paimonlab.commit.committer import CommitOptions, Committer
+    from paimonlab.table.bucket_memory import BucketMemory
+    from paimonlab.table.planned_files import PlanCache
+    from paimonlab.table.sequence_memory import SequenceMemory
+    from paimonlab.table.upkeep_turns import UpkeepTurns
+
+_LOOKUP_PLAN_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class TableStore:
+    """The files of a table, the managers of its metadata, and memories of late reads and writes.
+
+    It outlives definitions: another schema, or other options for one read, take the same store,
+    so that nothing that is remembered is lost. What only some verbs take loads with them.
+    """
+
+    name: str
+    """``database.table``, for messages."""
+    file_io: FileIO
+    layout: TableLayout
+    publisher: SnapshotPublisher
+    callbacks: tuple[CommitCallback, ...] = ()
+    """Called after every commit."""
+
+    @cached_property
+    def snapshots(self) -> SnapshotManager:
+        """The snapshots of the table."""
+        return SnapshotManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def schemas(self) -> SchemaManager:
+        """The schemas of the table."""
+        return SchemaManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def tags(self) -> TagManager:
+        """The tags of the table."""
+        return TagManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def consumers(self) -> ConsumerManager:
+        """The consumers of the table."""
+        return ConsumerManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def changelogs(self) -> ChangelogManager:
+        """The copies of snapshots that outlive them."""
+        return ChangelogManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def branches(self) -> BranchManager:
+        """The branches of the table."""
+        return BranchManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def manifests(self) -> ManifestStore:
+        """The manifests of the table."""
+        return ManifestStore(self.file_io, self.layout)
+
+    @cached_property
+    def lookup_plans(self) -> PlanCache:
+        """Plans of the point reads of late."""
+        return Recent(_LOOKUP_PLAN_BYTES)
+
+    @cached_property
+    def sequence_memory(self) -> SequenceMemory:
+        """Where the sequence numbers of the buckets stand."""
+        from paimonlab.table.sequence_memory import SequenceMemory
+
+        return SequenceMemory(self.snapshots, self.manifests)
+
+    @cached_property
+    def bucket_memory(self) -> BucketMemory:
+        """What is in the buckets that were written to of late."""
+        from paimonlab.table.bucket_memory import BucketMemory
+
+        return BucketMemory(self.snapshots, self.manifests)
+
+    @cached_property
+    def committers(self) -> dict[CommitOptions, Committer]:
+        """The committers of late, which remember what they have checked."""
+        return {}
+
+    @cached_property
+    def upkeep_turns(self) -> UpkeepTurns:
+        """When upkeep was last at work after a commit."""
+        from paimonlab.table.upkeep_turns import UpkeepTurns
+
+        return UpkeepTurns()
+
+    def snapshot_or_changelog(self, snapshot_id: int) -> Snapshot:
+        """Return a snapshot; of one that has expired the long-lived changelog.
+
+        Raises
+        ------
+        SnapshotNotFoundError
+            If there is none of that id; `SnapshotExpiredError` if it is gone.
+        """
+        try:
+            return self.snapshots.get(snapshot_id)
+        except SnapshotExpiredError as error:
+            try:
+                return self.changelogs.get(snapshot_id)
+            except SnapshotNotFoundError:
+                raise error from None
+
+    def with_callbacks(self, callbacks: Sequence[CommitCallback]) -> TableStore:
+        """Return this store, calling others besides its own after every commit."""
+        return replace(self, callbacks=(*self.callbacks, *callbacks))
+
+    def on_branch(self, branch: str) -> tuple[TableDefinition, TableStore]:
+        """Open another branch of the table at its latest schema.
+
+        Raises
+        ------
+        BranchNotFoundError
+            If there is no such branch.
+        """
+        layout = self.branches.layout(branch)
+        name = str(replace(Identifier.parse(self.name), branch=layout.branch))
+        schema = SchemaManager(self.file_io, layout, table_name=name).latest()
+        if schema is None:
+            raise BranchNotFoundError(self.name, branch, self.branches.names())
+        if not isinstance(self.publisher, RenamelessPublisher):
+            raise UnsupportedError("a branch", f"of {self.name}: its catalog publishes snapshots")
+        publisher = replace(self.publisher, layout=layout)
+        store = replace(self, name=name, layout=layout, publisher=publisher)
+        return TableDefinition.of_schema(name, schema), store

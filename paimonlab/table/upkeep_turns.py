@@ -1,0 +1,39 @@
+"""When upkeep runs after commits: at once, or in a thread for one commit at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime
+
+from paimonlab.storage.forks import Home
+
+
+class UpkeepTurns:
+    """What upkeep after one commit leaves to that after the next."""
+
+    def __init__(self) -> None:
+        self.partitions_checked = datetime.now()  # noqa: DTZ005 - partitions have no zone
+        """When partitions were last looked at, local without a zone."""
+        self._home = Home()
+        self._pool: ThreadPoolExecutor | None = None
+        self._pending: Future[None] | None = None
+
+    def begin(self, work: Callable[[], None]) -> None:
+        """Let a thread do it; if it is still at work for another commit, do nothing.
+
+        Raises
+        ------
+        Exception
+            What went wrong the last time.
+        """
+        if not self._home.is_here:  # the thread is in another process
+            self._home, self._pool, self._pending = Home(), None, None
+        if self._pending is not None:
+            if not self._pending.done():
+                return
+            last, self._pending = self._pending, None
+            last.result()
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1, thread_name_prefix="paimonlab-upkeep")
+        self._pending = self._pool.submit(work)
