@@ -29,13 +29,11 @@ from paimonlab.compact.sorting import RowsInOrder, SortingOptions
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.universal import UniversalOptions
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.metadata.layout import TableLayout
 from paimonlab.read.splits import read_split
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.append_compacting import AppendStrategy
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import write_plan
 from paimonlab.table.store import TableStore
 
 
@@ -172,7 +170,7 @@ def append_strategy(
     """
     clustering = definition.options.slice(ClusteringOptions)
     if order_by is not None:
-        return _sorting(definition, store.layout, order_by, strategy)
+        return _sorting(definition, order_by, strategy)
     if strategy is not None:
         raise ValueError("a strategy needs columns to order rows by: order_by=(…)")
     if not clustering.is_incremental:
@@ -185,7 +183,7 @@ def append_strategy(
         return Options(store.schemas.get(schema_id).options).slice(ClusteringOptions).columns
 
     return Clustering(
-        sorting=_sorting(definition, store.layout, clustering.columns, clustering.strategy),
+        sorting=_sorting(definition, clustering.columns, clustering.strategy),
         universal=definition.options.slice(UniversalOptions),
         level_count=definition.options.slice(LevelOptions).level_count,
         columns=clustering.columns,
@@ -195,10 +193,8 @@ def append_strategy(
     )
 
 
-def _sorting(
-    definition: TableDefinition, layout: TableLayout, names: Sequence[str], strategy: str | None
-) -> Sorting:
-    if write_plan(definition, layout).buckets > 0:
+def _sorting(definition: TableDefinition, names: Sequence[str], strategy: str | None) -> Sorting:
+    if definition.buckets > 0:
         raise UnsupportedError(
             f"ordering rows by {', '.join(names)}",
             f"{definition.name} has buckets, whose rows have the order in which they were written",

@@ -35,8 +35,7 @@ from paimonlab.table.compacting import (
 from paimonlab.table.conditions import bound
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.idle_partitions import idle_partitions
-from paimonlab.table.overwriting import partition_values
-from paimonlab.table.plans import write_plan
+from paimonlab.table.partition_values import partition_values
 from paimonlab.table.postponed_compacting import PostponedRequest, compact_postponed
 from paimonlab.table.store import TableStore
 
@@ -67,7 +66,7 @@ def compact_table(
     if not definition.primary_keys:
         return compact_appends(definition, store, _of_appends(definition, store, call, keep))
     _check_keyed(definition, call)
-    if _is_postponed(definition, store):
+    if definition.bucket_mode is BucketMode.POSTPONE_MODE:
         if call.buckets is not None:
             raise UnsupportedError(
                 "compacting some buckets of a table with bucket = '-2'",
@@ -97,10 +96,6 @@ def _check_keyed(definition: TableDefinition, call: CompactCall) -> None:
             "ordering rows while compacting",
             f"{definition.name} has a primary key: its order is that",
         )
-
-
-def _is_postponed(definition: TableDefinition, store: TableStore) -> bool:
-    return write_plan(definition, store.layout).bucket_mode is BucketMode.POSTPONE_MODE
 
 
 def planned_compaction(

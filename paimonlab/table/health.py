@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,6 @@ from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.live_files import live_entries, manifests_of
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.manifests.data_file import FileSource
-from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import CommitKind, Snapshot
@@ -48,12 +46,6 @@ from paimonlab.table.texts import partition_text
 _LOOKED_AT = 1_000
 """Of so many of the newest snapshots times and kinds are read."""
 _DAY_MILLIS = 86_400_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _BucketOption:
-    bucket: int = option_field("bucket", "int", -1)
-    """``bucket``"""
 
 
 def table_health(
@@ -117,7 +109,7 @@ def measured(
         "name": definition.name,
         "has_primary_key": bool(definition.schema.primary_keys),
         "options": dict(definition.options),
-        "bucket": definition.options.slice(_BucketOption).bucket,
+        "bucket": definition.buckets,
         "skips_level_0": bool(definition.schema.primary_keys)
         and definition.options.slice(ScanOptions).skips_level_0,
         "columns_with_stats": _columns_with_stats(definition),
@@ -229,7 +221,7 @@ def _of_buckets(definition: TableDefinition, files: pa.Table) -> dict[str, Any]:
         "target_file_size_bytes": target,
         "compaction_trigger": strategy.compaction_trigger,
         "stop_trigger": strategy.stop_trigger,
-        "rescaled_partitions": _rescaled(definition.options, files, partitions),
+        "rescaled_partitions": _rescaled(definition.buckets, files, partitions),
         "skew_ratio": ratio,
         "largest_bucket_bytes": int(bytes_of[largest]),
         "largest_place": _place(definition.schema, files, int(first[largest])),
@@ -274,11 +266,10 @@ def _skew(partitions: npt.NDArray[np.int64], bytes_of: npt.NDArray[np.int64]) ->
     return float(ratios[place]), int(largest[place])
 
 
-def _rescaled(options: Options, files: pa.Table, partitions: npt.NDArray[np.int64]) -> int:
-    bucket = options.slice(_BucketOption).bucket
-    if bucket <= 0:
+def _rescaled(buckets: int, files: pa.Table, partitions: npt.NDArray[np.int64]) -> int:
+    if buckets <= 0:
         return 0
-    differs = _ints(files["total_buckets"]) != bucket
+    differs = _ints(files["total_buckets"]) != buckets
     return len(np.unique(partitions[differs]))
 
 

@@ -18,7 +18,6 @@ from paimonlab.errors import (
     PostCommitError,
     SnapshotExpiredError,
 )
-from paimonlab.metadata.layout import TableLayout
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
@@ -100,7 +99,7 @@ def compact_written(
         None if nothing was to be done, or others do it.
     """
     options = definition.options.slice(WriterCompactionOptions)
-    has_buckets = write_plan(definition, store.layout).bucket_mode is not BucketMode.POSTPONE_MODE
+    has_buckets = definition.bucket_mode is not BucketMode.POSTPONE_MODE
     if not definition.schema.primary_keys:
         found = compact_appended(definition, store, messages, written)
         return None if found == written else found
@@ -152,7 +151,7 @@ def compact_appended(
     ``…BucketedAppendCompactManager``.
     """
     buckets = frozenset((one.partition, one.bucket) for one in messages if one.new_files)
-    if not buckets or not compacts_appended(definition, store.layout):
+    if not buckets or not compacts_appended(definition):
         return written
     if written is None:
         return written
@@ -181,9 +180,9 @@ def compact_appended(
     return written if found is None else found
 
 
-def compacts_appended(definition: TableDefinition, layout: TableLayout) -> bool:
+def compacts_appended(definition: TableDefinition) -> bool:
     """Tell whether buckets of an append table are compacted by those who write to them."""
     is_append = not definition.schema.primary_keys
     if not is_append or definition.options.slice(WriterCompactionOptions).write_only:
         return False
-    return write_plan(definition, layout).bucket_mode is BucketMode.HASH_FIXED
+    return definition.bucket_mode is BucketMode.HASH_FIXED

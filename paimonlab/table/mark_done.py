@@ -15,13 +15,11 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError, SchemaError, UnsupportedError
-from paimonlab.metadata.layout import TableLayout
 from paimonlab.spec.options.table_options import option_field, parse_list
-from paimonlab.spec.partitions.folders import partition_paths
+from paimonlab.spec.partitions.folders import PartitionOptions, partition_paths
 from paimonlab.storage import safe_join
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.overwriting import partition_values
-from paimonlab.table.plans import write_plan
+from paimonlab.table.partition_values import partition_values
 from paimonlab.table.store import TableStore
 
 SUCCESS_FILE = "_SUCCESS"
@@ -57,13 +55,13 @@ def mark_partitions_done(
                 "a file-system catalog keeps no list of partitions and tells no server; "
                 "'success-file' would do",
             )
-    paths = [_path(definition, store.layout, partition) for partition in partitions]
+    paths = [_path(definition, partition) for partition in partitions]
     for path in paths:
         _mark(store, path)
     return paths
 
 
-def _path(definition: TableDefinition, layout: TableLayout, partition: Mapping[str, Any]) -> str:
+def _path(definition: TableDefinition, partition: Mapping[str, Any]) -> str:
     keys = definition.schema.partition_keys
     if not keys or set(partition) != set(keys):
         raise SchemaError(
@@ -73,7 +71,7 @@ def _path(definition: TableDefinition, layout: TableLayout, partition: Mapping[s
     values = partition_values(partition, definition)
     types = [definition.schema.field(key).type for key in keys]
     row = pa.record_batch([pa.array([values[key]], values[key].type) for key in keys], list(keys))
-    (path,) = partition_paths(keys, row, types, write_plan(definition, layout).partition)
+    (path,) = partition_paths(keys, row, types, definition.options.slice(PartitionOptions))
     return path
 
 

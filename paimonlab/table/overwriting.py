@@ -14,14 +14,13 @@ import pyarrow.compute as pc
 
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.errors import DataError, SchemaError, UnsupportedError
+from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.table.after_commit import committer_of
 from paimonlab.table.commit_user import new_user
@@ -29,7 +28,7 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.failed_commits import files_deleted_on_failure
 from paimonlab.table.isolation import rows_of_interest
 from paimonlab.table.late_compaction import compact_appended, landed
-from paimonlab.table.plans import write_plan
+from paimonlab.table.partition_values import partition_values
 from paimonlab.table.store import TableStore
 from paimonlab.table.writing import write_files
 from paimonlab.write.conversion import convert
@@ -60,10 +59,7 @@ def overwrite(
     if values:
         data = _with_partition(data, values, definition.schema, definition.name)
     replaces_all = not values and (partition is not None or not _is_dynamic(definition, dynamic))
-    if (
-        write_plan(definition, store.layout).bucket_mode is BucketMode.KEY_DYNAMIC
-        and not replaces_all
-    ):
+    if definition.bucket_mode is BucketMode.KEY_DYNAMIC and not replaces_all:
         raise UnsupportedError(
             "overwriting some partitions of a table whose primary key lacks a partition column",
             "keys may be in other partitions; overwrite the whole table with dynamic=False, or "
@@ -123,39 +119,6 @@ def _commit(
             reads=reads,
         ),
     )
-
-
-def partition_values(
-    partition: Mapping[str, Any], definition: TableDefinition
-) -> dict[str, pa.Scalar]:
-    """Turn the values of a partition into scalars of the columns' types.
-
-    Raises
-    ------
-    SchemaError
-        If a name is no partition column.
-    DataError
-        If a value does not fit its column.
-    """
-    schema = definition.schema
-    for name in partition:
-        if name not in schema.partition_keys:
-            keys = ", ".join(schema.partition_keys) or "none"
-            raise SchemaError(
-                f"{definition.name}: {name!r} is no partition column; they are: {keys}"
-            )
-    return {name: _scalar(name, value, schema) for name, value in partition.items()}
-
-
-def _scalar(name: str, value: Any, schema: TableSchema) -> pa.Scalar:
-    target = schema.field(name).type
-    try:
-        given = pa.array([value])
-        if pa.types.is_string(given.type) and not pa.types.is_string(to_arrow(target)):
-            given = pc.cast(given, to_arrow(target))  # '2026-01-01' of a DATE column
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"partition column {name!r} does not take {value!r}: {error}") from error
-    return convert(given, target, name)[0]
 
 
 def _is_dynamic(definition: TableDefinition, dynamic: bool | None) -> bool:  # noqa: FBT001

@@ -23,7 +23,6 @@ from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.unreported import tells_by_compaction, unreported_files
 from paimonlab.errors import FilesConflictError, PostCommitError, SchemaError, UnsupportedError
-from paimonlab.metadata.layout import TableLayout
 from paimonlab.progress import Progress
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.key import BucketKey
@@ -38,7 +37,6 @@ from paimonlab.table.compact_verb import kept
 from paimonlab.table.compacting import CompactRequest, Keep, compact_buckets, with_latest_schema
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.live_buckets import live_buckets
-from paimonlab.table.plans import write_plan
 from paimonlab.table.rescaled_rows import move_rows, rescaled_definition
 from paimonlab.table.rounds import ROUNDS, until_undisturbed
 from paimonlab.table.store import TableStore
@@ -97,7 +95,7 @@ def rescale(
     if buckets < 1:
         raise ValueError(f"buckets must be at least 1, got {buckets}")
     definition = with_latest_schema(definition, store.schemas)
-    _check(definition, store.layout)
+    _check(definition)
     work = _Work(definition, store, buckets, kept(definition, partitions, None, None))
     started = time.monotonic()
 
@@ -133,9 +131,9 @@ def rescale(
     return result
 
 
-def _check(definition: TableDefinition, layout: TableLayout) -> None:
+def _check(definition: TableDefinition) -> None:
     """Refuse tables whose rows have no bucket by their values alone."""
-    mode = write_plan(definition, layout).bucket_mode
+    mode = definition.bucket_mode
     if mode in (BucketMode.HASH_FIXED, BucketMode.POSTPONE_MODE):
         return
     reason = f"rows of {definition.name} are in no bucket"
@@ -163,17 +161,12 @@ class _Work:
     @property
     def is_postponed(self) -> bool:
         """Whether rows wait for buckets, and each partition has a number of its own."""
-        return (
-            write_plan(self.definition, self.store.layout).bucket_mode is BucketMode.POSTPONE_MODE
-        )
+        return self.definition.bucket_mode is BucketMode.POSTPONE_MODE
 
     @property
     def changes_option(self) -> bool:
         """Whether the table has another number of buckets by its options."""
-        return (
-            not self.is_postponed
-            and write_plan(self.definition, self.store.layout).buckets != self.buckets
-        )
+        return not self.is_postponed and self.definition.buckets != self.buckets
 
     @property
     def levels(self) -> LevelOptions:

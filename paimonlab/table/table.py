@@ -718,11 +718,7 @@ class Table:
             "properties": dict(properties) if properties else None,
             "is_new_user": user is None,
         }
-        seen = (
-            self._store.snapshots.latest()
-            if compacts_appended(self._definition, self._store.layout)
-            else None
-        )
+        seen = self._store.snapshots.latest() if compacts_appended(self._definition) else None
 
         def commit() -> Snapshot | None:
             if overwrite is not None:

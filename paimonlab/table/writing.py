@@ -206,7 +206,7 @@ def has_same_buckets(
     messages: Sequence[CommitMessage],
 ) -> bool:
     """Whether files were written for as many buckets as their partitions have in a snapshot."""
-    if write_plan(definition, store.layout).bucket_mode is not BucketMode.HASH_FIXED:
+    if definition.bucket_mode is not BucketMode.HASH_FIXED:
         return True
     there = sequence_numbers(store.sequence_memory, snapshot)
     partitions = pa.array({message.partition for message in messages}, pa.large_binary())

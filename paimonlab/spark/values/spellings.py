@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab.commit.scope import OverwriteScope, is_char
 from paimonlab.table.inside import definition_of
-from paimonlab.table.overwriting import partition_values
+from paimonlab.table.partition_values import partition_values
 
 if TYPE_CHECKING:
     from paimonlab.spec.types.data_types import DataType

@@ -60,7 +60,7 @@ class DynamicOverwrite(Proxy):
         """Ask for equal bucket keys of a partition in one task."""
         distributions = self._bridge.java_class(CONNECTOR + "distributions.Distributions")
         schema = self._table.schema
-        if write_plan(definition_of(self._table), store_of(self._table).layout).buckets < 1:
+        if definition_of(self._table).buckets < 1:
             return distributions.unspecified()
         expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
         names = dict.fromkeys((*schema.partition_keys, *schema.bucket_keys))
