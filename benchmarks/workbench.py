@@ -37,7 +37,7 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta, FileSource, SimpleStats
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.storage.local import LocalFileIO
-from paimonlab.table.committers import plain_committer_of
+from paimonlab.table.committing.committers import plain_committer_of
 from paimonlab.table.inside import definition_of, store_of
 
 BUILD = Path(__file__).parents[1] / "build" / "bench"

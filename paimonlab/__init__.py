@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from paimonlab.spec.commit_message import CommitMessage
     from paimonlab.spec.variant.decode import to_json
     from paimonlab.spec.variant.encode import parse_json
-    from paimonlab.table.changes import Changes
     from paimonlab.table.following.follower import ChangeBatch, Follower
-    from paimonlab.table.scan import Scan
+    from paimonlab.table.reading.changes import Changes
+    from paimonlab.table.reading.scan import Scan
 
 __version__ = "0.1.0"
 
@@ -90,11 +90,11 @@ __all__ = [
 
 _LATER = {
     "ChangeBatch": "paimonlab.table.following.follower",
-    "Changes": "paimonlab.table.changes",
+    "Changes": "paimonlab.table.reading.changes",
     "CommitMessage": "paimonlab.spec.commit_message",
     "Follower": "paimonlab.table.following.follower",
     "Position": "paimonlab.scan.following",
-    "Scan": "paimonlab.table.scan",
+    "Scan": "paimonlab.table.reading.scan",
     "parse_json": "paimonlab.spec.variant.encode",
     "sql": "paimonlab.notebook",
     "to_json": "paimonlab.spec.variant.decode",

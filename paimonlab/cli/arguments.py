@@ -15,9 +15,9 @@ from paimonlab.errors import NotFoundError, PaimonError
 from paimonlab.spec.options.grammar import parse_duration_millis
 from paimonlab.spec.options.table_options import check_known
 from paimonlab.table.inside import definition_of, with_definition
+from paimonlab.table.reading.time_travel import to_millis
 from paimonlab.table.system.system_table import SystemTable
 from paimonlab.table.table import Table
-from paimonlab.table.time_travel import to_millis
 
 Body: TypeAlias = Callable[..., None]
 

@@ -17,7 +17,7 @@ from paimonlab.cli.arguments import (
 )
 from paimonlab.cli.output import json_text
 from paimonlab.cli.progress import Bar
-from paimonlab.table.compact_result import CompactResult
+from paimonlab.table.compacting.result import CompactResult
 from paimonlab.table.table import Table
 
 _SHOWN = 20

@@ -20,8 +20,8 @@ from paimonlab.cli.arguments import (
     where_option,
 )
 from paimonlab.cli.output import print_json_lines, print_rows
-from paimonlab.table.changes import Changes
-from paimonlab.table.incremental import ChangeMode
+from paimonlab.table.reading.changes import Changes
+from paimonlab.table.reading.incremental import ChangeMode
 from paimonlab.table.table import Table
 
 _ROWS = 20

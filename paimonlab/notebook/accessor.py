@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from paimonlab.notebook import commands
 from paimonlab.notebook.views import View
-from paimonlab.table.incremental import Moment
+from paimonlab.table.reading.incremental import Moment
 from paimonlab.table.table import Table
 
 

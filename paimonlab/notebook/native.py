@@ -28,7 +28,7 @@ from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.scan import Scan
 
 if TYPE_CHECKING:
     from paimonlab.notebook.connection import Connection

@@ -23,10 +23,10 @@ from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.predicates.tree import columns as columns_of
 from paimonlab.spec.schema.definition import TableSchema
-from paimonlab.table.changes import Changes
-from paimonlab.table.conditions import bound
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans import read_plan
+from paimonlab.table.reading.changes import Changes
+from paimonlab.table.reading.conditions import bound
 from paimonlab.table.table import Table
 
 MARKS = ("+", "-", "~")

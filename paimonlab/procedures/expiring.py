@@ -17,7 +17,7 @@ from paimonlab.procedures.procedure import Procedure, Row
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.table.inside import definition_of
-from paimonlab.table.time_travel import to_millis
+from paimonlab.table.reading.time_travel import to_millis
 
 _OPTIONS = optional("options", "STRING", "Options of the table for this call: k=v,k2=v2.")
 

@@ -13,8 +13,8 @@ from paimonlab.errors import ArgumentError, UnsupportedError
 from paimonlab.procedures.declare import TABLE, columns, optional, required
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
+from paimonlab.table.reading.time_travel import to_millis
 from paimonlab.table.table import Table
-from paimonlab.table.time_travel import to_millis
 
 _ALL_TABLES = ".*"
 _DRY_RUN = optional("dry_run", "BOOLEAN", "Whether to only tell what would be done.")

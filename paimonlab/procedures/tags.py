@@ -18,7 +18,7 @@ from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
-from paimonlab.table.tags import Tags
+from paimonlab.table.upkeep.tags import Tags
 
 _DEFAULT_LIFE = "tag.default-time-retained"
 _TAG = required("tag", "STRING", "The name of the tag.")

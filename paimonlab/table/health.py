@@ -39,9 +39,9 @@ from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.statistics.mode import StatsKind, StatsOptions
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.orphan_cleaning import remove_orphan_files
 from paimonlab.table.store import TableStore
 from paimonlab.table.texts import partition_text
+from paimonlab.table.upkeep.orphan_cleaning import remove_orphan_files
 
 _LOOKED_AT = 1_000
 """Of so many of the newest snapshots times and kinds are read."""

@@ -14,23 +14,23 @@ from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
 from paimonlab.progress import Progress
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.after_commit import committer_of
-from paimonlab.table.analyze import analyze
-from paimonlab.table.commit_user import new_user
-from paimonlab.table.consumers import Consumers
+from paimonlab.table.committing.users import new_user
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.expiring import expire_changelogs, expire_snapshots
-from paimonlab.table.histories import history_of
-from paimonlab.table.index_rewriting import RewrittenIndexes, rewrite_file_index
-from paimonlab.table.lost_files import LostFiles, remove_lost_files
-from paimonlab.table.orphan_cleaning import remove_orphan_files
-from paimonlab.table.partition_expiring import expire_partitions
-from paimonlab.table.purging import Purge, purge
-from paimonlab.table.rescaling import Rescale, rescale
-from paimonlab.table.scanning import Query, scan_of
+from paimonlab.table.reading.query import Query, scan_of
+from paimonlab.table.reading.time_travel import TravelPoint, to_millis, travel
+from paimonlab.table.rewriting.file_indexes import RewrittenIndexes, rewrite_file_index
+from paimonlab.table.rewriting.rescaling import Rescale, rescale
 from paimonlab.table.store import TableStore
-from paimonlab.table.tags import Tags
-from paimonlab.table.time_travel import TravelPoint, to_millis, travel
+from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.table.upkeep.analyze import analyze
+from paimonlab.table.upkeep.consumers import Consumers
+from paimonlab.table.upkeep.expiring import expire_changelogs, expire_snapshots
+from paimonlab.table.upkeep.history import history_of
+from paimonlab.table.upkeep.lost_files import LostFiles, remove_lost_files
+from paimonlab.table.upkeep.orphan_cleaning import remove_orphan_files
+from paimonlab.table.upkeep.partition_expiring import expire_partitions
+from paimonlab.table.upkeep.purging import Purge, purge
+from paimonlab.table.upkeep.tags import Tags
 
 
 class Maintenance:

@@ -31,10 +31,10 @@ from paimonlab.table.definition import TableDefinition
 if TYPE_CHECKING:
     from paimonlab.commit.callbacks import CommitCallback
     from paimonlab.commit.committer import CommitOptions, Committer
-    from paimonlab.table.bucket_memory import BucketMemory
-    from paimonlab.table.planned_files import PlanCache
-    from paimonlab.table.sequence_memory import SequenceMemory
-    from paimonlab.table.upkeep_turns import UpkeepTurns
+    from paimonlab.table.memories.bucket_files import BucketMemory
+    from paimonlab.table.memories.planned_files import PlanCache
+    from paimonlab.table.memories.sequence_numbers import SequenceMemory
+    from paimonlab.table.memories.upkeep_turns import UpkeepTurns
 
 _LOOKUP_PLAN_BYTES = 64 << 20
 
@@ -98,14 +98,14 @@ class TableStore:
     @cached_property
     def sequence_memory(self) -> SequenceMemory:
         """Where the sequence numbers of the buckets stand."""
-        from paimonlab.table.sequence_memory import SequenceMemory
+        from paimonlab.table.memories.sequence_numbers import SequenceMemory
 
         return SequenceMemory(self.snapshots, self.manifests)
 
     @cached_property
     def bucket_memory(self) -> BucketMemory:
         """What is in the buckets that were written to of late."""
-        from paimonlab.table.bucket_memory import BucketMemory
+        from paimonlab.table.memories.bucket_files import BucketMemory
 
         return BucketMemory(self.snapshots, self.manifests)
 
@@ -117,7 +117,7 @@ class TableStore:
     @cached_property
     def upkeep_turns(self) -> UpkeepTurns:
         """When upkeep was last at work after a commit."""
-        from paimonlab.table.upkeep_turns import UpkeepTurns
+        from paimonlab.table.memories.upkeep_turns import UpkeepTurns
 
         return UpkeepTurns()
 

@@ -21,10 +21,10 @@ from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.branches import Branches, BranchOptions
-from paimonlab.table.commit_user import new_user
+from paimonlab.table.committing.users import new_user
 from paimonlab.table.definition import TableDefinition
+from paimonlab.table.reading.time_travel import TravelPoint
 from paimonlab.table.store import TableStore
-from paimonlab.table.time_travel import TravelPoint
 
 if TYPE_CHECKING:
     from paimonlab.commit.callbacks import CommitCallback
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from paimonlab.progress import Progress
     from paimonlab.spec.commit_message import CommitMessage
     from paimonlab.spec.statistics.table import Statistics
-    from paimonlab.table.changes import Changes
-    from paimonlab.table.compact_result import CompactResult
-    from paimonlab.table.consumers import Consumers
+    from paimonlab.table.compacting.result import CompactResult
     from paimonlab.table.following.follow import Start, Until
     from paimonlab.table.following.follower import Follower
-    from paimonlab.table.incremental import ChangeMode, Moment
     from paimonlab.table.maintenance import Maintenance
-    from paimonlab.table.scan import Scan
-    from paimonlab.table.tags import Tags
-    from paimonlab.table.writing import Writer
+    from paimonlab.table.reading.changes import Changes
+    from paimonlab.table.reading.incremental import ChangeMode, Moment
+    from paimonlab.table.reading.scan import Scan
+    from paimonlab.table.upkeep.consumers import Consumers
+    from paimonlab.table.upkeep.tags import Tags
+    from paimonlab.table.writing.writers import Writer
 
 
 class Table:
@@ -140,7 +140,7 @@ class Table:
     @property
     def tags(self) -> Tags:
         """Named snapshots: ``.list()``, ``.get(name)``, ``.create(name)``, ``.delete(name)``."""
-        from paimonlab.table.tags import Tags
+        from paimonlab.table.upkeep.tags import Tags
 
         return Tags(self._definition, self._store)
 
@@ -154,7 +154,7 @@ class Table:
     @property
     def consumers(self) -> Consumers:
         """Readers that tell where they are: ``.list()``, ``.get(name)``, ``.reset(name, id)``."""
-        from paimonlab.table.consumers import Consumers
+        from paimonlab.table.upkeep.consumers import Consumers
 
         return Consumers(self._store.consumers)
 
@@ -237,7 +237,7 @@ class Table:
         UnsupportedError
             If an option of the table would change the rows and is not implemented.
         """
-        from paimonlab.table.scanning import Query, scan_of
+        from paimonlab.table.reading.query import Query, scan_of
 
         if limit is not None and limit < 0:
             raise ValueError(f"limit must not be negative, got {limit}")
@@ -285,8 +285,8 @@ class Table:
         ValueError
             If ``end`` comes before ``start``.
         """
-        from paimonlab.table.incremental import range_between
-        from paimonlab.table.scanning import Query, changes_of
+        from paimonlab.table.reading.incremental import range_between
+        from paimonlab.table.reading.query import Query, changes_of
 
         definition, store = self._definition, self._store
         check_supported(definition.options, definition.schema, "read")
@@ -369,7 +369,7 @@ class Table:
         pyarrow.Table
             One row a key that is there, in any order.
         """
-        from paimonlab.table.lookup import lookup
+        from paimonlab.table.reading.lookup import lookup
 
         return lookup(self.scan(columns), keys)
 
@@ -403,7 +403,7 @@ class Table:
         DataError
             If the rows do not fit the table. Nothing of them is visible then.
         """
-        from paimonlab.table import writing
+        from paimonlab.table.writing import writers as writing
 
         return writing.write(*self._writable(), data, row_kinds=row_kinds, properties=properties)
 
@@ -435,7 +435,7 @@ class Table:
         FilesConflictError
             If others changed the same rows meanwhile: read them again and redo this.
         """
-        from paimonlab.table import columns as column_files
+        from paimonlab.table.writing import columns as column_files
 
         return column_files.write_columns(*self._writable(), data, properties=properties)
 
@@ -475,7 +475,7 @@ class Table:
             scan = table.scan(where="amount > 0")
             table.overwrite(scan.to_arrow(), read_snapshot=scan.snapshot.id)
         """
-        from paimonlab.table import overwriting
+        from paimonlab.table.writing import overwriting
 
         return overwriting.overwrite(
             *self._writable(),
@@ -570,7 +570,7 @@ class Table:
         partitions
             Values of all or some of the partition columns each.
         """
-        from paimonlab.table import overwriting
+        from paimonlab.table.writing import overwriting
 
         return overwriting.drop_partitions(*self._writable(), partitions)
 
@@ -634,7 +634,7 @@ class Table:
         FilesConflictError
             If others replaced files of the same buckets again and again.
         """
-        from paimonlab.table.compact_verb import CompactCall, compact_table
+        from paimonlab.table.compacting.verb import CompactCall, compact_table
 
         call = CompactCall(
             full=full,
@@ -651,7 +651,7 @@ class Table:
 
     def new_writer(self, user: str | None = None) -> Writer:
         """Begin to write many batches, for one or many commits; see `Writer`."""
-        from paimonlab.table.writing import Writer
+        from paimonlab.table.writing.writers import Writer
 
         return Writer(*self._writable(), user or new_user(self._definition.options))
 
@@ -700,8 +700,12 @@ class Table:
         PostCommitError
             If the commit happened, but not all that should follow.
         """
-        from paimonlab.table.after_commit import committer_of
-        from paimonlab.table.late_compaction import compact_appended, compacts_appended, landed
+        from paimonlab.table.compacting.after_write import (
+            compact_appended,
+            compacts_appended,
+            landed,
+        )
+        from paimonlab.table.upkeep.after_commit import committer_of
 
         committer = committer_of(*self._writable()).with_callbacks(callbacks)
         given_user = user or new_user(self._definition.options)
@@ -764,7 +768,7 @@ class Table:
             If ``partition.mark-done-action`` is anything but ``success-file``, which leaves a
             file ``_SUCCESS`` in the folder of the partition.
         """
-        from paimonlab.table.mark_done import mark_partitions_done
+        from paimonlab.table.writing.mark_done import mark_partitions_done
 
         return mark_partitions_done(*self._writable(), partitions)
 
@@ -776,7 +780,7 @@ class Table:
         Snapshot or None
             One of kind COMPACT with the same rows; None if there is nothing to rewrite.
         """
-        from paimonlab.table.after_commit import committer_of
+        from paimonlab.table.upkeep.after_commit import committer_of
 
         user = new_user(self._definition.options)
         return committer_of(*self._writable()).compact_manifests(user=user)
@@ -818,7 +822,7 @@ class Table:
             Columns ``partition`` (serialised BinaryRow), ``bucket``, ``total_buckets``,
             ``max_sequence_number``; one row a bucket with live files.
         """
-        from paimonlab.table import writing
+        from paimonlab.table.writing import writers as writing
 
         return writing.sequence_numbers(self._store.sequence_memory, self.snapshot)
 

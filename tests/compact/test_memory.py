@@ -16,8 +16,8 @@ from paimonlab.compact.compaction import compact, pick_unit
 from paimonlab.datafile.writer import DataFileWriter
 from paimonlab.read.read_plan import ReadBounds, ReadPlan
 from paimonlab.table import plans, scan
+from paimonlab.table.compacting.live_buckets import live_buckets
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.live_buckets import live_buckets
 from paimonlab.table.plans import compact_plan
 
 RUNS = 4

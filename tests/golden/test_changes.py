@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paimonlab.errors import PaimonError
-from paimonlab.table.changes import Changes
+from paimonlab.table.reading.changes import Changes
 from paimonlab.table.table import Table
 from tests.golden import RELEASES
 from tests.golden.expected import Case, Rows, cases, expected

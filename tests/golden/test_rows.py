@@ -11,7 +11,7 @@ import pytest
 import paimonlab
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.spec.predicates.predicate import Predicate, col
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.scan import Scan
 from paimonlab.table.table import Table
 from tests.golden.expected import (
     SCAN_OPTIONS,

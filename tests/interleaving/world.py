@@ -36,8 +36,8 @@ from paimonlab.spec.schema.definition import Schema, new_table_schema
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.histories import history_of
 from paimonlab.table.store import TableStore
+from paimonlab.table.upkeep.history import history_of
 from tests.interleaving.memory_store import Files, MemoryStore, nothing
 from tests.small_tables import data_file
 

@@ -19,9 +19,9 @@ from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.procedures import bind, find
 from paimonlab.procedures.partitions import partitions
 from paimonlab.procedures.texts import duration, key_values, local_time
-from paimonlab.table.idle_partitions import idle_partitions
+from paimonlab.table.compacting.idle_partitions import idle_partitions
 from paimonlab.table.inside import store_of
-from paimonlab.table.time_travel import to_millis
+from paimonlab.table.reading.time_travel import to_millis
 from tests.interop.oracle import JavaError, JavaPaimon, Oracle
 from tests.interop.pair import Pair
 from tests.support import cases

@@ -16,9 +16,9 @@ from paimonlab.maintenance.references import References, union
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.storage import FileIO
-from paimonlab.table.histories import history_of
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
+from paimonlab.table.upkeep.history import history_of
 
 
 def new_table(path: Path, **options: str) -> pl.Table:

@@ -14,8 +14,8 @@ import paimonlab as pl
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.maintenance.orphans import OrphanSearch, find_orphans, remove_orphans
 from paimonlab.maintenance.stored_files import StoredOptions
-from paimonlab.table.histories import history_of
 from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.upkeep.history import history_of
 from tests.maintenance.expiring_tables import age, files, filled, ids, new_table, opened, put
 
 NAME = str(uuid.uuid4())

@@ -14,9 +14,9 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.maintenance.partition_expiry import PartitionExpireOptions
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table import partition_expiring
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.partition_expiring import expire_partitions, is_check_due
+from paimonlab.table.upkeep import partition_expiring
+from paimonlab.table.upkeep.partition_expiring import expire_partitions, is_check_due
 
 NOW = datetime(2026, 1, 10)
 YEARS = timedelta(days=365 * 40)

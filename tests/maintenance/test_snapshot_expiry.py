@@ -27,9 +27,9 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import LocalFileIO
-from paimonlab.table.expiring import expire_by_options
-from paimonlab.table.histories import history_of
 from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.upkeep.expiring import expire_by_options
+from paimonlab.table.upkeep.history import history_of
 from tests.fault_io import FaultFileIO
 from tests.maintenance.expiring_tables import (
     files,

@@ -9,9 +9,9 @@ import pyarrow as pa
 import paimonlab as pl
 from paimonlab.maintenance.retention import Retention
 from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, expire, plan_expiry
-from paimonlab.table.histories import history_of
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
+from paimonlab.table.upkeep.history import history_of
 
 
 def _table(path: Path) -> Table:

@@ -44,7 +44,7 @@ from paimonlab.notebook.views import (
     PlannedQuery,
     PlannedRead,
 )
-from paimonlab.table.explain import Explain
+from paimonlab.table.reading.explain import Explain
 from tests.notebook.test_result import make
 
 Shown = Mapping[str, str]
@@ -262,7 +262,7 @@ CLASSES = {
     "paimonlab.notebook.plotting.plot.Plot": "plot",
     "paimonlab.notebook.query_error.QueryError": "problem",
     "paimonlab.notebook.result.Result": "result",
-    "paimonlab.table.explain.Explain": "explain",
+    "paimonlab.table.reading.explain.Explain": "explain",
     "paimonlab.notebook.display.drawn.Drawn": "planned",
     "paimonlab.notebook.results.Results": "result",
     "paimonlab.notebook.widget.ViewWidget": "the views",

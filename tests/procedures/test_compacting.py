@@ -10,7 +10,7 @@ import pytest
 from paimonlab import SetOption
 from paimonlab.errors import ArgumentError, PaimonError, SchemaError, UnsupportedError
 from paimonlab.spec.snapshot import CommitKind
-from paimonlab.table.idle_partitions import idle_partitions
+from paimonlab.table.compacting.idle_partitions import idle_partitions
 from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 from tests.procedures.conftest import Lake, rows_of, write

@@ -11,8 +11,8 @@ import paimonlab as pl
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
-from paimonlab.table.bucket_memory import BucketMemory, of_buckets
 from paimonlab.table.inside import store_of
+from paimonlab.table.memories.bucket_files import BucketMemory, of_buckets
 
 KEYS = ["file_name", "level"]
 

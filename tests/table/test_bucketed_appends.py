@@ -17,7 +17,7 @@ import paimonlab as pl
 from paimonlab.errors import FilesConflictError, PostCommitError
 from paimonlab.read.splits import read_split
 from paimonlab.spec.manifests.data_file import FileSource
-from paimonlab.table import late_compaction
+from paimonlab.table.compacting import after_write as late_compaction
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans import read_plan
 from paimonlab.table.table import Table

@@ -16,9 +16,9 @@ from paimonlab.commit.options import CommitOptions
 from paimonlab.errors import FilesConflictError, SchemaError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import CommitKind
-from paimonlab.table.after_commit import committer_of
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
+from paimonlab.table.upkeep.after_commit import committer_of
 
 COLUMNS = {
     "k": "INT NOT NULL",

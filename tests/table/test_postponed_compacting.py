@@ -20,7 +20,7 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
-from paimonlab.write.as_compactions import as_compactions
+from paimonlab.write.message_kinds import as_compactions
 from tests.small_tables import data_file
 
 COLUMNS = {"p": "STRING NOT NULL", "k": "INT NOT NULL", "v": "INT", "w": "INT"}

@@ -14,7 +14,7 @@ from paimonlab.errors import (
     PostCommitError,
     SnapshotExpiredError,
 )
-from paimonlab.table.rounds import (
+from paimonlab.table.committing.rounds import (
     ROUNDS,
     side_by_side,
     undone_if_not_committed,

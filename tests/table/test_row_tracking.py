@@ -278,7 +278,7 @@ def test_rows_that_are_added_meanwhile_are_no_conflict(
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
     """Let ``act`` happen between the next writing of columns and its commit."""
-    from paimonlab.table import columns  # noqa: PLC0415
+    from paimonlab.table.writing import columns  # noqa: PLC0415
 
     complete = columns._complete
 

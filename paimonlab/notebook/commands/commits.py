@@ -11,7 +11,7 @@ from paimonlab.notebook.views.bucket_lives import Commit
 from paimonlab.scan.entries import fold
 from paimonlab.scan.live_files import delta_manifests_of, in_real_buckets, read_entries
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.compacting import Keep
+from paimonlab.table.compacting.keyed import Keep
 from paimonlab.table.store import TableStore
 
 

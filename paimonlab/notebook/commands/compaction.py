@@ -23,8 +23,8 @@ from paimonlab.notebook.views.compaction_picks import Pick, explained, runs_of
 from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import CommitKind
-from paimonlab.table.compact_result import BucketCompaction
-from paimonlab.table.compact_verb import planned_compaction
+from paimonlab.table.compacting.result import BucketCompaction
+from paimonlab.table.compacting.verb import planned_compaction
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans import compact_plan
 from paimonlab.table.table import Table

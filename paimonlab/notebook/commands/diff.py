@@ -12,11 +12,11 @@ from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.diff import draw
 from paimonlab.notebook.views.schemas import differences
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.incremental import Moment
 from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.reading.incremental import Moment
+from paimonlab.table.reading.time_travel import to_millis
 from paimonlab.table.system.live import files_of
 from paimonlab.table.table import Table
-from paimonlab.table.time_travel import to_millis
 
 
 def diff(table: str | Table, start: Moment, end: Moment) -> views.View:

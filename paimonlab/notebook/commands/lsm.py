@@ -22,8 +22,8 @@ from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.compact_verb import kept
-from paimonlab.table.compacting import Keep
+from paimonlab.table.compacting.keyed import Keep
+from paimonlab.table.compacting.verb import kept
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table

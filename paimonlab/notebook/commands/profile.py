@@ -27,7 +27,7 @@ from paimonlab.notebook.views.view import shortened
 from paimonlab.secrets import without_secrets
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.scan import Scan
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:

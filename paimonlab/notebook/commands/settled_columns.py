@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from paimonlab.notebook.profiling import ColumnSketch, RowSketch, sketch_batches
 from paimonlab.scan.statistics import column_stats
 from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.scan import Scan
 
 _EXACT = frozenset(
     {

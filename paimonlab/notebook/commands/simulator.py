@@ -19,7 +19,7 @@ from paimonlab.notebook.display.simulator import draw
 from paimonlab.notebook.views.bucket_lives import ShownBucket
 from paimonlab.notebook.views.histories import Pattern, invented, replayed
 from paimonlab.spec.options.table_options import Options
-from paimonlab.table.compact_verb import kept
+from paimonlab.table.compacting.verb import kept
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 from paimonlab.table.texts import partition_text

@@ -13,9 +13,9 @@ from paimonlab.maintenance.partition_expiry import PartitionExpiry
 from paimonlab.maintenance.rollback import Rollback
 from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
 from paimonlab.maintenance.tag_deletion import TagDeletion
-from paimonlab.table.compact_result import CompactResult
-from paimonlab.table.lost_files import LostFiles
-from paimonlab.table.purging import Purge
+from paimonlab.table.compacting.result import CompactResult
+from paimonlab.table.upkeep.lost_files import LostFiles
+from paimonlab.table.upkeep.purging import Purge
 
 MOST_CHANGES = 500
 

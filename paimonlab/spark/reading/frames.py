@@ -19,7 +19,7 @@ from paimonlab.spark.values.casts import Conversion
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.types import to_spark
 from paimonlab.spec.types.data_types import with_nullable
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.scan import Scan
 
 if TYPE_CHECKING:
     from paimonlab.spec.schema.definition import TableSchema

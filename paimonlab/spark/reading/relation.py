@@ -33,7 +33,7 @@ from paimonlab.spark.session_options import SessionOptions, options_of
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.scan import Scan
 
 if TYPE_CHECKING:
     from paimonlab.spec.snapshot import Snapshot

@@ -20,7 +20,7 @@ from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind
 from paimonlab.table.plans import read_plan
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.scan import Scan
 
 _KEPT_PLANS = 16
 _PARQUET = ".parquet"

@@ -10,13 +10,13 @@ import pyarrow as pa
 from paimonlab.errors import DataError
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.after_commit import committer_of
-from paimonlab.table.commit_user import new_user
-from paimonlab.table.failed_commits import files_deleted_on_failure
+from paimonlab.table.committing.failures import files_deleted_on_failure
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.compacting.after_write import compact_written
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.late_compaction import compact_written
 from paimonlab.table.plans import write_plan
-from paimonlab.table.writing import has_same_buckets
+from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.table.writing.writers import has_same_buckets
 from paimonlab.write.folders import delete_files
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER
 from paimonlab.table.changing.statement import Changed, Statement
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans import write_plan
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
-from paimonlab.table.writing import new_table_writer
+from paimonlab.table.writing.writers import new_table_writer
 from paimonlab.write.folders import delete_files
 from paimonlab.write.writer import TableWriter
 

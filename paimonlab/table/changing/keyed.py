@@ -19,9 +19,9 @@ from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changing.statement import Changed, Statement
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
-from paimonlab.table.writing import new_table_writer
+from paimonlab.table.writing.writers import new_table_writer
 
 _KIND = "__paimonlab_row_kind"
 

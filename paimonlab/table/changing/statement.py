@@ -20,13 +20,13 @@ from paimonlab.progress import Progress
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.after_commit import committer_of
-from paimonlab.table.commit_user import new_user
+from paimonlab.table.committing.failures import files_deleted_on_failure
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.compacting.after_write import landed
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.failed_commits import files_deleted_on_failure
-from paimonlab.table.isolation import rows_of_interest
-from paimonlab.table.late_compaction import landed
 from paimonlab.table.store import TableStore
+from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.table.writing.isolation import rows_of_interest
 
 logger = logging.getLogger(__name__)
 

@@ -18,15 +18,15 @@ from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, columns, evaluate
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.after_commit import committer_of
 from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Statement, run
-from paimonlab.table.columns import update_columns
-from paimonlab.table.commit_user import new_user
-from paimonlab.table.conditions import bound
+from paimonlab.table.committing.users import new_user
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.isolation import rows_of_interest
+from paimonlab.table.reading.conditions import bound
 from paimonlab.table.store import TableStore
+from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.table.writing.columns import update_columns
+from paimonlab.table.writing.isolation import rows_of_interest
 
 
 def delete(

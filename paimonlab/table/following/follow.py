@@ -12,16 +12,16 @@ from paimonlab.scan.following import Position
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.predicates.predicate import Predicate
-from paimonlab.table.conditions import resolved
-from paimonlab.table.consumers import ConsumerOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.following.follower import Clock, Follower
 from paimonlab.table.following.options import FollowOptions, check_followable, first_level, rules_of
 from paimonlab.table.following.progress import ConsumerProgress
 from paimonlab.table.following.source import ChangeSource
 from paimonlab.table.following.start import starting_position
-from paimonlab.table.scanning import with_read_options
+from paimonlab.table.reading.conditions import resolved
+from paimonlab.table.reading.query import with_read_options
 from paimonlab.table.store import TableStore
+from paimonlab.table.upkeep.consumers import ConsumerOptions
 
 Start: TypeAlias = Position | int | str | datetime
 """A position, a snapshot id, a scan mode, or a time."""

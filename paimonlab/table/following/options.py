@@ -13,8 +13,8 @@ from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.definition import TableDefinition
+from paimonlab.table.reading.time_travel import to_millis
 from paimonlab.table.store import TableStore
-from paimonlab.table.time_travel import to_millis
 
 _MERGING_ENGINES = frozenset({"partial-update", "aggregation", "first-row"})
 """Engines with which a row that was written is not the row that readers see."""

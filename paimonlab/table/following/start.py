@@ -25,9 +25,8 @@ from paimonlab.scan.following import FollowRules, Position
 from paimonlab.spec.options.table_options import OPTION_KEY
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.incremental import IncrementalOptions
-from paimonlab.table.store import TableStore
-from paimonlab.table.time_travel import (
+from paimonlab.table.reading.incremental import IncrementalOptions
+from paimonlab.table.reading.time_travel import (
     LATEST_MODES,
     MODE_POINTS,
     TravelOptions,
@@ -35,6 +34,7 @@ from paimonlab.table.time_travel import (
     newest_compacted,
     to_millis,
 )
+from paimonlab.table.store import TableStore
 
 _AS_OPTIONS_SAY = "latest-full"
 _MODES = frozenset({*LATEST_MODES, *MODE_POINTS, "compacted-full", "default", "incremental"})

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.predicates.predicate import Predicate
-from paimonlab.table.time_travel import TravelPoint
+from paimonlab.table.reading.time_travel import TravelPoint
 
 if TYPE_CHECKING:
     import pandas as pd

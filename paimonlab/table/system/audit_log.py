@@ -28,8 +28,8 @@ from paimonlab.spec.row_kind import SYMBOLS
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 from paimonlab.spec.types.system_fields import ROWKIND, VALUE_KIND, VALUE_KIND_ID
-from paimonlab.table.conditions import bound
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.conditions import bound
+from paimonlab.table.reading.scan import Scan
 from paimonlab.table.system.asking import AboutTable, ScanArguments
 from paimonlab.table.system.row_tracking import scan_of
 

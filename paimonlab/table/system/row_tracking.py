@@ -12,7 +12,7 @@ import pyarrow as pa
 from paimonlab.errors import SchemaError
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions, with_tracking
-from paimonlab.table.scan import Scan
+from paimonlab.table.reading.scan import Scan
 from paimonlab.table.system.asking import AboutTable, ScanArguments
 
 if TYPE_CHECKING:

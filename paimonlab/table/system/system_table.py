@@ -18,9 +18,10 @@ from paimonlab.spec.predicates.predicate import Predicate, evaluate
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import DataField
-from paimonlab.table.conditions import bound
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.reading.conditions import bound
+from paimonlab.table.reading.time_travel import TravelPoint, travel
 from paimonlab.table.store import TableStore
 from paimonlab.table.system import (
     aggregation,
@@ -37,7 +38,6 @@ from paimonlab.table.system import (
     statistics,
 )
 from paimonlab.table.system.asking import AboutTable, ScanArguments, SystemRows
-from paimonlab.table.time_travel import TravelPoint, travel
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,4 @@
+"""What all who commit to a table need: committers, users, and what becomes of failures.
+
+Knows nothing of what is committed.
+"""

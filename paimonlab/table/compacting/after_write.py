@@ -1,0 +1,188 @@
+"""Compaction after rows were committed: where a writer's own came too late, or it made none.
+
+Rows that are committed stay committed, whatever becomes of their compaction: the next writer
+that comes to the bucket compacts it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from paimonlab.commit.file_changes import compactions_of
+from paimonlab.compact.append_packing import AppendPackingOptions
+from paimonlab.errors import (
+    CommitError,
+    FilesConflictError,
+    PostCommitError,
+    SnapshotExpiredError,
+)
+from paimonlab.scan.options import ScanOptions
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.compacting.append import AppendRequest, Written, compact_appends
+from paimonlab.table.compacting.append_strategies import Packing
+from paimonlab.table.compacting.keyed import CompactRequest, compact_buckets, with_latest_schema
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.memories.bucket_files import of_buckets
+from paimonlab.table.plans import write_plan
+from paimonlab.table.store import TableStore
+from paimonlab.write.compactions import WriterCompactionOptions
+from paimonlab.write.folders import delete_files
+
+logger = logging.getLogger(__name__)
+
+Committed = TypeVar("Committed", Snapshot, Snapshot | None)
+
+
+def landed(
+    definition: TableDefinition,
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    commit: Callable[[], Committed],
+) -> Committed | Snapshot:
+    """Commit, and compact anew if others compacted the same buckets first.
+
+    Parameters
+    ----------
+    definition, store
+        Of the table.
+    messages
+        What is committed.
+    commit
+        Does it.
+
+    Returns
+    -------
+    Snapshot or None
+        What ``commit`` returned, or the last snapshot that came of it.
+
+    Notes
+    -----
+    What was compacted is deleted: the files that it replaces are gone, so that the same messages,
+    committed again, cannot bring it back. Their rows are found then by user and identifier.
+    """
+    try:
+        return commit()
+    except PostCommitError as error:
+        rows = error.snapshot
+        if not isinstance(error.__cause__, FilesConflictError) or not isinstance(rows, Snapshot):
+            raise
+        compactions = compactions_of(messages)
+        delete_files(compactions, write_plan(definition, store.layout), store.file_io)
+        found = compact_written(definition, store, compactions)
+        return rows if found is None else found
+
+
+def compact_written(
+    definition: TableDefinition,
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    written: Snapshot | None = None,
+) -> Snapshot | None:
+    """Compact buckets after rows were committed to them, as their writers would have.
+
+    Parameters
+    ----------
+    definition, store
+        Of the table.
+    messages
+        What was committed.
+    written
+        What it became: buckets of append tables are compacted in its name.
+
+    Returns
+    -------
+    Snapshot or None
+        None if nothing was to be done, or others do it.
+    """
+    options = definition.options.slice(WriterCompactionOptions)
+    has_buckets = definition.bucket_mode is not BucketMode.POSTPONE_MODE
+    if not definition.schema.primary_keys:
+        found = compact_appended(definition, store, messages, written)
+        return None if found == written else found
+    if not messages or options.write_only or not has_buckets:
+        return None
+    keys = {(message.partition, message.bucket) for message in messages}
+    try:
+        return compact_buckets(definition, store, CompactRequest(keep=of_buckets(keys))).snapshot
+    except (FilesConflictError, SnapshotExpiredError) as error:
+        logger.warning(
+            "%s: written rows are left to be compacted later: %s", definition.name, error
+        )
+        return None
+
+
+def compact_appended(
+    definition: TableDefinition,
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    written: Committed,
+) -> Committed | Snapshot:
+    """Put files of buckets together after rows were appended to them.
+
+    At most once a bucket, files that follow one another, `compaction.min.file-num` or more: what
+    Java's writer does before it commits, so that the same snapshots come of it.
+
+    Parameters
+    ----------
+    definition, store
+        Of the table. One with a primary key, without buckets or with ``write-only`` is left alone.
+    messages
+        What was committed.
+    written
+        What it became; None: no snapshot.
+
+    Returns
+    -------
+    Snapshot or None
+        The last snapshot that came of it.
+
+    Raises
+    ------
+    PostCommitError
+        If files could not be read or written.
+
+    Notes
+    -----
+    Source: apache/paimon@1.3.1 ``org.apache.paimon.append.AppendOnlyWriter``, ``prepareCommit``;
+    ``…BucketedAppendCompactManager``.
+    """
+    buckets = frozenset((one.partition, one.bucket) for one in messages if one.new_files)
+    if not buckets or not compacts_appended(definition):
+        return written
+    if written is None:
+        return written
+    definition = with_latest_schema(definition, store.schemas)
+    request = AppendRequest(
+        keep=of_buckets(buckets),
+        strategy=Packing(
+            definition.options.slice(AppendPackingOptions),
+            definition.options.slice(ScanOptions).has_deletion_vectors,
+            full=False,
+            once=True,
+        ),
+        follows=Written(written, buckets),
+    )
+    try:
+        found = compact_appends(definition, store, request).snapshot
+    except (CommitError, SnapshotExpiredError) as error:
+        logger.warning(
+            "%s: written rows are left to be compacted later: %s", definition.name, error
+        )
+        return written
+    except PostCommitError:
+        raise
+    except Exception as error:
+        raise PostCommitError(definition.name, written.id, repr(error)) from error
+    return written if found is None else found
+
+
+def compacts_appended(definition: TableDefinition) -> bool:
+    """Tell whether buckets of an append table are compacted by those who write to them."""
+    is_append = not definition.schema.primary_keys
+    if not is_append or definition.options.slice(WriterCompactionOptions).write_only:
+        return False
+    return definition.bucket_mode is BucketMode.HASH_FIXED

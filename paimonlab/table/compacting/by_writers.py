@@ -1,0 +1,64 @@
+"""What compacts the buckets that a writer of this process writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.spec.buckets.key import BucketKey
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.compacting.live_buckets import bucket_of, buckets_of
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.plans import compact_plan
+from paimonlab.table.store import TableStore
+from paimonlab.write.compactions import BucketCompactions, WriterCompactionOptions
+from paimonlab.write.write_plan import WritePlan
+
+
+def writer_compactions(
+    definition: TableDefinition,
+    store: TableStore,
+    plan: WritePlan,
+    snapshot: Snapshot | None,
+    *,
+    replaces: bool,
+) -> BucketCompactions | None:
+    """Make what compacts for a writer.
+
+    Parameters
+    ----------
+    definition, store
+        Of the table.
+    plan
+        How the writer writes.
+    snapshot
+        That the writer goes on from.
+    replaces
+        Whether what is in the buckets goes, so that only new files are compacted.
+
+    Returns
+    -------
+    BucketCompactions or None
+        None: nothing is compacted by writers of this table. They have no key (see
+        `late_compaction.compact_appended`), are told not to (``write-only``), or keep rows
+        without buckets.
+    """
+    options = definition.options.slice(WriterCompactionOptions)
+    has_buckets = plan.bucket_mode is not BucketMode.POSTPONE_MODE
+    if not definition.schema.primary_keys or options.write_only or not has_buckets:
+        return None
+    compacting = compact_plan(definition, store, snapshot)
+
+    def restore(keys: Collection[BucketKey]) -> Mapping[BucketKey, BucketFiles]:
+        found = {key: bucket_of(plan, *key, total_buckets=plan.buckets) for key in keys}
+        if snapshot is not None and not replaces:
+            entries = store.bucket_memory.at(snapshot, keys)
+            for bucket in buckets_of(definition, store, snapshot, entries):
+                key = (bucket.partition, bucket.bucket)
+                # Files for another number of buckets make the commit fail.
+                if key in found and bucket.total_buckets == plan.buckets:
+                    found[key] = bucket
+        return found
+
+    return BucketCompactions(compacting, options, store.file_io, restore)

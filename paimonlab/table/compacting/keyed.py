@@ -1,0 +1,323 @@
+"""Compacting buckets of a table and committing what came out.
+
+Every bucket is compacted by itself, several at a time. What came out becomes one snapshot of
+kind COMPACT. If others replaced files of a bucket meanwhile, what was made of it is deleted and
+the bucket looked at anew.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure``,
+``org.apache.paimon.flink.action.CompactAction``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from itertools import count
+
+import pyarrow as pa
+
+from paimonlab.compact.bucket_files import BucketFiles
+from paimonlab.compact.compaction import CompactPlan, Picked, compact, delete_outputs, pick_unit
+from paimonlab.compact.units import CompactIncrement
+from paimonlab.errors import (
+    CommitError,
+    CommitOutcomeUnknownError,
+    FilesConflictError,
+    SnapshotExpiredError,
+)
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.progress import Progress
+from paimonlab.spec.buckets.key import BucketKey
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.storage import FileIO
+from paimonlab.table.committing.rounds import side_by_side, until_undisturbed
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.compacting.live_buckets import live_buckets
+from paimonlab.table.compacting.result import BucketCompaction, CompactResult, FileTotals
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.memories.bucket_files import of_buckets
+from paimonlab.table.plans import compact_plan
+from paimonlab.table.store import TableStore
+from paimonlab.table.texts import partition_text
+from paimonlab.table.upkeep.after_commit import committer_of
+
+logger = logging.getLogger(__name__)
+
+Keep = Callable[[pa.Table], pa.Table]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactRequest:
+    """What is to be compacted, and how."""
+
+    full: bool = False
+    """Whether everything goes to the highest level; else what the table's options ask for."""
+    keep: Keep
+    """Which entries are of buckets that are looked at."""
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A bucket and what became of it."""
+
+    bucket: BucketFiles
+    picked: Picked
+    increment: CompactIncrement | None
+    """None: nothing yet."""
+
+    @property
+    def message(self) -> CommitMessage:
+        """What a commit has to know."""
+        increment = self.increment
+        assert increment is not None, "only what was compacted is committed"
+        return CommitMessage(
+            partition=self.bucket.partition,
+            bucket=self.bucket.bucket,
+            total_buckets=self.bucket.total_buckets,
+            compact_before=increment.before,
+            compact_after=increment.after,
+            compact_changelog=increment.changelog,
+            new_indexes=increment.new_indexes,
+            deleted_indexes=increment.deleted_indexes,
+            checked_snapshot_id=self.bucket.snapshot_id,
+        )
+
+
+def with_latest_schema(definition: TableDefinition, schemas: SchemaManager) -> TableDefinition:
+    """Return a table at its latest schema: under an older one newer columns would be lost."""
+    latest = schemas.latest()
+    if latest is None or latest.id == definition.schema.id:
+        return definition
+    return replace(definition, schema=latest)
+
+
+def planned(
+    definition: TableDefinition, store: TableStore, request: CompactRequest
+) -> CompactResult:
+    """Tell what would be compacted."""
+    snapshot = store.snapshots.latest()
+    picked = [] if snapshot is None else _picked(definition, store, snapshot, request, request.keep)
+    return _result(definition, picked, None, is_dry_run=True)
+
+
+def compact_buckets(
+    definition: TableDefinition, store: TableStore, request: CompactRequest
+) -> CompactResult:
+    """Compact buckets until nobody is in the way.
+
+    Raises
+    ------
+    FilesConflictError, SnapshotExpiredError
+        If others replaced the files of the same buckets again and again.
+    """
+    started = time.monotonic()
+    work = _Work(definition, store, request, request.keep)
+    try:
+        result = until_undisturbed(definition.name, work.attempt, what="compacting")
+    except (FilesConflictError, SnapshotExpiredError):
+        work.undo()
+        raise
+    if result.snapshot is not None:
+        logger.info("%s in %d ms", result, 1000 * (time.monotonic() - started))
+    return result
+
+
+@dataclass(slots=True)
+class _Work:
+    """Compacting buckets: what nobody else touched is kept from one attempt to the next."""
+
+    definition: TableDefinition
+    store: TableStore
+    request: CompactRequest
+    keep: Keep
+    """Which entries are of buckets that are still to be compacted."""
+    done: list[_Done] = field(default_factory=list)
+
+    def attempt(self) -> CompactResult:
+        """Compact what is there, besides what is done, and commit."""
+        definition, store = self.definition, self.store
+        try:
+            snapshot = store.snapshots.latest()
+            found = (
+                []
+                if snapshot is None
+                else _picked(definition, store, snapshot, self.request, self.keep)
+            )
+            self.done += _compacted(definition, store, found, self.request)
+        except SnapshotExpiredError:
+            raise
+        except BaseException:
+            self.undo()
+            raise
+        if not self.done:
+            return _result(definition, [], None)
+        try:
+            landed = _commit(definition, store, self.done)
+        except FilesConflictError:
+            self._undo_lost()
+            raise
+        except CommitOutcomeUnknownError:
+            raise
+        except CommitError:
+            self.undo()
+            raise
+        return _result(definition, self.done, landed)
+
+    def _undo_lost(self) -> None:
+        """Delete what was made of buckets that others changed: they are compacted anew."""
+        try:
+            valid, lost = _still_valid(self.definition, self.store, self.done)
+        except SnapshotExpiredError:
+            valid, lost = [], self.done
+        _delete(self.store.file_io, lost)
+        self.done = valid
+        self.keep = _both(self.request.keep, {_key(one.bucket) for one in lost})
+
+    def undo(self) -> None:
+        """Delete what was made."""
+        _delete(self.store.file_io, self.done)
+        self.done = []
+
+
+def _both(keep: Keep, keys: Collection[BucketKey]) -> Keep:
+    return lambda entries: of_buckets(keys)(keep(entries))
+
+
+def _key(bucket: BucketFiles) -> BucketKey:
+    return bucket.partition, bucket.bucket
+
+
+def _picked(
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot,
+    request: CompactRequest,
+    keep: Keep,
+) -> list[_Done]:
+    plan, now = compact_plan(definition, store, snapshot), datetime.now().astimezone()
+    found = []
+    for bucket in live_buckets(definition, store, snapshot, keep):
+        picked, _ = pick_unit(bucket, plan, now=now, full=request.full)
+        if picked is not None:
+            found.append(_Done(bucket, picked, None))
+    return found
+
+
+def _compacted(
+    definition: TableDefinition, store: TableStore, found: Sequence[_Done], request: CompactRequest
+) -> list[_Done]:
+    """Compact several buckets at a time, the largest first."""
+    now = datetime.now().astimezone()
+    plan = compact_plan(definition, store, store.snapshots.latest())
+    number = count(1)
+
+    def report(_one: _Done) -> None:
+        if request.progress is not None:
+            request.progress(next(number), len(found), "buckets")
+
+    return side_by_side(
+        partial(_compact_one, file_io=store.file_io, plan=plan, now=now),
+        sorted(found, key=lambda one: -_bytes(one.picked.unit.files)),
+        undo=lambda _, one: _delete(store.file_io, [one]),
+        done=report,
+    )
+
+
+def _compact_one(one: _Done, *, file_io: FileIO, plan: CompactPlan, now: datetime) -> _Done:
+    increment = compact(one.picked, one.bucket, plan, file_io, now=now)
+    return _Done(one.bucket, one.picked, increment)
+
+
+def _commit(
+    definition: TableDefinition, store: TableStore, done: Sequence[_Done]
+) -> Snapshot | None:
+    return committer_of(definition, store).append(
+        [one.message for one in done],
+        user=new_user(definition.options),
+        identifier=BATCH_COMMIT_IDENTIFIER,
+        is_new_user=True,
+        checked_id=min(one.bucket.snapshot_id for one in done),
+    )
+
+
+def _still_valid(
+    definition: TableDefinition, store: TableStore, done: Sequence[_Done]
+) -> tuple[list[_Done], list[_Done]]:
+    """Tell buckets that nobody else compacted from those that somebody did."""
+    snapshot = store.snapshots.latest()
+    keys = {_key(one.bucket) for one in done}
+    now = live_buckets(definition, store, snapshot, of_buckets(keys)) if snapshot else []
+    files = {_key(bucket): _upper(bucket) for bucket in now}
+    alive = {_key(bucket): {*_places(bucket.files)} for bucket in now}
+    indexes = {_key(bucket): bucket.indexes for bucket in now}
+    valid: list[_Done] = []
+    lost: list[_Done] = []
+    for one in done:
+        key = _key(one.bucket)
+        is_there = _places(one.picked.unit.files) <= alive.get(key, set())
+        is_same = files.get(key) == _upper(one.bucket)
+        has_same_vectors = indexes.get(key, ()) == one.bucket.indexes
+        (valid if is_there and is_same and has_same_vectors else lost).append(one)
+    return valid, lost
+
+
+def _places(files: Iterable[DataFileMeta]) -> set[tuple[str, int]]:
+    return {(file.file_name, file.level) for file in files}
+
+
+def _upper(bucket: BucketFiles) -> set[tuple[str, int]]:
+    """Files above level 0: writers add no others."""
+    return _places(file for file in bucket.files if file.level > 0)
+
+
+def _delete(file_io: FileIO, done: Iterable[_Done]) -> None:
+    for one in done:
+        if one.increment is not None:
+            delete_outputs(one.increment, one.bucket, file_io)
+
+
+def _bytes(files: Iterable[DataFileMeta]) -> int:
+    return sum(file.file_size_bytes for file in files)
+
+
+def _result(
+    definition: TableDefinition,
+    done: Sequence[_Done],
+    snapshot: Snapshot | None,
+    *,
+    is_dry_run: bool = False,
+) -> CompactResult:
+    fields = definition.partition_fields
+    rows = pa.array([one.bucket.partition for one in done], pa.large_binary())
+    texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(done)
+    return CompactResult(
+        table=definition.name,
+        snapshot=snapshot,
+        is_dry_run=is_dry_run,
+        buckets=tuple(_summary(one, text) for one, text in zip(done, texts, strict=True)),
+    )
+
+
+def _summary(one: _Done, partition: str) -> BucketCompaction:
+    unit, increment = one.picked.unit, one.increment
+    after = None
+    if increment is not None:
+        gone = {file.file_name for file in increment.before}
+        rest = [file for file in one.bucket.files if file.file_name not in gone]
+        after = FileTotals.of([*rest, *increment.after])
+    return BucketCompaction(
+        partition=partition,
+        bucket=one.bucket.bucket,
+        reason=unit.reason.value,
+        output_level=unit.output_level,
+        picked=FileTotals.of(unit.files),
+        before=FileTotals.of(one.bucket.files),
+        after=after,
+    )

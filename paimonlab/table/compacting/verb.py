@@ -1,0 +1,174 @@
+"""Compacting a table on demand: ``table.compact()``.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.commit.scope import OverwriteScope
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.metadata.partition_stats import partition_columns
+from paimonlab.progress import Progress
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.options.table_options import check_supported
+from paimonlab.spec.predicates.predicate import Predicate, columns, evaluate
+from paimonlab.table.compacting.append import AppendRequest, compact_appends
+from paimonlab.table.compacting.append_strategies import append_strategy
+from paimonlab.table.compacting.idle_partitions import idle_partitions
+from paimonlab.table.compacting.keyed import (
+    CompactRequest,
+    Keep,
+    compact_buckets,
+    planned,
+    with_latest_schema,
+)
+from paimonlab.table.compacting.postponed import PostponedRequest, compact_postponed
+from paimonlab.table.compacting.result import CompactResult
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.partition_values import partition_values
+from paimonlab.table.reading.conditions import bound
+from paimonlab.table.store import TableStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactCall:
+    """What `Table.compact` is asked for."""
+
+    full: bool = False
+    partitions: Sequence[Mapping[str, Any]] | None = None
+    buckets: Collection[int] | None = None
+    where: str | Predicate | None = None
+    idle_for: timedelta | None = None
+    order_by: Sequence[str] | None = None
+    strategy: str | None = None
+    progress: Progress | None = None
+    dry_run: bool = False
+
+
+def compact_table(
+    definition: TableDefinition, store: TableStore, call: CompactCall
+) -> CompactResult:
+    """Compact a table; see `Table.compact`."""
+    definition = with_latest_schema(definition, store.schemas)
+    keep = kept(definition, call.partitions, call.buckets, call.where)
+    if call.idle_for is not None:
+        keep = _only_idle(keep, store, call.idle_for)
+    if not definition.primary_keys:
+        return compact_appends(definition, store, _of_appends(definition, store, call, keep))
+    _check_keyed(definition, call)
+    if definition.bucket_mode is BucketMode.POSTPONE_MODE:
+        if call.buckets is not None:
+            raise UnsupportedError(
+                "compacting some buckets of a table with bucket = '-2'",
+                f"rows of {definition.name} that wait for a bucket are of none yet",
+            )
+        waiting = PostponedRequest(
+            full=call.full, keep=keep, progress=call.progress, dry_run=call.dry_run
+        )
+        return compact_postponed(definition, store, waiting)
+    request = CompactRequest(full=call.full, keep=keep, progress=call.progress)
+    verb = planned if call.dry_run else compact_buckets
+    return verb(definition, store, request)
+
+
+def _of_appends(
+    definition: TableDefinition, store: TableStore, call: CompactCall, keep: Keep
+) -> AppendRequest:
+    strategy = append_strategy(
+        definition, store, full=call.full, order_by=call.order_by, strategy=call.strategy
+    )
+    return AppendRequest(keep=keep, strategy=strategy, progress=call.progress, dry_run=call.dry_run)
+
+
+def _check_keyed(definition: TableDefinition, call: CompactCall) -> None:
+    if call.order_by is not None or call.strategy is not None:
+        raise UnsupportedError(
+            "ordering rows while compacting",
+            f"{definition.name} has a primary key: its order is that",
+        )
+
+
+def planned_compaction(
+    definition: TableDefinition, store: TableStore, keep: Keep, *, full: bool
+) -> CompactResult:
+    """Tell what compacting some buckets would do, as ``table.compact(dry_run=True)`` does.
+
+    Parameters
+    ----------
+    definition, store
+        Of the table.
+    keep
+        Which entries are of buckets that are looked at; decides by partition and bucket alone.
+    full
+        As in `Table.compact`.
+
+    Raises
+    ------
+    UnsupportedError
+        If compacting the table takes what is not built.
+    """
+    check_supported(definition.options, definition.schema, "write")
+    definition = with_latest_schema(definition, store.schemas)
+    if not definition.schema.primary_keys:
+        strategy = append_strategy(definition, store, full=full)
+        return compact_appends(
+            definition, store, AppendRequest(keep=keep, strategy=strategy, dry_run=True)
+        )
+    return planned(definition, store, CompactRequest(full=full, keep=keep))
+
+
+def _only_idle(keep: Keep, store: TableStore, idle_for: timedelta) -> Keep:
+    since_millis = time.time_ns() // 1_000_000 - idle_for // timedelta(milliseconds=1)
+    idle = idle_partitions(store, since_millis)
+
+    def keep_idle(entries: pa.Table) -> pa.Table:
+        found = keep(entries)
+        return found.filter(pc.is_in(found["partition"], idle.cast(found["partition"].type)))
+
+    return keep_idle
+
+
+def kept(
+    definition: TableDefinition,
+    partitions: Sequence[Mapping[str, Any]] | None,
+    buckets: Collection[int] | None,
+    where: str | Predicate | None,
+) -> Keep:
+    """Return what keeps the entries of the buckets that are asked for."""
+    fields = definition.partition_fields
+    predicate = bound(where, definition.schema.fields, definition.name)
+    if predicate is not None and not columns(predicate) <= set(definition.schema.partition_keys):
+        keys = ", ".join(definition.schema.partition_keys) or "none"
+        raise SchemaError(
+            f"{definition.name}: where must look at partition columns only; they are: {keys}"
+        )
+    scope = OverwriteScope.whole_table()
+    if partitions is not None:
+        scope = OverwriteScope.partitions_with(
+            [partition_values(partition, definition) for partition in partitions]
+        )
+
+    def keep(entries: pa.Table) -> pa.Table:
+        if buckets is not None:
+            entries = entries.filter(pc.is_in(entries["bucket"], pa.array([*buckets], pa.int32())))
+        if not entries.num_rows or (partitions is None and predicate is None):
+            return entries
+        encoded = pc.dictionary_encode(entries["partition"].combine_chunks())
+        covered = scope.covers(encoded.dictionary, fields)
+        if predicate is not None:
+            rows = partition_columns(encoded.dictionary, fields)
+            is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
+            covered = covered & is_true.to_numpy(zero_copy_only=False)
+        return entries.filter(pa.array(np.asarray(covered)[encoded.indices.to_numpy()]))
+
+    return keep

@@ -1,0 +1,146 @@
+"""Point reads: rows by their full primary key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import DataError, SchemaError
+from paimonlab.read.lookups import newest_rows
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.splits import read_split
+from paimonlab.scan.conditions import Conditions
+from paimonlab.spec.merge_engine import MergeEngine
+from paimonlab.spec.predicates.predicate import Predicate, bind, col
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.table.memories.planned_files import PlannedFiles
+from paimonlab.table.reading.scan import Scan
+from paimonlab.write.conversion import convert
+from paimonlab.write.frames import batches_of
+
+_FEW = 64
+"""Keys that are looked for one by one; more of them are a scan."""
+_FILE_BYTES = 1000
+"""Of memory for a file of a plan, roughly."""
+
+
+def lookup(scan: Scan, keys: Any) -> pa.Table:
+    """Read the rows of keys.
+
+    Few keys are found through what `paimonlab.read.key_blocks` remembers of the files, more of
+    them by a scan: partitions, buckets, files, row groups and pages are pruned. What is found
+    is joined with the keys.
+
+    Parameters
+    ----------
+    scan
+        Of all rows, with the columns wanted.
+    keys
+        The primary key columns: a dict of lists, or anything that speaks Arrow.
+
+    Returns
+    -------
+    pyarrow.Table
+        One row a distinct key that is there, in any order.
+    """
+    wanted = _keys(scan, keys)
+    names = wanted.schema.names
+    if wanted.num_rows == 0:
+        return scan.arrow_schema.empty_table()
+    within = None
+    for name in names:
+        one = col(name).is_in(pc.unique(wanted.column(name)).to_pylist())
+        within = one if within is None else within & one
+    assert within is not None, "a primary key has columns"
+    columns = (*scan.columns, *(name for name in names if name not in scan.columns))
+    predicate = bind(within, scan.schema.fields, scan.definition.name)
+    asked = scan.narrowed(columns, predicate)
+    is_few = wanted.num_rows <= _FEW and asked.is_one_snapshot and asked.level is None
+    found = _few(asked, predicate) if is_few else asked.to_arrow()
+    if len(names) > 1:
+        # Each column alone matched; the combinations have to match, too.
+        found = _semi_join(found, wanted, names)
+    return found.select(list(scan.columns))
+
+
+def _keys(scan: Scan, keys: Any) -> pa.Table:
+    schema = scan.schema
+    if not schema.primary_keys:
+        raise SchemaError(
+            f"{scan.definition.name} has no primary key to look up; use scan(where=…)"
+        )
+    if isinstance(keys, dict):
+        given = pa.table(keys)
+    else:
+        given = batches_of(keys, schema.field_names, table=scan.definition.name).read_all()
+    if set(given.schema.names) != set(schema.primary_keys):
+        raise DataError(
+            f"{scan.definition.name}: a lookup takes the primary key columns "
+            f"{', '.join(schema.primary_keys)}, it was given {', '.join(given.schema.names)}"
+        )
+    columns = [
+        convert(given.column(name).combine_chunks(), schema.field(name).type, name, first_row=0)
+        for name in schema.primary_keys
+    ]
+    return pa.table(columns, names=list(schema.primary_keys))
+
+
+def _semi_join(found: pa.Table, wanted: pa.Table, names: list[str]) -> pa.Table:
+    numbered = found.select(names).append_column(
+        "position", pa.array(range(found.num_rows), pa.int64())
+    )
+    matches = numbered.join(wanted, keys=names, join_type="left semi")
+    return found.take(matches.column("position"))
+
+
+def _few(scan: Scan, predicate: Predicate) -> pa.Table:
+    """Read the rows of a few keys through the remembered plan of their partitions."""
+    conditions = Conditions.of(predicate, scan.schema)
+    if scan.snapshot is None or conditions.is_impossible:
+        return scan.arrow_schema.empty_table()
+    files = _files(scan, conditions)
+    plan = replace(files.plan, columns=scan.columns, predicate=predicate)
+    is_simple = _keeps_newest(scan, plan)
+    batches: list[pa.RecordBatch] = []
+    for split, positions in files.matching(conditions, scan.schema):
+        found = None
+        if is_simple and not any(split.deletion_files):
+            chosen = [split.files[position] for position in positions]
+            found = newest_rows(split, chosen, conditions.key, plan, scan.store.file_io)
+        if found is None:
+            found = list(read_split(split, plan, scan.store.file_io))
+        batches += found
+    return pa.Table.from_batches(batches, schema=plan.arrow_schema)
+
+
+def _keeps_newest(scan: Scan, plan: ReadPlan) -> bool:
+    """Whether a key's newest row, by sequence number, is the row of the key."""
+    schema = scan.schema
+    key_types = [to_arrow(schema.field(name).type) for name in schema.trimmed_primary_keys]
+    return (
+        plan.engine == MergeEngine()
+        and not plan.options.sequence_fields
+        and not any(pa.types.is_floating(key_type) for key_type in key_types)
+        and bool(key_types)
+    )
+
+
+def _files(scan: Scan, conditions: Conditions) -> PlannedFiles:
+    snapshot, store = scan.snapshot, scan.store
+    assert snapshot is not None, "an empty table has no files"
+    key = (
+        snapshot.base_manifest_list,
+        snapshot.delta_manifest_list,
+        scan.schema.id,
+        frozenset(scan.definition.options.items()),
+        str(conditions.partition),
+    )
+    found = store.lookup_plans.get(key)
+    if found is None:
+        planned = replace(scan, predicate=conditions.partition, limit=None)
+        found = PlannedFiles.of(planned.plan().splits, planned.read_plan())
+        store.lookup_plans.put(key, found, _FILE_BYTES * (1 + len(found.split)))
+    return found

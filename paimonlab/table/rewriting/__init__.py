@@ -1,0 +1,1 @@
+"""Writing files of a table anew for another layout: other buckets, other indexes of files."""

@@ -1,0 +1,212 @@
+"""Writing some columns of rows that are there: ``table.write_columns``."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from paimonlab.errors import FilesConflictError, UnsupportedError
+from paimonlab.read.row_groups import group_splits, read_row_group
+from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.options.table_options import Options, parse_list
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.schema.row_tracking import RowTrackingOptions, with_tracking
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.types.system_fields import ROW_ID
+from paimonlab.table.committing.failures import files_deleted_on_failure
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.plans import read_plan, write_plan
+from paimonlab.table.reading.scan import Scan
+from paimonlab.table.store import TableStore
+from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.write.columns import (
+    NewValues,
+    completing,
+    new_values,
+    patched,
+    projected,
+    touched,
+)
+from paimonlab.write.folders import delete_files
+from paimonlab.write.writer import TableWriter
+
+logger = logging.getLogger(__name__)
+
+_ONE_FILE = {"target-file-size": str(2**62)}
+"""A file completes one other, however large."""
+_INDEX_PREFIX, _INDEX_COLUMNS = "file-index.", ".columns"
+_MOST_RUNS = 4
+"""Of an update: once, and three times more."""
+
+
+def write_columns(
+    definition: TableDefinition,
+    store: TableStore,
+    data: Any,
+    *,
+    properties: Mapping[str, str] | None = None,
+) -> Snapshot | None:
+    """Write columns and commit them; see `Table.write_columns`."""
+    if not definition.options.slice(RowTrackingOptions).data_evolution:
+        raise UnsupportedError(
+            "data-evolution.enabled = 'false'",
+            f"{definition.name} has no columns in files of their own; make a table with "
+            "'row-tracking.enabled' and 'data-evolution.enabled'",
+        )
+    new = new_values(data, definition.schema, table=definition.name)
+    return _commit(definition, store, new, store.snapshots.latest(), properties)
+
+
+def update_columns(
+    definition: TableDefinition,
+    store: TableStore,
+    predicate: Predicate | None,
+    names: Sequence[str],
+    applied: Callable[[pa.RecordBatch], pa.RecordBatch],
+) -> Snapshot | None:
+    """Give columns of the rows of a condition new values, computed from the old ones.
+
+    Parameters
+    ----------
+    definition, store
+        Of a table with data evolution.
+    predicate
+        Bound to its schema; None: every row.
+    names
+        The columns that get new values.
+    applied
+        Makes rows with new values of rows with all columns.
+
+    Returns
+    -------
+    Snapshot or None
+        None if the condition is true for no row.
+
+    Raises
+    ------
+    FilesConflictError
+        If others changed the same rows again and again.
+
+    Notes
+    -----
+    The new values of all rows are held in memory.
+    """
+    schema = with_tracking(definition.schema)
+    for number in range(1, _MOST_RUNS + 1):
+        scan = Scan(
+            definition=definition,
+            store=store,
+            snapshot=store.snapshots.latest(),
+            schema=schema,
+            columns=(*definition.schema.field_names, ROW_ID),
+            predicate=predicate,
+            limit=None,
+        )
+        found = [applied(rows).select([ROW_ID, *names]) for rows in scan.to_batches()]
+        if not found:
+            return None
+        new = new_values(pa.Table.from_batches(found), definition.schema, table=definition.name)
+        try:
+            return _commit(definition, store, new, scan.snapshot, None)
+        except FilesConflictError as error:
+            if number == _MOST_RUNS:
+                raise
+            logger.info("%s: the update runs again: %s", definition.name, error)
+    raise AssertionError("the last run returns or raises")
+
+
+def _commit(
+    definition: TableDefinition,
+    store: TableStore,
+    new: NewValues,
+    snapshot: Snapshot | None,
+    properties: Mapping[str, str] | None,
+) -> Snapshot | None:
+    """Write new values of the rows of a snapshot and commit them."""
+    if not len(new.row_ids):
+        return None
+    messages: list[CommitMessage] = []
+    try:
+        for split in touched(_groups(definition, store, snapshot), new, table=definition.name):
+            messages.append(_complete(definition, store, split, new, snapshot))  # noqa: PERF401 - one by one
+    except BaseException:
+        delete_files(messages, write_plan(definition, store.layout), store.file_io)
+        raise
+    with files_deleted_on_failure(definition, store, messages):
+        return committer_of(definition, store).append(
+            messages,
+            user=new_user(definition.options),
+            identifier=BATCH_COMMIT_IDENTIFIER,
+            properties=dict(properties) if properties else None,
+            is_new_user=True,
+        )
+
+
+def _groups(
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
+) -> list[DataSplit]:
+    found = plan(
+        ScanRequest(snapshot=snapshot),
+        schema=definition.schema,
+        schemas=store.schemas,
+        manifests=store.manifests,
+        options=definition.options.slice(ScanOptions),
+        table=definition.name,
+    )
+    return [one for split in found.splits for one in group_splits(split, definition.name)]
+
+
+def _complete(
+    definition: TableDefinition,
+    store: TableStore,
+    split: DataSplit,
+    new: NewValues,
+    snapshot: Snapshot | None,
+) -> CommitMessage:
+    """Write the file that completes a group of files."""
+    names = (*definition.schema.partition_keys, *new.columns)
+    schema = projected(definition.schema, names, definition.name)
+    options = _options_for(definition.options, schema.field_names)
+    plan = write_plan(replace(definition, schema=schema, options=options), store.layout)
+    with TableWriter(plan, store.file_io) as writer:
+        for batch in _rows(definition, store, split, new, schema.field_names, snapshot):
+            writer.write(batch)
+        (message,) = writer.prepare_commit()
+    return completing(message, split, schema.field_names)
+
+
+def _options_for(options: Options, names: Sequence[str]) -> Options:
+    """Ask for one file, and for indexes of those columns alone that it has."""
+    kept = {**options, **_ONE_FILE}
+    for key, text in options.items():
+        if key.startswith(_INDEX_PREFIX) and key.endswith(_INDEX_COLUMNS):
+            indexed = [name for name in parse_list(text) if name.partition("[")[0] in names]
+            kept[key] = ",".join(indexed)
+            if not indexed:
+                del kept[key]
+    return Options(kept)
+
+
+def _rows(
+    definition: TableDefinition,
+    store: TableStore,
+    split: DataSplit,
+    new: NewValues,
+    names: tuple[str, ...],
+    snapshot: Snapshot | None,
+) -> Iterator[pa.RecordBatch]:
+    head = split.files[0]
+    assert head.first_row_id is not None, "only files with row ids are completed"
+    ours = new.between(head.first_row_id, head.first_row_id + head.row_count)
+    if len(ours.row_ids) == head.row_count and names == new.columns:
+        return iter(ours.values.to_batches())
+    reading = read_plan(definition, store, definition.schema, names, None, snapshot=snapshot)
+    current = read_row_group(split, reading, store.file_io)
+    return patched(current, ours, head.first_row_id)

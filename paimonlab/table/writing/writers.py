@@ -1,0 +1,232 @@
+"""Writing and committing rows of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.storage.forks import Home
+from paimonlab.table.committing.failures import files_deleted_on_failure
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.compacting.after_write import compact_appended, landed
+from paimonlab.table.compacting.by_writers import writer_compactions
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.memories.sequence_numbers import SequenceMemory
+from paimonlab.table.plans import write_plan
+from paimonlab.table.store import TableStore
+from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.table.writing.key_index import KeyIndex, known_keys
+from paimonlab.write.hash_indexes import HashIndexFiles
+from paimonlab.write.key_router import KeyRouter
+from paimonlab.write.routing import DynamicRouter, FixedRouter, Router
+from paimonlab.write.write_plan import WritePlan
+from paimonlab.write.writer import TableWriter
+
+
+class Writer:
+    """Writes many batches and hands out what commits take: ``table.new_writer()``.
+
+    Examples
+    --------
+    ::
+
+        writer = table.new_writer(user="job-7")
+        for number, batch in enumerate(batches):
+            writer.write(batch)
+            messages = writer.prepare_commit(number)
+            table.commit(messages, identifier=number, user=writer.user)
+    """
+
+    def __init__(self, definition: TableDefinition, store: TableStore, user: str) -> None:
+        self._user = user
+        self._home = Home()
+        self._definition = definition
+        self._writer = new_table_writer(definition, store, user=user)
+
+    @property
+    def user(self) -> str:
+        """The commit user; with a rising identifier it makes commits idempotent.
+
+        Raises
+        ------
+        ForkedProcessError
+            If this process was forked from the one that made the writer: of commits of two
+            processes by one user with one identifier the second is taken for the first.
+        """
+        self._home.check(
+            f"a writer of {self._definition.name}", "make a writer here, table.new_writer()"
+        )
+        return self._user
+
+    def write(self, data: Any, *, row_kinds: str | None = None) -> None:
+        """Take rows, as `Table.write` does; nothing is visible before a commit."""
+        self._writer.write(data, row_kinds=row_kinds)
+
+    def prepare_commit(self, identifier: int = BATCH_COMMIT_IDENTIFIER) -> list[CommitMessage]:  # noqa: ARG002
+        """Finish the files of this round and describe them.
+
+        Parameters
+        ----------
+        identifier
+            Of the commit the messages are for; rises from round to round.
+        """
+        return self._writer.prepare_commit()
+
+    def abort(self) -> None:
+        """Delete what was written since the last `prepare_commit`."""
+        self._writer.abort()
+
+
+def new_table_writer(
+    definition: TableDefinition, store: TableStore, *, replaces: bool = False, user: str = ""
+) -> TableWriter:
+    """Make a writer that goes on from the latest snapshot.
+
+    Parameters
+    ----------
+    definition, store
+        Of the table.
+    replaces
+        Whether all rows of the partitions that are written to are replaced, so that buckets may
+        be given anew.
+    user
+        Who will commit.
+    """
+    plan, file_io = write_plan(definition, store.layout), store.file_io
+    mode = plan.bucket_mode
+    if mode is BucketMode.BUCKET_UNAWARE:
+        # Nothing orders the files of an append table without buckets.
+        return TableWriter(plan, file_io)
+    if mode is BucketMode.POSTPONE_MODE:
+        waiting = FixedRouter(plan.schema, -1, only_bucket=POSTPONE_BUCKET)
+        return TableWriter(plan, file_io, router=waiting, user=user)
+    snapshot = store.snapshots.latest()
+    numbers = sequence_numbers(store.sequence_memory, snapshot)
+    router = _router(definition, store, plan, snapshot, numbers, replaces=replaces)
+    compactions = writer_compactions(definition, store, plan, snapshot, replaces=replaces)
+    return TableWriter(plan, file_io, numbers, router=router, compactions=compactions)
+
+
+def _router(
+    definition: TableDefinition,
+    store: TableStore,
+    plan: WritePlan,
+    snapshot: Snapshot | None,
+    numbers: pa.Table,
+    *,
+    replaces: bool,
+) -> Router | None:
+    """Make what gives rows their buckets; None: the rows alone say it."""
+    if plan.bucket_mode is BucketMode.HASH_FIXED:
+        return None
+    if plan.bucket_mode is BucketMode.HASH_DYNAMIC:
+        return dynamic_router(definition, store, plan, snapshot, numbers, replaces=replaces)
+    return key_router(definition, store, plan, snapshot, replaces=replaces)
+
+
+def dynamic_router(
+    definition: TableDefinition,
+    store: TableStore,
+    plan: WritePlan,
+    snapshot: Snapshot | None,
+    live: pa.Table,
+    *,
+    replaces: bool,
+) -> DynamicRouter:
+    """Make what gives rows their buckets by the hashes of known keys."""
+    if replaces:
+        files = HashIndexFiles(store.file_io, plan)
+        return DynamicRouter(plan.schema, plan.dynamic, files, lambda _: {})
+    index = KeyIndex(definition, store, snapshot, live)
+    return DynamicRouter(plan.schema, plan.dynamic, index.files, index.hashes)
+
+
+def key_router(
+    definition: TableDefinition,
+    store: TableStore,
+    plan: WritePlan,
+    snapshot: Snapshot | None,
+    *,
+    replaces: bool,
+) -> KeyRouter:
+    """Make what gives rows their buckets by the place where their keys are."""
+    if replaces or snapshot is None:
+        snapshot_id = None if replaces else 0
+        return KeyRouter(plan, lambda: (), snapshot_id=snapshot_id)
+    return KeyRouter(plan, lambda: known_keys(definition, store, snapshot), snapshot_id=snapshot.id)
+
+
+def sequence_numbers(sequence_memory: SequenceMemory, snapshot: Snapshot | None) -> pa.Table:
+    """Highest sequence number of every bucket; see `Table.sequence_numbers`."""
+    return sequence_memory.at(snapshot)
+
+
+def write(
+    definition: TableDefinition,
+    store: TableStore,
+    data: Any,
+    *,
+    row_kinds: str | None,
+    properties: Mapping[str, str] | None,
+) -> Snapshot | None:
+    """Write rows and commit them; see `Table.write`."""
+    seen = store.snapshots.latest()
+    user = new_user(definition.options)
+    messages = write_files(definition, store, data, row_kinds=row_kinds, user=user)
+    is_checked = has_same_buckets(definition, store, seen, messages)
+    with files_deleted_on_failure(definition, store, messages):
+        snapshot = landed(
+            definition,
+            store,
+            messages,
+            lambda: committer_of(definition, store).append(
+                messages,
+                user=user,
+                identifier=BATCH_COMMIT_IDENTIFIER,
+                properties=dict(properties) if properties else None,
+                is_new_user=True,
+                # Names of new files are new, and apart from bucket counts no more matters.
+                checked_id=(seen.id if seen else 0) if is_checked else None,
+            ),
+        )
+    return compact_appended(definition, store, messages, snapshot)
+
+
+def has_same_buckets(
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot | None,
+    messages: Sequence[CommitMessage],
+) -> bool:
+    """Whether files were written for as many buckets as their partitions have in a snapshot."""
+    if definition.bucket_mode is not BucketMode.HASH_FIXED:
+        return True
+    there = sequence_numbers(store.sequence_memory, snapshot)
+    partitions = pa.array({message.partition for message in messages}, pa.large_binary())
+    ours = there.filter(pc.is_in(there["partition"], partitions))
+    counts = {*ours["total_buckets"].unique().to_pylist()}
+    return counts <= {message.total_buckets for message in messages}
+
+
+def write_files(
+    definition: TableDefinition,
+    store: TableStore,
+    data: Any,
+    *,
+    row_kinds: str | None = None,
+    replaces: bool = False,
+    user: str | None = None,
+) -> list[CommitMessage]:
+    """Write rows to files that no snapshot knows yet; on an error the files are deleted."""
+    with new_table_writer(
+        definition, store, replaces=replaces, user=user or new_user(definition.options)
+    ) as writer:
+        writer.write(data, row_kinds=row_kinds)
+        return writer.prepare_commit()
