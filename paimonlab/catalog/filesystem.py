@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
+from paimonlab.catalog.new_schemas import schema_from
 from paimonlab.commit.publisher import RenamelessPublisher
 from paimonlab.errors import (
     AlreadyExistsError,
@@ -29,7 +30,7 @@ from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
 from paimonlab.spec.options.table_options import Options, check_known, check_supported
 from paimonlab.spec.schema.changes import SchemaChange, apply_changes
-from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
+from paimonlab.spec.schema.definition import TableSchema, new_table_schema
 from paimonlab.storage import FileIO, ReadOnlyFileIO, join
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.definition import TableDefinition
@@ -217,7 +218,7 @@ class Catalog:
         from paimonlab.catalog.column_types import check_files, check_types
 
         identifier = self._plain(name)
-        definition = _definition(name, schema, primary_keys, partition_keys, options, comment)
+        definition = schema_from(name, schema, primary_keys, partition_keys, options, comment)
         check_known(definition.options)
         table_schema = new_table_schema(definition, time_millis=_now_millis())
         check_supported(Options(table_schema.options), table_schema, "create")
@@ -374,28 +375,6 @@ class Catalog:
 
     def _table_path(self, identifier: Identifier) -> str:
         return join(self._database_path(identifier.database), identifier.table)
-
-
-def _definition(
-    name: str,
-    schema: Any,
-    primary_keys: Sequence[str],
-    partition_keys: Sequence[str],
-    options: Mapping[str, str] | None,
-    comment: str | None,
-) -> Schema:
-    from paimonlab.write.frames import schema_of
-
-    columns = schema.fields if isinstance(schema, Schema) else schema
-    of_rows = None if isinstance(columns, Mapping) else schema_of(columns, table=name)
-    if not isinstance(schema, Schema):
-        found = schema if of_rows is None else of_rows
-        return Schema(found, tuple(partition_keys), tuple(primary_keys), options or {}, comment)
-    if of_rows is not None:
-        schema = replace(schema, fields=of_rows)
-    if primary_keys or partition_keys or options or comment:
-        raise TypeError("a Schema already says keys, options and comment; give them there")
-    return schema
 
 
 def _now_millis() -> int:

@@ -8,7 +8,7 @@ only a metastore knows is null.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -24,9 +24,6 @@ from paimonlab.spec.partitions.folders import PartitionOptions, partition_paths
 from paimonlab.table.inside import store_of
 from paimonlab.table.system import CatalogTable
 from paimonlab.table.table import Table
-
-if TYPE_CHECKING:
-    from paimonlab.catalog.filesystem import Catalog
 
 _TABLE = [pa.field("database_name", pa.string()), pa.field("table_name", pa.string())]
 _FILES = [
@@ -63,12 +60,33 @@ PARTITIONS = pa.schema(
 )
 
 
+class Listing(Protocol):
+    """What the tables of ``sys`` ask of a catalog."""
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """The options that it was opened with."""
+        ...
+
+    def databases(self) -> list[str]:
+        """Names of the databases, sorted."""
+        ...
+
+    def tables(self, database: str) -> list[str]:
+        """Names of the tables of a database, sorted."""
+        ...
+
+    def table(self, name: str) -> object:
+        """Open a table, ``database.table``."""
+        ...
+
+
 def global_table_names() -> list[str]:
     """Return the names of the tables of ``sys``, sorted."""
     return sorted(_GLOBAL_TABLES)
 
 
-def global_table(catalog: Catalog, identifier: Identifier) -> CatalogTable:
+def global_table(catalog: Listing, identifier: Identifier) -> CatalogTable:
     """Open a table of ``sys``.
 
     Raises
@@ -84,7 +102,7 @@ def global_table(catalog: Catalog, identifier: Identifier) -> CatalogTable:
     return CatalogTable(identifier, schema, lambda: rows(catalog))
 
 
-def _all_table_options(catalog: Catalog) -> pa.Table:
+def _all_table_options(catalog: Listing) -> pa.Table:
     rows = [
         (table.identifier.database, table.identifier.table, key, value)
         for table in _tables_of(catalog)
@@ -93,11 +111,11 @@ def _all_table_options(catalog: Catalog) -> pa.Table:
     return _table(ALL_TABLE_OPTIONS, rows)
 
 
-def _catalog_options(catalog: Catalog) -> pa.Table:
+def _catalog_options(catalog: Listing) -> pa.Table:
     return _table(CATALOG_OPTIONS, sorted(catalog.options.items()))
 
 
-def _tables(catalog: Catalog) -> pa.Table:
+def _tables(catalog: Listing) -> pa.Table:
     rows = [
         (
             table.identifier.database,
@@ -113,7 +131,7 @@ def _tables(catalog: Catalog) -> pa.Table:
     return _table(TABLES, rows)
 
 
-def _partitions(catalog: Catalog) -> pa.Table:
+def _partitions(catalog: Listing) -> pa.Table:
     found = [_partitions_of(table) for table in _tables_of(catalog) if table.partition_keys]
     return pa.concat_tables([PARTITIONS.empty_table(), *found])
 
@@ -164,7 +182,7 @@ def _to_utc(local_millis: pa.ChunkedArray) -> pa.ChunkedArray:
     )
 
 
-def _tables_of(catalog: Catalog) -> Iterator[Table]:
+def _tables_of(catalog: Listing) -> Iterator[Table]:
     for database in catalog.databases():
         for name in catalog.tables(database):
             table = catalog.table(f"{database}.{name}")
@@ -180,7 +198,7 @@ def _table(schema: pa.Schema, rows: list[tuple[Any, ...]]) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-_GLOBAL_TABLES: Mapping[str, tuple[pa.Schema, Callable[[Catalog], pa.Table]]] = {
+_GLOBAL_TABLES: Mapping[str, tuple[pa.Schema, Callable[[Listing], pa.Table]]] = {
     "all_table_options": (ALL_TABLE_OPTIONS, _all_table_options),
     "catalog_options": (CATALOG_OPTIONS, _catalog_options),
     "tables": (TABLES, _tables),
