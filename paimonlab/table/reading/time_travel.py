@@ -7,7 +7,7 @@ Source: https://paimon.apache.org/docs/master/spark/sql-query/ and apache/paimon
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -273,6 +273,15 @@ def to_millis(moment: datetime | int | str) -> int:
     aware = moment.astimezone()  # a naive one is taken as local
     whole = int(aware.replace(microsecond=0).timestamp())
     return whole * 1000 + aware.microsecond // 1000
+
+
+def epoch_millis(older_than: datetime | timedelta | int | str | None) -> int | None:
+    """Turn a time, or how long ago it was, into epoch milliseconds; None stays None."""
+    if older_than is None:
+        return None
+    if isinstance(older_than, timedelta):
+        older_than = datetime.now(UTC) - older_than
+    return to_millis(older_than)
 
 
 def _at_watermark(watermark: int, snapshots: SnapshotManager, table: str) -> Snapshot:

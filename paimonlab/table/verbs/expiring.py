@@ -1,0 +1,208 @@
+"""Verbs that let go what is old: bound in `paimonlab.table.maintenance.Maintenance`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from paimonlab.maintenance.changelog_expiry import ChangelogExpiry
+from paimonlab.maintenance.partition_expiry import PartitionExpireOptions, PartitionExpiry
+from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
+from paimonlab.progress import Progress
+from paimonlab.spec.options.table_options import check_supported
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.inside import Opened, definition_of, store_of
+from paimonlab.table.reading.time_travel import epoch_millis
+from paimonlab.table.upkeep import expiring, partition_expiring
+from paimonlab.table.upkeep.consumers import Consumers
+from paimonlab.table.upkeep.tags import Tags
+
+
+def expire_snapshots(
+    table: Opened,
+    retain_max: int | None = None,
+    retain_min: int | None = None,
+    *,
+    older_than: datetime | timedelta | int | str | None = None,
+    max_deletes: int | None = None,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> SnapshotExpiry:
+    """Let old snapshots go, and the files that nothing needs then.
+
+    Never those that a consumer is still to read; files that a tag or another branch needs
+    stay. If anything that tells what is needed cannot be read, nothing is deleted.
+
+    Parameters
+    ----------
+    retain_max
+        More snapshots are not kept, whatever their age; None: as the table's
+        ``snapshot.num-retained.max`` says.
+    retain_min
+        So many are kept, whatever their age; None: ``snapshot.num-retained.min``, or
+        ``retain_max`` if that is less.
+    older_than
+        Those that were followed by others before this time go: an aware datetime, epoch
+        milliseconds, a text in the process's local zone, or how long ago; None:
+        ``snapshot.time-retained``.
+    max_deletes
+        At most this many snapshots expire in one call; None: ``snapshot.expire.limit``.
+    dry_run
+        Delete nothing, only tell what would be.
+    progress
+        Told of snapshots and files that are gone.
+
+    Returns
+    -------
+    SnapshotExpiry
+        What was, or would be, deleted.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If it cannot be told what is needed.
+    SchemaError
+        If ``retain_max`` is less than ``retain_min``, or that less than 1.
+
+    Notes
+    -----
+    With ``changelog.num-retained.min``, ``changelog.num-retained.max`` or
+    ``changelog.time-retained`` above those of snapshots, their changes can still be read
+    until `expire_changelogs`.
+    """
+    return expiring.expire_snapshots(
+        definition_of(table),
+        store_of(table),
+        most=retain_max,
+        least=retain_min,
+        older_than_millis=epoch_millis(older_than),
+        limit=max_deletes,
+        dry_run=dry_run,
+        progress=progress,
+    )
+
+
+def expire_changelogs(
+    table: Opened,
+    retain_max: int | None = None,
+    retain_min: int | None = None,
+    *,
+    older_than: datetime | timedelta | int | str | None = None,
+    max_deletes: int | None = None,
+    delete_all: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> ChangelogExpiry:
+    """Let the changes of snapshots go that have expired before them.
+
+    Parameters
+    ----------
+    retain_max, retain_min, older_than, max_deletes, dry_run, progress
+        As in `expire_snapshots`, of the ``changelog.…`` options; counts begin with the latest
+        snapshot. The newest changelog stays.
+    delete_all
+        All go, the newest, too.
+
+    Returns
+    -------
+    ChangelogExpiry
+        What was, or would be, deleted.
+
+    Raises
+    ------
+    CorruptMetadataError, SchemaError
+        As in `expire_snapshots`.
+    """
+    return expiring.expire_changelogs(
+        definition_of(table),
+        store_of(table),
+        most=retain_max,
+        least=retain_min,
+        older_than_millis=epoch_millis(older_than),
+        limit=max_deletes,
+        deletes_all=delete_all,
+        dry_run=dry_run,
+        progress=progress,
+    )
+
+
+def expire_partitions(
+    table: Opened,
+    expiration_time: timedelta | None = None,
+    *,
+    expire_strategy: str | None = None,
+    timestamp_pattern: str | None = None,
+    timestamp_formatter: str | None = None,
+    max_expires: int | None = None,
+    dry_run: bool = False,
+) -> PartitionExpiry:
+    """Drop the partitions that are older than they may be.
+
+    Rows are gone from now on; files go when the snapshots do that have them. By the time of
+    the last change, a partition that is written to meanwhile stays.
+
+    Parameters
+    ----------
+    expiration_time
+        How old they may be; None: as ``partition.expiration-time`` says.
+    expire_strategy
+        ``values-time``: their values say how old they are; ``update-time``: their newest file
+        does. None: ``partition.expiration-strategy``.
+    timestamp_pattern, timestamp_formatter
+        How values make a time, as ``$dt $hour:00:00``, and how that is written, in the
+        letters of Java, as ``yyyyMMdd``. None: as the options of the same names say.
+    max_expires
+        More do not go; None: ``partition.expiration-max-num``.
+    dry_run
+        Drop nothing, only tell what would be.
+
+    Returns
+    -------
+    PartitionExpiry
+        What was, or would be, dropped.
+
+    Raises
+    ------
+    FilesConflictError
+        If others write to what is to be dropped again and again.
+    SchemaError
+        If there is no such strategy.
+    UnsupportedError
+        If the formatter has a letter that is not built.
+    """
+    given = {
+        "partition.expiration-strategy": expire_strategy,
+        "partition.timestamp-pattern": timestamp_pattern,
+        "partition.timestamp-formatter": timestamp_formatter,
+        "partition.expiration-max-num": None if max_expires is None else str(max_expires),
+    }
+    options = {key: value for key, value in given.items() if value is not None}
+    if expiration_time is not None:
+        millis = expiration_time // timedelta(milliseconds=1)
+        options["partition.expiration-time"] = f"{millis} ms"
+    definition = definition_of(table)
+    merged = definition.options.with_options(options)
+    check_supported(merged, definition.schema, "write")
+    found = merged.slice(PartitionExpireOptions)
+    if found.lifetime_millis is None:
+        raise ValueError("say how old partitions may be: expiration_time=")
+    user = new_user(definition.options)
+    return partition_expiring.expire_partitions(
+        definition, store_of(table), found, user=user, dry_run=dry_run
+    )
+
+
+def expire_tags(
+    table: Opened, older_than: datetime | None = None, *, dry_run: bool = False
+) -> Sequence[str]:
+    """Delete the tags that have lived as long as they were meant to; see `Tags.expire`."""
+    return Tags(definition_of(table), store_of(table)).expire(
+        older_than=older_than, dry_run=dry_run
+    )
+
+
+def expire_consumers(
+    table: Opened, older_than: datetime | timedelta, *, dry_run: bool = False
+) -> Sequence[str]:
+    """Forget the consumers that have stood still; see `Consumers.expire`."""
+    return Consumers(store_of(table).consumers).expire(older_than, dry_run=dry_run)

@@ -1,0 +1,161 @@
+"""Verbs of a table that keep it fast and sound: bound in `paimonlab.table.table.Table`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.inside import definition_of, store_of, writable
+from paimonlab.table.opened import OpenedTable
+
+if TYPE_CHECKING:
+    from paimonlab.maintenance.fsck.report import FsckReport
+    from paimonlab.progress import Progress
+    from paimonlab.table.compacting.result import CompactResult
+
+
+def compact(
+    table: OpenedTable,
+    *,
+    full: bool = False,
+    partitions: Sequence[Mapping[str, Any]] | None = None,
+    buckets: Sequence[int] | None = None,
+    where: str | Predicate | None = None,
+    idle_for: timedelta | None = None,
+    order_by: Sequence[str] | None = None,
+    strategy: Literal["order", "zorder", "hilbert"] | None = None,
+    progress: Progress | None = None,
+    dry_run: bool = False,
+) -> CompactResult:
+    """Rewrite files so that reads are cheaper, in one commit; what a reader sees stays.
+
+    In a primary-key table the sorted runs of buckets are merged. In an append table small
+    files are put together, and files with many deleted rows are written without them. In a
+    table with ``bucket`` = -2 rows that wait get their buckets, where readers see them;
+    ``full`` is about the buckets that they come to.
+
+    Parameters
+    ----------
+    full
+        True: everything goes to the highest level, deletes vanish; in an append table small
+        files do not wait for more of them. False: only what the table's options ask for, as
+        a writer would; buckets with few runs are left alone.
+    partitions
+        Values of all or some of the partition columns each; None: all partitions.
+    buckets
+        Numbers of buckets; None: all.
+    where
+        A condition on partition columns.
+    idle_for
+        Only partitions that got no file for so long; None: all.
+    order_by
+        For append tables without buckets: columns to put all rows of each partition in
+        order by, so that filters on them skip files; a ``clustering.columns`` of the table
+        does so with ``clustering.incremental``, some files at a time.
+    strategy
+        How several columns make an order: ``order``: one after the other; ``zorder`` and
+        ``hilbert``: along a curve, so that a filter on any of them skips files. None: the
+        first for one column, z-order for up to four.
+    progress
+        Is called with what is done, of how much, and the unit: ``progress(3, 8, "buckets")``;
+        in an append table, and where rows wait for buckets, the unit is files.
+    dry_run
+        Only tell what would be compacted.
+
+    Returns
+    -------
+    CompactResult
+        Files and bytes of every bucket that had something to compact, before and after.
+
+    Raises
+    ------
+    UnsupportedError
+        If compacting the table takes what is not built.
+    FilesConflictError
+        If others replaced files of the same buckets again and again.
+    """
+    from paimonlab.table.compacting.verb import CompactCall, compact_table
+
+    call = CompactCall(
+        full=full,
+        partitions=partitions,
+        buckets=buckets,
+        where=where,
+        idle_for=idle_for,
+        order_by=order_by,
+        strategy=strategy,
+        progress=progress,
+        dry_run=dry_run,
+    )
+    return compact_table(*writable(table), call)
+
+
+def compact_manifests(table: OpenedTable) -> Snapshot | None:
+    """Rewrite small manifests, and those with deletions, so that plans read few files.
+
+    Returns
+    -------
+    Snapshot or None
+        One of kind COMPACT with the same rows; None if there is nothing to rewrite.
+    """
+    from paimonlab.table.committing.users import new_user
+    from paimonlab.table.upkeep.after_commit import committer_of
+
+    user = new_user(definition_of(table).options)
+    return committer_of(*writable(table)).compact_manifests(user=user)
+
+
+def mark_partitions_done(table: OpenedTable, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Tell readers of other systems that partitions are complete.
+
+    Parameters
+    ----------
+    partitions
+        The values of all partition columns each.
+
+    Returns
+    -------
+    list of str
+        The marked folders relative to the table: ``dt=2026-01-01/``.
+
+    Raises
+    ------
+    UnsupportedError
+        If ``partition.mark-done-action`` is anything but ``success-file``, which leaves a
+        file ``_SUCCESS`` in the folder of the partition.
+    """
+    from paimonlab.table.writing.mark_done import mark_partitions_done
+
+    return mark_partitions_done(*writable(table), partitions)
+
+
+def fsck(table: OpenedTable, *, deep: bool = False, progress: Progress | None = None) -> FsckReport:
+    """Check every file of the table, of all its branches; change none.
+
+    Parameters
+    ----------
+    deep
+        Whether to read all rows, too, and compare them with what metadata says of them.
+    progress
+        Called with how much is done, how much there is, and of what.
+
+    Returns
+    -------
+    FsckReport
+        What was found: severity, file, who refers to it, what is wrong, what to do.
+
+    Examples
+    --------
+    ::
+
+        report = table.fsck(deep=True)
+        if not report.is_clean:
+            print(report)
+    """
+    from paimonlab.maintenance.fsck.check import fsck
+
+    store = store_of(table)
+    return fsck(table.name, store.file_io, store.layout, deep=deep, progress=progress)

@@ -1,0 +1,205 @@
+"""Verbs of a table that read: bound in `paimonlab.table.table.Table`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from paimonlab.spec.options.table_options import check_supported
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.opened import OpenedTable
+
+if TYPE_CHECKING:
+    from paimonlab.table.following.follow import Start, Until
+    from paimonlab.table.following.follower import Follower
+    from paimonlab.table.reading.changes import Changes
+    from paimonlab.table.reading.incremental import ChangeMode, Moment
+    from paimonlab.table.reading.scan import Scan
+
+
+def scan(
+    table: OpenedTable,
+    columns: Sequence[str] | None = None,
+    where: str | Predicate | None = None,
+    *,
+    limit: int | None = None,
+    snapshot: int | None = None,
+    tag: str | None = None,
+    timestamp: datetime | int | str | None = None,
+    watermark: int | None = None,
+    version: int | str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Scan:
+    """Prepare a read.
+
+    Parameters
+    ----------
+    columns
+        Names in the order wanted; None: all.
+    where
+        SQL text (``amount > 10 AND dt IN ('a', 'b')``, Spark's dialect) or an expression
+        (``paimonlab.col("amount") > 10``).
+    limit
+        At most so many rows, any of them.
+    snapshot, tag, timestamp, watermark, version
+        The point in time to read, one of them at most; see `TravelPoint`.
+    options
+        Table options for this read only, ``scan.…`` among them.
+
+    Returns
+    -------
+    Scan
+        Reads one snapshot, however often it is asked.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If a column is not there.
+    SnapshotNotFoundError, TagNotFoundError
+        If there is no such point in time.
+    SchemaError
+        If one of ``options`` is unknown.
+    UnsupportedError
+        If an option of the table would change the rows and is not implemented.
+    """
+    from paimonlab.table.reading.query import Query, scan_of
+    from paimonlab.table.reading.time_travel import TravelPoint
+
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit must not be negative, got {limit}")
+    point = TravelPoint(
+        snapshot=snapshot, tag=tag, timestamp=timestamp, watermark=watermark, version=version
+    )
+    query = Query(
+        columns=columns, where=where, limit=limit, point=point, options=dict(options or {})
+    )
+    return scan_of(definition_of(table), store_of(table), query)
+
+
+def changes(
+    table: OpenedTable,
+    start: Moment,
+    end: Moment,
+    *,
+    mode: ChangeMode | None = None,
+    columns: Sequence[str] | None = None,
+    where: str | Predicate | None = None,
+) -> Changes:
+    """Prepare a read of what commits changed, each row with its kind.
+
+    Parameters
+    ----------
+    start, end
+        The commits behind ``start`` up to and with ``end``: a snapshot id, the name of a
+        tag, a time as text in the process's local zone, or an aware datetime.
+    mode
+        ``delta``: the rows that appends added, as they were written; ``changelog``: the
+        changelog files of appends and compactions; ``diff``: how the two states differ;
+        ``auto``: ``changelog`` in a table with ``changelog-producer``, else ``delta``.
+        None: ``diff`` between two tags, else as ``incremental-between-scan-mode`` says.
+    columns, where
+        As in `scan`.
+
+    Returns
+    -------
+    Changes
+        The first column is ``rowkind``: ``+I``, ``-U``, ``+U`` or ``-D``.
+
+    Raises
+    ------
+    SnapshotNotFoundError
+        If a snapshot is not there; `SnapshotExpiredError` if it is gone.
+    ValueError
+        If ``end`` comes before ``start``.
+    """
+    from paimonlab.table.reading.incremental import range_between
+    from paimonlab.table.reading.query import Query, changes_of
+
+    definition, store = definition_of(table), store_of(table)
+    check_supported(definition.options, definition.schema, "read")
+    query = Query(columns=columns, where=where)
+    return changes_of(definition, store, range_between(start, end, mode, definition, store), query)
+
+
+def follow(
+    table: OpenedTable,
+    start: Start = "latest-full",
+    *,
+    until: Until = None,
+    consumer_id: str | None = None,
+    columns: Sequence[str] | None = None,
+    where: str | Predicate | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Follower:
+    """Follow the table: read its rows, then what each commit changes, and wait for more.
+
+    Parameters
+    ----------
+    start
+        A value of ``scan.mode``, ``latest-full`` (all rows, then changes) unless ``scan.…``
+        options say otherwise; the id of a snapshot, whose changes come first; a time as text
+        in the process's local zone or as an aware datetime; or the position of a follower,
+        which goes on behind it.
+    until
+        None: wait for ever; ``latest``: end when nothing is left to read; a snapshot id or
+        the name of a tag: end behind that snapshot; a time: end before the first later one.
+    consumer_id
+        Keep progress with the table under this name, whole snapshots, and go on from there
+        the next time. Snapshots that were not read yet do not expire.
+    columns, where
+        As in `scan`; each change counts by its own values.
+    options
+        Table options for this follower only.
+
+    Returns
+    -------
+    Follower
+        An iterator of `ChangeBatch`.
+
+    Raises
+    ------
+    SnapshotExpiredError
+        If the start is gone; while iterating, if changes expired before they were read.
+    SnapshotReplacedError
+        While iterating, if the table was rolled back behind what was read.
+    SchemaError
+        If one of ``options`` is unknown.
+    UnsupportedError
+        If what commits add is not what changes, as with the merge engine ``aggregation``
+        and no changelog producer.
+    """
+    from paimonlab.table.following.follow import FollowRequest, follow
+
+    request = FollowRequest(
+        start=start,
+        until=until,
+        consumer_id=consumer_id,
+        columns=columns,
+        where=where,
+        options=dict(options or {}),
+    )
+    return follow(definition_of(table), store_of(table), request)
+
+
+def lookup(table: OpenedTable, keys: Any, *, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read rows by their full primary key.
+
+    Parameters
+    ----------
+    keys
+        The primary key columns: a dict of lists, or anything that speaks Arrow.
+    columns
+        Names in the order wanted; None: all.
+
+    Returns
+    -------
+    pyarrow.Table
+        One row a key that is there, in any order.
+    """
+    from paimonlab.table.reading.lookup import lookup as find
+
+    return find(scan(table, columns), keys)

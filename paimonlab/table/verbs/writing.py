@@ -1,0 +1,222 @@
+"""Verbs of a table that write rows: bound in `paimonlab.table.table.Table`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.inside import writable
+from paimonlab.table.opened import OpenedTable
+
+if TYPE_CHECKING:
+    from paimonlab.progress import Progress
+
+
+def write(
+    table: OpenedTable,
+    data: Any,
+    *,
+    row_kinds: str | None = None,
+    properties: Mapping[str, str] | None = None,
+) -> Snapshot | None:
+    """Append rows, or upsert them into a primary-key table, in one commit.
+
+    Parameters
+    ----------
+    data
+        Anything that speaks Arrow: a table, batch or reader, a pandas or polars frame, a
+        DuckDB relation. A reader is streamed. Missing nullable columns become null. An index
+        of a pandas frame is left out if it has no name, and else the column of that name.
+    row_kinds
+        Name of a column of ``data`` with ``+I -U +U -D`` or 0..3; it is not stored.
+    properties
+        Kept with the snapshot.
+
+    Returns
+    -------
+    Snapshot or None
+        None when ``data`` has no rows.
+
+    Raises
+    ------
+    DataError
+        If the rows do not fit the table. Nothing of them is visible then.
+    """
+    from paimonlab.table.writing import writers as writing
+
+    return writing.write(*writable(table), data, row_kinds=row_kinds, properties=properties)
+
+
+def write_columns(
+    table: OpenedTable, data: Any, *, properties: Mapping[str, str] | None = None
+) -> Snapshot | None:
+    """Give rows new values in some columns, in one commit, without writing the others again.
+
+    For tables with ``row-tracking.enabled`` and ``data-evolution.enabled``: every file with
+    such rows is completed by a file of these columns.
+
+    Parameters
+    ----------
+    data
+        Anything that speaks Arrow: ``_ROW_ID``, as a scan gives it when asked for, and the
+        columns to write. Rows that are left out keep their values.
+    properties
+        Kept with the snapshot.
+
+    Returns
+    -------
+    Snapshot or None
+        None when ``data`` has no rows.
+
+    Raises
+    ------
+    DataError
+        If a row is not there, or a value does not fit its column.
+    FilesConflictError
+        If others changed the same rows meanwhile: read them again and redo this.
+    """
+    from paimonlab.table.writing import columns as column_files
+
+    return column_files.write_columns(*writable(table), data, properties=properties)
+
+
+def overwrite(
+    table: OpenedTable,
+    data: Any,
+    *,
+    partition: Mapping[str, Any] | None = None,
+    dynamic: bool | None = None,
+    read_snapshot: int | None = None,
+) -> Snapshot:
+    """Replace rows in one commit.
+
+    Parameters
+    ----------
+    data
+        As in `write`.
+    partition
+        Replace the partitions with these values, all or some of the partition columns;
+        ``data`` may leave those columns out.
+    dynamic
+        True: replace just the partitions that ``data`` has rows of; False: replace the
+        whole table; None: as the option ``dynamic-partition-overwrite`` says.
+    read_snapshot
+        The snapshot of this table that ``data`` was made of (0: it was empty); None: it was
+        made of something else, and rows that others commit meanwhile are replaced, too.
+
+    Raises
+    ------
+    FilesConflictError
+        If others changed rows that are replaced, or the schema, since ``read_snapshot``.
+
+    Examples
+    --------
+    ::
+
+        scan = table.scan(where="amount > 0")
+        table.overwrite(scan.to_arrow(), read_snapshot=scan.snapshot.id)
+    """
+    from paimonlab.table.writing import overwriting
+
+    return overwriting.overwrite(
+        *writable(table),
+        data,
+        partition=partition,
+        dynamic=dynamic,
+        read_snapshot=read_snapshot,
+    )
+
+
+def delete(
+    table: OpenedTable, where: str | Predicate, *, progress: Progress | None = None
+) -> Snapshot | None:
+    """Delete the rows for which a condition is true, in one commit.
+
+    Append tables with ``deletion-vectors.enabled`` mark the rows, others rewrite the files
+    that have such rows; a condition on partition columns drops partitions. Primary-key
+    tables get a ``-D`` row for each key.
+
+    Parameters
+    ----------
+    where
+        As in `scan`; a row for which it is unknown stays.
+    progress
+        Is called with what is done, of how much, and the unit: ``progress(3, 10, "files")``.
+
+    Returns
+    -------
+    Snapshot or None
+        None if the condition is true for no row.
+
+    Raises
+    ------
+    UnsupportedError
+        If the merge engine of the table knows no deletes.
+    FilesConflictError
+        If others changed the same files again and again.
+    """
+    from paimonlab.table.changing import verbs
+
+    return verbs.delete(*writable(table), where, progress=progress)
+
+
+def update(
+    table: OpenedTable,
+    assignments: Mapping[str, object],
+    *,
+    where: str | Predicate | None = None,
+    progress: Progress | None = None,
+) -> Snapshot | None:
+    """Give columns of rows new values, in one commit.
+
+    Parameters
+    ----------
+    assignments
+        By column: SQL text in Spark's dialect over the old values (``"amount * 1.1"``, a
+        text needs its quotes: ``"'new'"``), any other value as it is, ``col("other")``.
+    where
+        As in `scan`; None: every row.
+    progress
+        As in `delete`.
+
+    Returns
+    -------
+    Snapshot or None
+        None if the condition is true for no row.
+
+    Raises
+    ------
+    SchemaError
+        If a column of the primary key is given a value, or a text cannot be read.
+    DataError
+        If a row has no new value: a number overflows, a NOT NULL column would be null.
+    UnsupportedError
+        If an expression, or the merge engine, is not supported.
+    FilesConflictError
+        If others changed the same files again and again.
+    """
+    from paimonlab.table.changing import verbs
+
+    return verbs.update(*writable(table), assignments, where, progress=progress)
+
+
+def truncate(table: OpenedTable) -> Snapshot:
+    """Delete all rows in one commit, those too that others commit until it happens."""
+    from paimonlab.table.changing import verbs
+
+    return verbs.truncate(*writable(table))
+
+
+def drop_partitions(table: OpenedTable, partitions: Sequence[Mapping[str, Any]]) -> Snapshot:
+    """Delete all rows of partitions in one commit.
+
+    Parameters
+    ----------
+    partitions
+        Values of all or some of the partition columns each.
+    """
+    from paimonlab.table.writing import overwriting
+
+    return overwriting.drop_partitions(*writable(table), partitions)
