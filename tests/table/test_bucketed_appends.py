@@ -17,7 +17,7 @@ import paimonlab as pl
 from paimonlab.errors import FilesConflictError, PostCommitError
 from paimonlab.read.splits import read_split
 from paimonlab.spec.manifests.data_file import FileSource
-from paimonlab.table.compacting import after_write as late_compaction
+from paimonlab.table.compacting import after_write
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans import read_plan
 from paimonlab.table.table import Table
@@ -179,7 +179,7 @@ def test_a_lost_race_leaves_it_to_the_next(
     for number in range(4):
         table.write(rows(number))
     with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
-        patch.setattr(late_compaction, "compact_appends", lose)
+        patch.setattr(after_write, "compact_appends", lose)
         table.write(rows(4))
     assert "left to be compacted later" in caplog.text
     assert kinds_of(table) == ["APPEND"] * 5

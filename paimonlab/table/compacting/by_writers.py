@@ -41,7 +41,7 @@ def writer_compactions(
     -------
     BucketCompactions or None
         None: nothing is compacted by writers of this table. They have no key (see
-        `late_compaction.compact_appended`), are told not to (``write-only``), or keep rows
+        `after_write.compact_appended`), are told not to (``write-only``), or keep rows
         without buckets.
     """
     options = definition.options.slice(WriterCompactionOptions)

@@ -44,7 +44,7 @@ _MOST_HASHES = 1 << 16
 """Distinct values that are counted one by one; of more the number is estimated, to about 0.4 %."""
 
 
-def analyze(scan: Scan, columns: Sequence[str] | None) -> Statistics | None:
+def statistics_of(scan: Scan, columns: Sequence[str] | None) -> Statistics | None:
     """Compute statistics in one pass over the rows.
 
     Parameters

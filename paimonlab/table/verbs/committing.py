@@ -73,15 +73,12 @@ def commit(
         If the commit happened, but not all that should follow.
     """
     from paimonlab.table.committing.users import new_user
-    from paimonlab.table.compacting.after_write import (
-        compact_appended,
-        compacts_appended,
-        landed,
-    )
     from paimonlab.table.upkeep.after_commit import committer_of
+    from paimonlab.table.writing.commits import commit_given
 
-    committer = committer_of(*writable(table)).with_callbacks(callbacks)
-    given_user = user or new_user(definition_of(table).options)
+    definition, store = writable(table)
+    committer = committer_of(definition, store).with_callbacks(callbacks)
+    given_user = user or new_user(definition.options)
     if statistics is not None:
         if messages or overwrite or properties or watermark is not None:
             raise ValueError("statistics are committed by themselves")
@@ -95,21 +92,13 @@ def commit(
         "properties": dict(properties) if properties else None,
         "is_new_user": user is None,
     }
-    seen = store_of(table).snapshots.latest() if compacts_appended(definition_of(table)) else None
 
-    def commit() -> Snapshot | None:
+    def do_commit() -> Snapshot | None:
         if overwrite is not None:
             return committer.overwrite(messages, scope=overwrite, **request)
         return committer.append(messages, **request)
 
-    written = landed(definition_of(table), store_of(table), messages, commit)
-    is_old = written is not None and seen is not None and written.id <= seen.id
-    # The identifiers of a user rise: nothing may come after an old commit in its name.
-    return (
-        written
-        if is_old
-        else compact_appended(definition_of(table), store_of(table), messages, written)
-    )
+    return commit_given(definition, store, messages, do_commit)
 
 
 def sequence_numbers(table: OpenedTable) -> pa.Table:
@@ -121,6 +110,6 @@ def sequence_numbers(table: OpenedTable) -> pa.Table:
         Columns ``partition`` (serialised BinaryRow), ``bucket``, ``total_buckets``,
         ``max_sequence_number``; one row a bucket with live files.
     """
-    from paimonlab.table.writing import writers as writing
+    from paimonlab.table.writing import writers
 
-    return writing.sequence_numbers(store_of(table).sequence_memory, table.snapshot)
+    return writers.sequence_numbers(store_of(table).sequence_memory, table.snapshot)

@@ -14,7 +14,7 @@ from paimonlab.table.rewriting import file_indexes, rescaling
 from paimonlab.table.rewriting.file_indexes import RewrittenIndexes
 from paimonlab.table.rewriting.rescaling import Rescale
 from paimonlab.table.upkeep.after_commit import committer_of
-from paimonlab.table.upkeep.analyze import analyze as statistics_of
+from paimonlab.table.upkeep.analyze import statistics_of
 
 
 def rescale(

@@ -44,9 +44,9 @@ def write(
     DataError
         If the rows do not fit the table. Nothing of them is visible then.
     """
-    from paimonlab.table.writing import writers as writing
+    from paimonlab.table.writing import writers
 
-    return writing.write(*writable(table), data, row_kinds=row_kinds, properties=properties)
+    return writers.write(*writable(table), data, row_kinds=row_kinds, properties=properties)
 
 
 def write_columns(

@@ -22,13 +22,13 @@ from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.types.data_types import with_nullable
-from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.users import new_user
-from paimonlab.table.compacting.after_write import compact_appended, landed
+from paimonlab.table.compacting.after_write import landed
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.partition_values import partition_values
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.table.writing.commits import commit_own
 from paimonlab.table.writing.isolation import rows_of_interest
 from paimonlab.table.writing.writers import write_files
 from paimonlab.write.conversion import convert
@@ -72,11 +72,12 @@ def overwrite(
         scope = OverwriteScope.exactly({message.partition for message in messages})
     else:
         scope = OverwriteScope.whole_table()
-    with files_deleted_on_failure(definition, store, messages):
-        snapshot = _commit(
-            definition, store, messages, scope, _read_set(definition, store.schemas, read_snapshot)
-        )
-    return compact_appended(definition, store, messages, snapshot)
+
+    def commit() -> Snapshot:
+        reads = _read_set(definition, store.schemas, read_snapshot)
+        return _commit(definition, store, messages, scope, reads)
+
+    return commit_own(definition, store, messages, commit)
 
 
 def _read_set(
@@ -96,7 +97,8 @@ def drop_partitions(
     if not partitions or not all(partitions):
         raise ValueError("name at least one partition, each by a value of a partition column")
     values = [partition_values(partition, definition) for partition in partitions]
-    return _commit(definition, store, [], OverwriteScope.partitions_with(values), None)
+    scope = OverwriteScope.partitions_with(values)
+    return landed(definition, store, [], lambda: _commit(definition, store, [], scope, None))
 
 
 def _commit(
@@ -106,18 +108,13 @@ def _commit(
     scope: OverwriteScope,
     reads: ReadSet | None,
 ) -> Snapshot:
-    return landed(
-        definition,
-        store,
+    return committer_of(definition, store).overwrite(
         messages,
-        lambda: committer_of(definition, store).overwrite(
-            messages,
-            scope=scope,
-            user=new_user(definition.options),
-            identifier=BATCH_COMMIT_IDENTIFIER,
-            is_new_user=True,
-            reads=reads,
-        ),
+        scope=scope,
+        user=new_user(definition.options),
+        identifier=BATCH_COMMIT_IDENTIFIER,
+        is_new_user=True,
+        reads=reads,
     )
 
 

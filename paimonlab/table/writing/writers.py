@@ -13,15 +13,14 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.storage.forks import Home
-from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.users import new_user
-from paimonlab.table.compacting.after_write import compact_appended, landed
 from paimonlab.table.compacting.by_writers import writer_compactions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.sequence_numbers import SequenceMemory
 from paimonlab.table.plans import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.table.writing.commits import commit_own
 from paimonlab.table.writing.key_index import KeyIndex, known_keys
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_router import KeyRouter
@@ -181,22 +180,19 @@ def write(
     user = new_user(definition.options)
     messages = write_files(definition, store, data, row_kinds=row_kinds, user=user)
     is_checked = has_same_buckets(definition, store, seen, messages)
-    with files_deleted_on_failure(definition, store, messages):
-        snapshot = landed(
-            definition,
-            store,
+
+    def commit() -> Snapshot | None:
+        return committer_of(definition, store).append(
             messages,
-            lambda: committer_of(definition, store).append(
-                messages,
-                user=user,
-                identifier=BATCH_COMMIT_IDENTIFIER,
-                properties=dict(properties) if properties else None,
-                is_new_user=True,
-                # Names of new files are new, and apart from bucket counts no more matters.
-                checked_id=(seen.id if seen else 0) if is_checked else None,
-            ),
+            user=user,
+            identifier=BATCH_COMMIT_IDENTIFIER,
+            properties=dict(properties) if properties else None,
+            is_new_user=True,
+            # Names of new files are new, and apart from bucket counts no more matters.
+            checked_id=(seen.id if seen else 0) if is_checked else None,
         )
-    return compact_appended(definition, store, messages, snapshot)
+
+    return commit_own(definition, store, messages, commit)
 
 
 def has_same_buckets(

@@ -1,0 +1,62 @@
+"""From what writers wrote to a snapshot, and to the compaction that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.committing.failures import files_deleted_on_failure
+from paimonlab.table.compacting.after_write import (
+    Committed,
+    compact_appended,
+    compacts_appended,
+    landed,
+)
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.store import TableStore
+
+
+def commit_own(
+    definition: TableDefinition,
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    commit: Callable[[], Committed],
+) -> Committed | Snapshot:
+    """Commit files that were written for this commit alone: they go if it does not happen.
+
+    Parameters
+    ----------
+    definition, store
+        Of the table.
+    messages
+        What is committed.
+    commit
+        Does it, and what follows commits of the table.
+
+    Returns
+    -------
+    Snapshot or None
+        The last one of those it became: what was compacted comes after what was written.
+    """
+    with files_deleted_on_failure(definition, store, messages):
+        snapshot = landed(definition, store, messages, commit)
+    return compact_appended(definition, store, messages, snapshot)
+
+
+def commit_given(
+    definition: TableDefinition,
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    commit: Callable[[], Snapshot | None],
+) -> Snapshot | None:
+    """Commit files of others, perhaps once more: they stay whatever happens.
+
+    Parameters and result are those of `commit_own`.
+    """
+    seen = store.snapshots.latest() if compacts_appended(definition) else None
+    written = landed(definition, store, messages, commit)
+    if written is not None and seen is not None and written.id <= seen.id:
+        # The identifiers of a user rise: nothing may come after an old commit in its name.
+        return written
+    return compact_appended(definition, store, messages, written)
