@@ -15,10 +15,11 @@ import paimonlab as pl
 from paimonlab.compact.compaction import compact, pick_unit
 from paimonlab.datafile.writer import DataFileWriter
 from paimonlab.read.read_plan import ReadBounds, ReadPlan
-from paimonlab.table import plans, scan
+from paimonlab.table import plans
 from paimonlab.table.compacting.live_buckets import live_buckets
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans import compact_plan
+from paimonlab.table.reading import scan
 
 RUNS = 4
 PIECE_BYTES = 1 << 20
