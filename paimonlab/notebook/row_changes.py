@@ -21,7 +21,7 @@ from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.key import BucketKey
-from paimonlab.spec.predicates.tree import columns as columns_of
+from paimonlab.spec.predicates.walking import columns as columns_of
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans import read_plan

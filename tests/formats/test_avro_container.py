@@ -9,7 +9,8 @@ import pytest
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.formats.avro import container as avro_container
-from paimonlab.formats.avro.container import read_table, write_records
+from paimonlab.formats.avro.container import read_table
+from paimonlab.formats.avro.container_writing import write_records
 from paimonlab.formats.manifests.manifest import read_entries, read_manifest_list
 from tests.golden import golden
 

@@ -15,7 +15,8 @@ from paimonlab.spec.row_kind import SYMBOLS
 from paimonlab.spec.schema.change_kinds import SchemaChange
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
-from paimonlab.spec.types.text import parse_type, type_to_json
+from paimonlab.spec.types.json import type_to_json
+from paimonlab.spec.types.text import parse_type
 from tests.interop.java_build import is_since_1_4
 from tests.interop.oracle import JavaPaimon
 from tests.java_values import java_rows, normal_rows, unordered

@@ -20,7 +20,8 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.text import parse_type, type_to_json
+from paimonlab.spec.types.json import type_to_json
+from paimonlab.spec.types.text import parse_type
 from tests.interop.java_build import is_since_1_4
 from tests.interop.pair import KIND, SIDES, Pair, Side, difference, with_kinds
 from tests.interop.random_tables import random_data, random_definition

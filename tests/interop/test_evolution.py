@@ -13,7 +13,8 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import PaimonError
 from paimonlab.spec.schema.changes import apply_changes
-from paimonlab.spec.types.text import format_type, parse_type, type_to_json
+from paimonlab.spec.types.json import type_to_json
+from paimonlab.spec.types.text import format_type, parse_type
 from tests.interop.oracle import JavaError
 from tests.interop.pair import KIND, SIDES, Pair, Side, random_rows
 from tests.java_values import normal_rows, unordered

@@ -22,7 +22,8 @@ from paimonlab.spec.types.data_types import (
     RowType,
     TypeRoot,
 )
-from paimonlab.spec.types.text import parse_type, type_to_json
+from paimonlab.spec.types.json import type_to_json
+from paimonlab.spec.types.text import parse_type
 from paimonlab.spec.variant.build import FLOAT, metadata_of, object_of, primitive
 from tests.interop.pair import Pair
 from tests.java_values import unordered

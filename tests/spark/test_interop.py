@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 import paimonlab as pl
 from paimonlab.catalog import Catalog
 from paimonlab.spec.types.arrow import arrow_schema
-from paimonlab.spec.types.text import format_type, parse_type, type_to_json
+from paimonlab.spec.types.json import type_to_json
+from paimonlab.spec.types.text import format_type, parse_type
 from tests.interop.conftest import java, java_tools, oracle, pytest_generate_tests
 from tests.interop.oracle import JavaPaimon
 from tests.interop.pair import Pair, random_rows

@@ -18,14 +18,8 @@ from paimonlab.spec.types.data_types import (
     RowType,
     TypeRoot,
 )
-from paimonlab.spec.types.text import (
-    UNASSIGNED_ID,
-    fields_from_json,
-    format_type,
-    parse_type,
-    type_from_json,
-    type_to_json,
-)
+from paimonlab.spec.types.json import fields_from_json, type_from_json, type_to_json
+from paimonlab.spec.types.text import UNASSIGNED_ID, format_type, parse_type
 from tests.support import cases
 
 _LENGTH = {TypeRoot.CHAR, TypeRoot.VARCHAR, TypeRoot.BINARY, TypeRoot.VARBINARY}

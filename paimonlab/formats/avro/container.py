@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import bz2
 import functools
-import hashlib
 import io
 import json
 import lzma
@@ -27,14 +26,12 @@ import pyarrow as pa
 import zstandard
 
 from paimonlab.errors import CorruptMetadataError, MemoryLimitError, UnsupportedError
-from paimonlab.formats.avro.blocks import MAGIC, SYNC_BYTES, Block, container_pieces, encoded_long
+from paimonlab.formats.avro.blocks import MAGIC, SYNC_BYTES, Block
+from paimonlab.formats.avro.digests import DIGEST_KEY, DIGEST_NAME, digest
 from paimonlab.interrupts import interrupts_held_back
 
-BLOCK_BYTES = 64 * 1024
-"""Encoded records that fill a block."""
 MAX_DECODED_BYTES = 1 << 30
 """More than this in one file is not believed to be metadata."""
-ZSTD_LEVEL = 1
 
 
 class _Cursor:
@@ -218,7 +215,7 @@ def _open(data: bytes, path: str) -> _Container:
     sync = cursor.take(SYNC_BYTES)
     compressed = list(_read_blocks(cursor, sync))
     codec = header.get("avro.codec", b"null")
-    if header.get(_DIGEST_KEY) == _DIGEST_NAME and sync != _digest(
+    if header.get(DIGEST_KEY) == DIGEST_NAME and sync != digest(
         header["avro.schema"], codec, compressed
     ):
         raise CorruptMetadataError(path, "damaged Avro file: its digest does not agree")
@@ -387,83 +384,3 @@ _DECOMPRESSORS: Mapping[str, Callable[[bytes], bytes]] = {
     "bzip2": bz2.decompress,
     "xz": lzma.decompress,
 }
-
-
-def write_records(
-    schema: Any,
-    records: Iterable[Mapping[str, Any]],
-    *,
-    compression: str = "zstd",
-    checksum: bool = True,
-) -> bytes:
-    """Encode records as a container.
-
-    Parameters
-    ----------
-    schema
-        The Avro schema of a record.
-    records
-        Values by field name.
-    compression
-        ``zstd`` or ``null``.
-    checksum
-        Whether zstd frames end with a checksum (4 bytes a block), so that damage is found.
-
-    Returns
-    -------
-    bytes
-        The same bytes for the same records.
-
-    Raises
-    ------
-    UnsupportedError
-        If ``compression`` is neither.
-    """
-    with interrupts_held_back():  # fastavro makes a SystemError of one
-        blocks = list(_encode(schema, records))
-    return write_blocks(schema, blocks, compression=compression, checksum=checksum)
-
-
-def write_blocks(
-    schema: Any, blocks: Iterable[Block], *, compression: str, checksum: bool
-) -> bytes:
-    """Make a container of encoded records that are not compressed yet; see `write_records`."""
-    if compression not in _CODECS:
-        raise UnsupportedError(f"compression of manifests {compression!r}", "use zstd or null")
-    compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=checksum)
-    compress = compressor.compress if compression == "zstd" else _plain
-    blocks = [Block(block.record_count, compress(block.data)) for block in blocks]
-    text = json.dumps(schema, separators=(",", ":")).encode()
-    codec = _CODECS[compression]
-    sync = _digest(text, codec, blocks)
-    return b"".join(container_pieces(text, codec, blocks, sync, {_DIGEST_KEY: _DIGEST_NAME}))
-
-
-_DIGEST_KEY = "paimonlab.sync"
-_DIGEST_NAME = b"blake2b"
-
-
-def _digest(schema: bytes, codec: bytes, blocks: Iterable[Block]) -> bytes:
-    digest = hashlib.blake2b(digest_size=SYNC_BYTES)
-    for part in (schema, codec):
-        digest.update(encoded_long(len(part)) + part)
-    for block in blocks:
-        digest.update(encoded_long(block.record_count) + encoded_long(len(block.data)))
-        digest.update(block.data)
-    return digest.digest()
-
-
-_CODECS = {"zstd": b"zstandard", "null": b"null"}
-
-
-def _encode(schema: Any, records: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
-    parsed = fastavro.parse_schema(schema)
-    buffer, count = io.BytesIO(), 0
-    for record in records:
-        fastavro.schemaless_writer(buffer, parsed, record, disable_tuple_notation=True)
-        count += 1
-        if buffer.tell() >= BLOCK_BYTES:
-            yield Block(count, buffer.getvalue())
-            buffer, count = io.BytesIO(), 0
-    if count:
-        yield Block(count, buffer.getvalue())

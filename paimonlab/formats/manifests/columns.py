@@ -16,6 +16,7 @@ from pyarrow import parquet as pq
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats.avro import container as avro_container
+from paimonlab.formats.avro.container_writing import write_records
 
 _PARQUET = b"PAR1"
 _ORC = b"ORC"
@@ -73,9 +74,7 @@ def write_rows(
         Whether what is compressed carries a checksum, where the format has one.
     """
     if file_format == "avro":
-        return avro_container.write_records(
-            record, rows, compression=compression, checksum=checksum
-        )
+        return write_records(record, rows, compression=compression, checksum=checksum)
     table = pa.Table.from_pylist(list(rows), schema=pa.schema(_arrow_type(record)))
     sink = io.BytesIO()
     is_plain = compression == "null"

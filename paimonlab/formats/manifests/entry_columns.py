@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.formats.avro.blocks import Block
-from paimonlab.formats.avro.container import BLOCK_BYTES
+from paimonlab.formats.avro.container_writing import BLOCK_BYTES
 from paimonlab.formats.avro.encode import encode_rows
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, ENTRY_VERSION
 from paimonlab.spec.types.arrow import to_arrow

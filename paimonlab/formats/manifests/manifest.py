@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.formats.avro.columns import ColumnSource, check_version, conform
-from paimonlab.formats.avro.container import read_records, write_blocks
+from paimonlab.formats.avro.container import read_records
+from paimonlab.formats.avro.container_writing import write_blocks
 from paimonlab.formats.manifests.columns import is_avro, read_table, read_tables, write_rows
 from paimonlab.formats.manifests.entry_columns import entry_blocks
 from paimonlab.formats.manifests.entry_rows import table_to_entries

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
 from paimonlab.spec.options import documented as option_table
+from paimonlab.spec.options.accepted import ACCEPTED
 from paimonlab.spec.options.grammar import PARSERS, Kind
 
 Status: TypeAlias = Literal["implemented", "accepted", "unsupported"]
@@ -25,7 +26,7 @@ _GROUPS: tuple[tuple[str, Status, frozenset[Operation]], ...] = (
     (option_table.UNSUPPORTED, "unsupported", _ALL),
     (option_table.UNSUPPORTED_FOR_READING, "unsupported", _READING),
     (option_table.UNSUPPORTED_FOR_WRITING, "unsupported", _WRITING),
-    (option_table.ACCEPTED, "accepted", _NO_OPERATION),
+    (ACCEPTED, "accepted", _NO_OPERATION),
 )
 _ONLY_FOR_WRITING = {
     *("changelog-producer", "file.compression", "manifest.compression"),

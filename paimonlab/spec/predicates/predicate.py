@@ -30,13 +30,10 @@ from paimonlab.spec.predicates.tree import (
     Settled,
     TextMatch,
     all_of,
-    allowed_values,
     any_of,
     col,
-    columns,
-    rename_columns,
-    split_and,
 )
+from paimonlab.spec.predicates.walking import allowed_values, columns, rename_columns, split_and
 
 __all__ = [
     "AlwaysFalse",

@@ -19,7 +19,7 @@ from paimonlab.spec.buckets.bucket import BucketFunction
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
-from paimonlab.spec.types.text import fields_from_json, fields_to_json
+from paimonlab.spec.types.json import fields_from_json, fields_to_json
 
 CURRENT_VERSION = 3
 FIRST_SCHEMA_ID = 0

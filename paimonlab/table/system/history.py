@@ -13,7 +13,7 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.spec.snapshot import Snapshot, Tag
-from paimonlab.spec.types.text import fields_to_json
+from paimonlab.spec.types.json import fields_to_json
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 from paimonlab.table.texts import duration_text

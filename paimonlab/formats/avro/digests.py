@@ -1,0 +1,23 @@
+"""Sync markers of container files that are digests of what they hold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from paimonlab.formats.avro.blocks import SYNC_BYTES, Block, encoded_long
+
+DIGEST_KEY = "paimonlab.sync"
+DIGEST_NAME = b"blake2b"
+"""Key and value of a header whose sync marker is a digest of all else."""
+
+
+def digest(schema: bytes, codec: bytes, blocks: Iterable[Block]) -> bytes:
+    """Return a sync marker that tells damage: a digest of schema, codec and blocks."""
+    found = hashlib.blake2b(digest_size=SYNC_BYTES)
+    for part in (schema, codec):
+        found.update(encoded_long(len(part)) + part)
+    for block in blocks:
+        found.update(encoded_long(block.record_count) + encoded_long(len(block.data)))
+        found.update(block.data)
+    return found.digest()
