@@ -19,7 +19,7 @@ import pyarrow as pa
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.record_expiry import RecordExpiry
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, file_columns
-from paimonlab.datafile.reader import Mask
+from paimonlab.datafile.masks import Mask
 from paimonlab.merge.engines import merge
 from paimonlab.merge.groups import Members
 from paimonlab.merge.levels import without_deeper_levels

@@ -18,7 +18,8 @@ import pyarrow as pa
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.record_expiry import RecordExpiry
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, file_columns
-from paimonlab.datafile.reader import DataFile, Mask
+from paimonlab.datafile.masks import Mask
+from paimonlab.datafile.reader import DataFile
 from paimonlab.merge.groups import Positions
 from paimonlab.merge.order import one_array, sort_keys
 from paimonlab.read.deletions import surviving_rows

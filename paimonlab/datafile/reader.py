@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import NamedTuple, Self, TypeAlias, TypeVar
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.datafile.evolution import Evolution
-from paimonlab.datafile.layout import file_columns
-from paimonlab.datafile.tracking import fields_in_file, tracked
-from paimonlab.errors import CorruptDataError, UnsupportedError
-from paimonlab.formats.data_format import READABLE, DataInput, format_of, open_input
+from paimonlab.datafile.masks import (
+    WHOLE,
+    Mask,
+    Positioned,
+    Share,
+    columns_by_name,
+    contiguous,
+    end_of,
+    filtered,
+    kept_rows,
+)
+from paimonlab.datafile.opening import fields_of, referred_to_by, require_size, require_supported
+from paimonlab.datafile.tracking import tracked
+from paimonlab.formats.data_format import DataInput, open_input
 from paimonlab.formats.parquet.cut import RowRanges, count_rows, cut_ranges, ranges_of_rows
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -24,47 +33,12 @@ from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns,
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
-from paimonlab.spec.types.system_fields import KEY_FIELD_ID_START, KEY_PREFIX
 from paimonlab.storage import FileIO
-
-Mask: TypeAlias = npt.NDArray[np.bool_]
-T = TypeVar("T")
 
 _FEW_ROWS = 1 << 14
 """Rows of which all columns are read at once: reading twice costs more than what is spared."""
 _BATCH_BYTES = 64 << 20
 """What a batch should not be larger than, by the average row of the widest row group."""
-
-
-class Positioned(NamedTuple):
-    """Rows and where they are in their file."""
-
-    start: int
-    """Position of the first row in the file."""
-    rows: pa.RecordBatch
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """One of several parts of a file that are read by themselves.
-
-    >>> Share(0, 2).of([1, 2, 3]), Share(1, 2).of([1, 2, 3])
-    ([1], [2, 3])
-    """
-
-    number: int
-    """From 0."""
-    parts: int
-    """Into how many parts the file is cut, at least 1."""
-
-    def of(self, items: Sequence[T]) -> Sequence[T]:
-        """Return this part of the row groups; all parts together are all of them."""
-        start, end = (len(items) * at // self.parts for at in (self.number, self.number + 1))
-        return items[start:end]
-
-
-WHOLE = Share(0, 1)
-"""All of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +87,11 @@ class DataFile:
         UnsupportedError
             If it is of a format or kind that is not implemented.
         """
-        _require_supported(path, meta, table)
-        _require_size(file_io, path, meta, table)
+        require_supported(path, meta, table)
+        require_size(file_io, path, meta, table)
         with referred_to_by(table):
             content = open_input(file_io, path, expected_rows=meta.row_count, legacy_ltz=legacy_ltz)
-        return cls(table, meta, _fields_of(content, schema, meta), content)
+        return cls(table, meta, fields_of(content, schema, meta), content)
 
     def __enter__(self) -> Self:
         return self
@@ -162,7 +136,7 @@ class DataFile:
         if predicate is None:
             pieces = self.positioned(wanted, keep=keep, batch_rows=batch_rows, share=share)
             for start, rows in pieces:
-                kept = rows if keep is None else _kept(rows, keep, start)
+                kept = rows if keep is None else kept_rows(rows, keep, start)
                 if kept.num_rows:
                     yield kept
             return
@@ -224,11 +198,11 @@ class DataFile:
         evolution = Evolution.between(self.fields, others, table=self.table)
         done = 0
         for start, rows in self._pieces([group], evolution, None, is_match, batch_rows):
-            rest = _kept(rows, is_match, start)
+            rest = kept_rows(rows, is_match, start)
             if rest.num_rows:
                 known = decided.slice(done, rest.num_rows).combine_chunks().to_batches()[0]
                 done += rest.num_rows
-                columns_of = {**_columns(rest), **_columns(known)}
+                columns_of = {**columns_by_name(rest), **columns_by_name(known)}
                 arrays = [columns_of[field.name] for field in wanted]
                 yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
@@ -255,7 +229,7 @@ class DataFile:
         batch_rows: int,
     ) -> Iterator[Positioned]:
         """Read row groups, of each but the pages that hold no wanted row."""
-        end = self.meta.row_count if keep is None else _end_of(keep)
+        end = self.meta.row_count if keep is None else end_of(keep)
         whole_groups: list[RowGroup] = []
         for group in groups:
             ranges = self._wanted_rows(group, evolution, predicate, keep)
@@ -291,7 +265,7 @@ class DataFile:
         self, groups: Sequence[RowGroup], evolution: Evolution, batch_rows: int, end: int
     ) -> Iterator[Positioned]:
         """Read row groups from the first row to the last, but no further than ``end``."""
-        for following in _contiguous(groups):
+        for following in contiguous(groups):
             start = following[0].first_row
             with referred_to_by(self.table):
                 for batch in self.content.batches(
@@ -415,93 +389,3 @@ class DataFile:
             found = self.content.matching_row_groups(in_file, self.fields)
         matching = {group.index for group in found}
         return [group for group in groups if group.index in matching]
-
-
-def filtered(rows: pa.RecordBatch, mask: Mask) -> pa.RecordBatch:
-    """Keep the rows where ``mask`` is true; all of them without a copy."""
-    return rows if mask.all() else rows.filter(pa.array(mask))
-
-
-def _kept(rows: pa.RecordBatch, keep: Mask, start: int) -> pa.RecordBatch:
-    return filtered(rows, keep[start : start + rows.num_rows])
-
-
-def _columns(rows: pa.RecordBatch) -> dict[str, pa.Array]:
-    return dict(zip(rows.schema.names, rows.columns, strict=True))
-
-
-def _end_of(keep: Mask) -> int:
-    """Return the position behind the last row to keep."""
-    return len(keep) - int(np.argmax(keep[::-1])) if keep.any() else 0
-
-
-def _contiguous(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
-    """Group row groups that follow each other."""
-    ranges: list[list[RowGroup]] = []
-    for group in groups:
-        if ranges and ranges[-1][-1].index + 1 == group.index:
-            ranges[-1].append(group)
-        else:
-            ranges.append([group])
-    return ranges
-
-
-def _fields_of(
-    content: DataInput, schema: TableSchema, meta: DataFileMeta
-) -> tuple[DataField, ...]:
-    """List what a file holds by its schema, under the names the file has.
-
-    Files of tables in thin mode have no key copies: the key columns themselves are them.
-    """
-    names = set(content.column_names)
-    if not schema.primary_keys:
-        return fields_in_file(schema.fields, names, meta.write_cols)
-    by_id = {field.id: field for field in schema.fields}
-    fields = []
-    for field in file_columns(schema).physical:
-        if field.name.startswith(KEY_PREFIX) and field.name not in names:
-            value = by_id[field.id - KEY_FIELD_ID_START]
-            fields.append(DataField(field.id, value.name, field.type))
-        else:
-            fields.append(field)
-    return tuple(fields)
-
-
-def _require_supported(path: str, meta: DataFileMeta, table: str) -> None:
-    if format_of(meta.file_name) not in READABLE:
-        raise UnsupportedError(
-            f"file.format = '{format_of(meta.file_name)}'",
-            f"{table} has the data file {path}; {', '.join(READABLE)} are read",
-        )
-
-
-def _require_size(file_io: FileIO, path: str, meta: DataFileMeta, table: str) -> None:
-    try:
-        size_bytes = file_io.size_bytes(path)
-    except FileNotFoundError as error:
-        raise CorruptDataError(
-            path,
-            "the data file is missing. If the snapshot has expired while it was read, read the "
-            "newest one; if not, something outside Paimon deleted the file: restore it, or roll "
-            "the table back",
-            table,
-        ) from error
-    if size_bytes != meta.file_size_bytes:
-        raise CorruptDataError(
-            path,
-            f"the file has {size_bytes:,} bytes, metadata says {meta.file_size_bytes:,}: it was "
-            "cut or overwritten. Restore it from a copy, or roll the table back",
-            table,
-        )
-
-
-@contextmanager
-def referred_to_by(table: str) -> Iterator[None]:
-    """Name the table in errors that know only the file."""
-    try:
-        yield
-    except CorruptDataError as error:
-        if error.referrer:
-            raise
-        # Who asks for the cause wants to know whether the file was there.
-        raise CorruptDataError(error.path, error.problem, table) from (error.__cause__ or error)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from paimonlab.datafile.layout import KIND_FIELD
-from paimonlab.datafile.reader import Mask
+from paimonlab.datafile.masks import Mask
 from paimonlab.read.difference import read_difference
 from paimonlab.read.fates import rows_with_fate
 from paimonlab.read.merging import open_data_file

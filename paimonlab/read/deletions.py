@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paimonlab.datafile.reader import Mask, referred_to_by
+from paimonlab.datafile.masks import Mask
+from paimonlab.datafile.opening import referred_to_by
 from paimonlab.errors import CorruptDataError
 from paimonlab.formats.deletion_vectors import (
     DeletionVector,

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.datafile.layout import KIND_FIELD
-from paimonlab.datafile.reader import Mask
+from paimonlab.datafile.masks import Mask
 from paimonlab.errors import UnsupportedError
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, OrderedRows, ordered_runs

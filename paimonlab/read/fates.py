@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.datafile.layout import KIND_FIELD
-from paimonlab.datafile.reader import Mask
+from paimonlab.datafile.masks import Mask
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.groups import ends_of_groups
 from paimonlab.merge.order import as_numpy, sort_keys

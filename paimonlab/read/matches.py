@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.datafile.reader import Mask
+from paimonlab.datafile.masks import Mask
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.deletions import surviving_rows
 from paimonlab.read.merging import open_data_file

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.datafile.layout import KIND_FIELD
-from paimonlab.datafile.reader import Mask
+from paimonlab.datafile.masks import Mask
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.key_rows import Merged
 from paimonlab.merge.pieces import merged_runs

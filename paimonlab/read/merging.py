@@ -16,7 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, key_field
-from paimonlab.datafile.reader import DataFile, Mask
+from paimonlab.datafile.masks import Mask
+from paimonlab.datafile.reader import DataFile
 from paimonlab.errors import UnsupportedError
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, winners_of_runs

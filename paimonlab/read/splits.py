@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.datafile.reader import WHOLE, Mask, Share
+from paimonlab.datafile.masks import WHOLE, Mask, Share
 from paimonlab.progress import Progress
 from paimonlab.read.file_indexes import indexed_rows
 from paimonlab.read.mask_cache import shared_masks

@@ -18,7 +18,7 @@ import os
 import shutil
 import stat
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,14 @@ from paimonlab.storage.links import (
     refusal,
     require_inside,
     root_of,
+)
+from paimonlab.storage.local_entries import (
+    delete_from,
+    link_new,
+    missing_parents,
+    status_of,
+    sync_path,
+    undone,
 )
 from paimonlab.storage.whole_files import check_size, kind, read_all, size_of_file, write_all
 
@@ -90,7 +98,7 @@ class LocalFileIO:
             # Others may delete a folder that is still empty.
             with contextlib.suppress(FileNotFoundError):
                 os.close(os.open(path, _NEW, 0o644))
-                with _undone(path):
+                with undone(path):
                     return kept_from_children(pa.OSFile(path, "wb"))  # writes without the GIL
 
     @named_failures
@@ -99,7 +107,7 @@ class LocalFileIO:
         folder = os.path.dirname(path)  # noqa: PTH120
         self.make_directory(folder)
         self._create(path, data)
-        with _undone(path):
+        with undone(path):
             self._sync_directory(folder)
 
     @named_failures
@@ -123,7 +131,7 @@ class LocalFileIO:
         temporary = f"{folder}/.{path[len(folder) + 1 :]}.{uuid.uuid4()}.tmp"
         self._create(temporary, data)
         try:
-            _link(temporary, path)
+            link_new(temporary, path)
         except FileExistsError:
             return False
         finally:
@@ -140,7 +148,7 @@ class LocalFileIO:
             raise refusal(path, path)
         temporary = f"{folder}/.{path[len(folder) + 1 :]}.{uuid.uuid4()}.tmp"
         self._create(temporary, data, durable=durable)
-        with _undone(temporary):
+        with undone(temporary):
             Path(temporary).replace(path)
         if durable:
             self._sync_directory(folder)
@@ -165,7 +173,7 @@ class LocalFileIO:
         link = self._find_link(path, path)
         try:
             with os.scandir(path) as entries:
-                found = [_status(entry, is_below_link=link is not None) for entry in entries]
+                found = [status_of(entry, is_below_link=link is not None) for entry in entries]
         except FileNotFoundError:
             return []
         return [status for status in found if status is not None]
@@ -185,7 +193,7 @@ class LocalFileIO:
         self._require_plain(path, path)
         if os.path.isdir(path):  # noqa: PTH112
             return
-        missing = _missing_parents(path)
+        missing = missing_parents(path)
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
         self._sync_directories(str(Path(folder).parent) for folder in missing)
 
@@ -214,7 +222,7 @@ class LocalFileIO:
             Path(path).unlink(missing_ok=True)
             return
         with contextlib.suppress(FileNotFoundError), folder_held(path, root) as (folder, _):
-            _delete_from(folder, path)
+            delete_from(folder, path)
 
     def delete_files(self, paths: Sequence[str]) -> Mapping[str, OSError | CorruptMetadataError]:
         """Delete files, many at once; return what could not be, and why."""
@@ -227,7 +235,7 @@ class LocalFileIO:
                 continue
             try:
                 with folder_held(group[0], root) as (held, _):
-                    left |= delete_each(partial(_delete_from, held), group)
+                    left |= delete_each(partial(delete_from, held), group)
             except (OSError, CorruptMetadataError):
                 left |= delete_each(self.delete, group)  # each says why
         return left
@@ -323,7 +331,7 @@ class LocalFileIO:
     def _create(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Make a new file with all of the data, or none."""
         descriptor = os.open(path, _NEW, 0o644)
-        with _undone(path):
+        with undone(path):
             try:
                 write_all(descriptor, data, path)
                 if durable and self.durability == "fsync":
@@ -338,7 +346,7 @@ class LocalFileIO:
     def _sync_directories(self, paths: Iterable[str]) -> None:
         if self.durability == "fsync":
             for path in paths:
-                _sync(path)
+                sync_path(path)
 
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -346,68 +354,3 @@ _READ = os.O_RDONLY | os.O_NONBLOCK
 """Without waiting for who writes into a pipe."""
 _IS_LINK = (errno.ELOOP, errno.EMLINK)
 """What systems say to who opens a link and does not want to follow it."""
-
-
-def _delete_from(folder: int, path: str) -> None:
-    """Delete a file from its folder, which is held open."""
-    name = path.rpartition("/")[2]
-    if is_link(name, folder):
-        raise refusal(path, path)
-    os.unlink(name, dir_fd=folder)
-
-
-@contextlib.contextmanager
-def _undone(path: str) -> Iterator[None]:
-    """Delete a file that this very call has made when what follows fails."""
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(path).unlink()
-        raise
-
-
-def _sync(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError as error:
-        if error.errno not in {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}:
-            raise
-        raise OSError(
-            error.errno,
-            "this file system has no hard links, so two writers could overwrite each other's "
-            "snapshots; put the warehouse on another file system",
-            target,
-        ) from error
-
-
-def _status(entry: os.DirEntry[str], *, is_below_link: bool) -> FileStatus | None:
-    try:
-        found = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:  # deleted while we were listing
-        return None
-    is_directory = stat.S_ISDIR(found.st_mode)
-    return FileStatus(
-        path=entry.path,
-        size_bytes=0 if is_directory else found.st_size,
-        is_directory=is_directory,
-        modified_millis=found.st_mtime_ns // 1_000_000,
-        is_linked=is_below_link or stat.S_ISLNK(found.st_mode),
-    )
-
-
-def _missing_parents(path: str) -> list[str]:
-    missing = []
-    folder = Path(path)
-    while not folder.is_dir():
-        missing.append(str(folder))
-        folder = folder.parent
-    return missing

@@ -1,0 +1,80 @@
+"""Some rows of a file: shares of its row groups, positions and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.formats.row_group import RowGroup
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+
+T = TypeVar("T")
+
+
+class Positioned(NamedTuple):
+    """Rows and where they are in their file."""
+
+    start: int
+    """Position of the first row in the file."""
+    rows: pa.RecordBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One of several parts of a file that are read by themselves.
+
+    >>> Share(0, 2).of([1, 2, 3]), Share(1, 2).of([1, 2, 3])
+    ([1], [2, 3])
+    """
+
+    number: int
+    """From 0."""
+    parts: int
+    """Into how many parts the file is cut, at least 1."""
+
+    def of(self, items: Sequence[T]) -> Sequence[T]:
+        """Return this part of the row groups; all parts together are all of them."""
+        start, end = (len(items) * at // self.parts for at in (self.number, self.number + 1))
+        return items[start:end]
+
+
+WHOLE = Share(0, 1)
+"""All of a file."""
+
+
+def filtered(rows: pa.RecordBatch, mask: Mask) -> pa.RecordBatch:
+    """Keep the rows where ``mask`` is true; all of them without a copy."""
+    return rows if mask.all() else rows.filter(pa.array(mask))
+
+
+def kept_rows(rows: pa.RecordBatch, keep: Mask, start: int) -> pa.RecordBatch:
+    """Keep rows by a mask of the file, whose position ``start`` the first of them has."""
+    return filtered(rows, keep[start : start + rows.num_rows])
+
+
+def columns_by_name(rows: pa.RecordBatch) -> dict[str, pa.Array]:
+    """Return the columns by their names."""
+    return dict(zip(rows.schema.names, rows.columns, strict=True))
+
+
+def end_of(keep: Mask) -> int:
+    """Return the position behind the last row to keep."""
+    return len(keep) - int(np.argmax(keep[::-1])) if keep.any() else 0
+
+
+def contiguous(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
+    """Group row groups that follow each other."""
+    ranges: list[list[RowGroup]] = []
+    for group in groups:
+        if ranges and ranges[-1][-1].index + 1 == group.index:
+            ranges[-1].append(group)
+        else:
+            ranges.append([group])
+    return ranges
