@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from functools import partial
-
-import pyarrow.compute as pc
 
 from paimonlab.commit.attempt import CommitRequest
 from paimonlab.commit.base_files import BaseFiles
@@ -22,40 +19,29 @@ from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.changes import Change, Increment, NoChange, Overwrite, TableShape
 from paimonlab.commit.checked import Checked
 from paimonlab.commit.file_changes import FileChanges, compacted, written
-from paimonlab.commit.history import CommitHistory
+from paimonlab.commit.landing import Landing
 from paimonlab.commit.manifest_merge import must_change
 from paimonlab.commit.options import CommitOptions
-from paimonlab.commit.preparation import Preparation
 from paimonlab.commit.publisher import SnapshotPublisher
-from paimonlab.commit.race import Race
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.commit.settlement import Fate, Settler, unknown_outcome
 from paimonlab.commit.strict_mode import StrictMode
 from paimonlab.errors import (
     CommitError,
     CommitOutcomeUnknownError,
-    CommitRolledBackError,
     PaimonError,
     PostCommitError,
-    SnapshotExpiredError,
-    TableNotFoundError,
 )
-from paimonlab.metadata.hints import write_hint
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.statistics import StatisticsStore
-from paimonlab.scan.entries import concat
-from paimonlab.scan.file_times import local_to_epoch
-from paimonlab.scan.live_files import delta_manifests_of, manifests_of, read_entries
+from paimonlab.scan.live_files import manifests_of
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import (
     BATCH_COMMIT_IDENTIFIER,
-    FIRST_SNAPSHOT_ID,
     CommitKind,
     Snapshot,
 )
@@ -98,18 +84,27 @@ class Committer:
         self._layout = layout
         self._snapshots = snapshots
         self._manifests = manifests
-        self._schemas = schemas
-        self._publisher = publisher
         self._options = options
-        self._now_millis = now_millis
-        self._callbacks = tuple(callbacks)
         self._base = BaseFiles(table_name, snapshots, manifests, Checked(snapshots))
-        self._strict = StrictMode(table_name, snapshots, options.last_safe_snapshot)
+        self._landing = Landing(
+            table=table_name,
+            file_io=file_io,
+            layout=layout,
+            snapshots=snapshots,
+            manifests=manifests,
+            schemas=schemas,
+            publisher=publisher,
+            options=options,
+            strict=StrictMode(table_name, snapshots, options.last_safe_snapshot),
+            now_millis=now_millis,
+            callbacks=tuple(callbacks),
+        )
 
     def with_callbacks(self, callbacks: Sequence[CommitCallback]) -> Committer:
         """Return this committer, calling others besides its own after a commit."""
         other = copy(self)
-        other._callbacks = (*self._callbacks, *callbacks)  # noqa: SLF001 - our own copy
+        ours = self._landing
+        other._landing = replace(ours, callbacks=(*ours.callbacks, *callbacks))  # noqa: SLF001 - our own copy
         return other
 
     def append(
@@ -177,7 +172,7 @@ class Committer:
         )
         first, second = written(messages), compacted(messages)
         with self._nothing_happens_on_errors(is_new_user=is_new_user):
-            shape = self._shape(self._schema())
+            shape = self._shape(self._landing.schema())
             landed: Snapshot | None = None
             if self._makes_snapshot(first, second, request):
                 change = Increment(
@@ -189,7 +184,7 @@ class Committer:
                     discards_duplicates=self._options.discard_duplicate_files,
                     reads=reads,
                 )
-                landed = self._commit(change, request, shape, is_new_user=is_new_user)
+                landed = self._landing.land(change, request, shape, is_new_user=is_new_user)
             if second.is_empty:
                 return landed
             change = Increment(
@@ -215,7 +210,7 @@ class Committer:
         is_new_user: bool,
     ) -> Snapshot:
         try:
-            return self._commit(
+            return self._landing.land(
                 change,
                 request,
                 shape,
@@ -273,8 +268,8 @@ PostCommitError, UnsupportedError
         if first.changelog.num_rows or second.changelog.num_rows:
             logger.warning("%s: an overwrite has no changelog, its files are ignored", self._table)
         with self._nothing_happens_on_errors(is_new_user=is_new_user):
-            shape = self._shape(self._schema())
-            landed = self._commit(
+            shape = self._shape(self._landing.schema())
+            landed = self._landing.land(
                 Overwrite(first, scope, shape, self._base, reads),
                 request,
                 shape,
@@ -305,13 +300,13 @@ PostCommitError
             As in `append`.
         """
         with self._nothing_happens_on_errors(is_new_user=is_new_user):
-            shape = self._shape(self._schema())
+            shape = self._shape(self._landing.schema())
             files = StatisticsStore(self._file_io, self._layout)
             name = files.write(statistics)
             request = CommitRequest(user=user, identifier=identifier, statistics=name)
             is_new = False
             try:
-                snapshot = self._commit(
+                snapshot = self._landing.land(
                     NoChange(CommitKind.ANALYZE), request, shape, is_new_user=is_new_user
                 )
                 is_new = snapshot.statistics == name
@@ -353,108 +348,13 @@ PostCommitError
             request = CommitRequest(
                 user=user, identifier=BATCH_COMMIT_IDENTIFIER, only_manifests=True
             )
-            return self._commit(
+            return self._landing.land(
                 NoChange(CommitKind.COMPACT),
                 request,
-                self._shape(self._schema()),
+                self._shape(self._landing.schema()),
                 is_new_user=True,
                 options=options,
             )
-
-    def _commit(
-        self,
-        change: Change,
-        request: CommitRequest,
-        shape: TableShape,
-        *,
-        is_new_user: bool,
-        after_id: int = 0,
-        options: CommitOptions | None = None,
-    ) -> Snapshot:
-        written_millis = _written_millis(change)
-        history = CommitHistory(
-            self._snapshots,
-            self._table,
-            user=request.user,
-            identifier=request.identifier,
-            kind=change.kind,
-            after_id=after_id,
-        )
-        race = Race(self._table, self._options.retry)
-        prepare = partial(
-            Preparation,
-            request,
-            change,
-            self._manifests,
-            shape.partition_fields,
-            options or self._options,
-        )
-        preparation = prepare()
-        in_doubt: Snapshot | None = None
-        try:
-            while True:
-                latest = self._snapshots.latest_before_commit()
-                known = None if is_new_user else history.find(latest, written_millis)
-                if known is not None:
-                    preparation.discard()
-                    return self._called_back(known)
-                self._strict.check(latest, request.user)
-                try:
-                    snapshot = preparation.after(
-                        latest, schema_id=self._schema().id, time_millis=self._now_millis()
-                    )
-                except SnapshotExpiredError:  # others were so much faster that latest is gone
-                    preparation.discard_lists()
-                    race.lost(latest.id + 1 if latest else FIRST_SNAPSHOT_ID)
-                    continue
-                # Syncing is what takes time; who has lost already need not do it.
-                fate = Fate.TAKEN
-                if self._may_follow(latest):
-                    preparation.sync()
-                    if self._may_follow(latest):
-                        in_doubt = snapshot
-                        fate = self._settler().settle(snapshot, latest, preparation.traces())
-                        if fate is Fate.LANDED:
-                            break
-                        in_doubt = None
-                if fate is Fate.LOST:
-                    preparation.discard()
-                    preparation = prepare()
-                else:
-                    preparation.discard_lists()
-                self._check_history(latest)
-                race.lost(snapshot.id)
-        except BaseException as error:
-            is_told = isinstance(error, CommitError | TableNotFoundError)
-            is_unknown = isinstance(error, CommitOutcomeUnknownError) or not is_told
-            if in_doubt is not None and is_unknown:  # whatever was written may be in use
-                raise unknown_outcome(in_doubt, self._table, error) from error
-            preparation.discard()
-            raise
-        return self._called_back(self._landed(snapshot, preparation, race))
-
-    def _settler(self) -> Settler:
-        return Settler(
-            table=self._table,
-            file_io=self._file_io,
-            layout=self._layout,
-            publisher=self._publisher,
-            snapshots=self._snapshots,
-            manifests=self._manifests,
-            schemas=self._schemas,
-        )
-
-    def _may_follow(self, latest: Snapshot | None) -> bool:
-        """Whether the next id is free, and was not used before."""
-        if latest is None:
-            return not self._snapshots.has(FIRST_SNAPSHOT_ID)
-        return not self._snapshots.has(latest.id + 1) and self._snapshots.has(latest.id)
-
-    def _check_history(self, base: Snapshot | None) -> None:
-        """Check that what a lost attempt was built upon still is, or was, part of the table."""
-        found = None if base is None else self._snapshots.find(base.id)
-        if base is not None and found is not None and found != base:
-            raise CommitRolledBackError(self._table, base.id + 1)
 
     @contextmanager
     def _nothing_happens_on_errors(self, *, is_new_user: bool) -> Iterator[None]:
@@ -469,42 +369,6 @@ PostCommitError
                 "again with the same user and identifier: they may have landed before"
             ) from error
 
-    def _landed(self, snapshot: Snapshot, preparation: Preparation, race: Race) -> Snapshot:
-        self._strict.landed(snapshot)
-        try:
-            self._snapshots.write_latest_hint(snapshot.id)
-            if snapshot.id == FIRST_SNAPSHOT_ID:
-                write_hint(self._file_io, self._layout.earliest_hint, snapshot.id)
-            preparation.discard_unused()
-        except BaseException as error:
-            raise PostCommitError(self._table, snapshot.id, repr(error)) from error
-        logger.info(
-            "%s: committed snapshot %d (%s), rows %+d, after %d lost races",
-            self._table,
-            snapshot.id,
-            snapshot.commit_kind.value,
-            snapshot.delta_record_count,
-            race.losses,
-        )
-        return snapshot
-
-    def _called_back(self, snapshot: Snapshot) -> Snapshot:
-        if self._callbacks:
-            try:
-                metas = delta_manifests_of(snapshot, self._manifests)
-                changes = concat(read_entries(snapshot, metas, self._manifests))
-                for callback in self._callbacks:
-                    callback(snapshot, changes)
-            except BaseException as error:
-                raise PostCommitError(self._table, snapshot.id, repr(error)) from error
-        return snapshot
-
-    def _schema(self) -> TableSchema:
-        schema = self._schemas.latest()
-        if schema is None:
-            raise TableNotFoundError(self._table)
-        return schema
-
     def _shape(self, schema: TableSchema) -> TableShape:
         keys = schema.trimmed_primary_keys
         return TableShape(
@@ -513,14 +377,3 @@ PostCommitError
             buckets=self._options.buckets,
             schema_id=schema.id,
         )
-
-
-def _written_millis(change: Change) -> int | None:
-    """Return when the first file was made, epoch milliseconds; None if a file does not say."""
-    if not isinstance(change, Increment | Overwrite):
-        return None
-    entries = change.changes.entries
-    times = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))["creation_time_millis"]
-    if not len(times) or times.null_count:
-        return None
-    return local_to_epoch(pc.min(times).as_py())

@@ -82,7 +82,7 @@ def test_a_file_left_out_stays_out_when_the_race_is_lost(table: SmallTable) -> N
     table.append("a")
     table.commit_options = options({"commit.discard-duplicate-files": "true"})
     committer = table.committer
-    publisher = committer._publisher
+    publisher = committer._landing.publisher
 
     class Late:
         tries = 0
@@ -93,7 +93,7 @@ def test_a_file_left_out_stays_out_when_the_race_is_lost(table: SmallTable) -> N
                 SmallTable(table.path).append("x")
             return publisher.publish(snapshot)
 
-    committer._publisher = Late()
+    committer._landing.publisher = Late()
     committer.append([table.message("a", "b")], user="u", identifier=1)
 
     assert table.live_names() == ["a", "b", "x"]

@@ -209,7 +209,7 @@ def test_nothing_is_deleted_while_the_outcome_is_in_doubt(
             landed.append(snapshot)
             raise TimeoutError("no answer")
 
-    committer._publisher = Silent()
+    committer._landing.publisher = Silent()
     with pytest.raises(CommitOutcomeUnknownError):
         committer.append([table.message("a")], user="u", identifier=1)
     Path(table.layout.snapshot(1)).parent.mkdir(exist_ok=True)
@@ -226,7 +226,7 @@ def test_an_overwrite_replaces_what_came_meanwhile_as_if_it_had_run_after_it(
 ) -> None:
     table.append("a")
     committer = table.committer
-    publisher = committer._publisher
+    publisher = committer._landing.publisher
 
     class Late:
         tries = 0
@@ -237,7 +237,7 @@ def test_an_overwrite_replaces_what_came_meanwhile_as_if_it_had_run_after_it(
                 SmallTable(table.path).append("x")
             return publisher.publish(snapshot)
 
-    committer._publisher = Late()
+    committer._landing.publisher = Late()
     snapshot = committer.overwrite([table.message("b")], scope=WHOLE, user="u", identifier=1)
 
     assert (snapshot.id, snapshot.commit_kind) == (3, CommitKind.OVERWRITE)

@@ -61,9 +61,9 @@ def schedule(monkeypatch: pytest.MonkeyPatch) -> Schedule:
     names = Names()
     monkeypatch.setattr("uuid.uuid4", names.uuid4)
     monkeypatch.setattr(UniqueNames, "next", lambda _self: f"{names.uuid4()}-0")
-    committer = "paimonlab.commit.committer"
-    monkeypatch.setattr(f"{committer}.Race", partial(Race, sleep=_never, clock=lambda: 0.0))
-    monkeypatch.setattr(f"{committer}.Settler", partial(Settler, sleep=_never))
+    landing = "paimonlab.commit.landing"
+    monkeypatch.setattr(f"{landing}.Race", partial(Race, sleep=_never, clock=lambda: 0.0))
+    monkeypatch.setattr(f"{landing}.Settler", partial(Settler, sleep=_never))
     names.of("made")
     return Schedule(made(), names)
 

@@ -265,7 +265,7 @@ def test_a_lost_race_is_not_run_again_on_what_was_there_before(tmp_path: Path) -
     table = SmallTable(tmp_path).create()
     table.append("a")
     committer = table.committer
-    publisher = committer._publisher
+    publisher = committer._landing.publisher
 
     class Late:
         tries = 0
@@ -277,7 +277,7 @@ def test_a_lost_race_is_not_run_again_on_what_was_there_before(tmp_path: Path) -
                 other.overwrite([], scope=OverwriteScope.whole_table(), user="o", identifier=1)
             return publisher.publish(snapshot)
 
-    late = committer._publisher = Late()
+    late = committer._landing.publisher = Late()
     message = CommitMessage(
         partition=EMPTY_ROW,
         bucket=0,

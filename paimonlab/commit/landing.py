@@ -1,0 +1,235 @@
+"""One change of a table becomes one snapshot: race, settlement, and what follows.
+
+Source: https://paimon.apache.org/docs/master/concepts/concurrency-control/ and
+apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import pyarrow.compute as pc
+
+from paimonlab.commit.attempt import CommitRequest
+from paimonlab.commit.callbacks import CommitCallback
+from paimonlab.commit.changes import Change, Increment, Overwrite, TableShape
+from paimonlab.commit.history import CommitHistory
+from paimonlab.commit.options import CommitOptions
+from paimonlab.commit.preparation import Preparation
+from paimonlab.commit.publisher import SnapshotPublisher
+from paimonlab.commit.race import Race
+from paimonlab.commit.settlement import Fate, Settler, unknown_outcome
+from paimonlab.commit.strict_mode import StrictMode
+from paimonlab.errors import (
+    CommitError,
+    CommitOutcomeUnknownError,
+    CommitRolledBackError,
+    PostCommitError,
+    SnapshotExpiredError,
+    TableNotFoundError,
+)
+from paimonlab.metadata.hints import write_hint
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.scan.entries import concat
+from paimonlab.scan.file_times import local_to_epoch
+from paimonlab.scan.live_files import delta_manifests_of, read_entries
+from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.snapshot import (
+    FIRST_SNAPSHOT_ID,
+    Snapshot,
+)
+from paimonlab.storage import FileIO
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(kw_only=True)
+class Landing:
+    """Where changes of one table land."""
+
+    table: str
+    """Its name, for messages."""
+    file_io: FileIO
+    layout: TableLayout
+    snapshots: SnapshotManager
+    manifests: ManifestStore
+    schemas: SchemaManager
+    publisher: SnapshotPublisher
+    options: CommitOptions
+    strict: StrictMode
+    now_millis: Callable[[], int]
+    callbacks: tuple[CommitCallback, ...]
+    """Called with every snapshot that landed, or is found to have."""
+
+    def land(
+        self,
+        change: Change,
+        request: CommitRequest,
+        shape: TableShape,
+        *,
+        is_new_user: bool,
+        after_id: int = 0,
+        options: CommitOptions | None = None,
+    ) -> Snapshot:
+        """Try until the change is a snapshot, or can never be one.
+
+        Parameters
+        ----------
+        change
+            What becomes of the table's files.
+        request
+            Who commits, and what the snapshot says beside its files.
+        shape
+            What the change was checked against.
+        is_new_user
+            Whether nobody ever committed as this user: then no earlier commit is looked for.
+        after_id
+            Where to begin to look for it.
+        options
+            Instead of those of the table; None: those.
+        """
+        written_millis = _written_millis(change)
+        history = CommitHistory(
+            self.snapshots,
+            self.table,
+            user=request.user,
+            identifier=request.identifier,
+            kind=change.kind,
+            after_id=after_id,
+        )
+        race = Race(self.table, self.options.retry)
+        prepare = partial(
+            Preparation,
+            request,
+            change,
+            self.manifests,
+            shape.partition_fields,
+            options or self.options,
+        )
+        preparation = prepare()
+        in_doubt: Snapshot | None = None
+        try:
+            while True:
+                latest = self.snapshots.latest_before_commit()
+                known = None if is_new_user else history.find(latest, written_millis)
+                if known is not None:
+                    preparation.discard()
+                    return self._called_back(known)
+                self.strict.check(latest, request.user)
+                try:
+                    snapshot = preparation.after(
+                        latest, schema_id=self.schema().id, time_millis=self.now_millis()
+                    )
+                except SnapshotExpiredError:  # others were so much faster that latest is gone
+                    preparation.discard_lists()
+                    race.lost(latest.id + 1 if latest else FIRST_SNAPSHOT_ID)
+                    continue
+                # Syncing is what takes time; who has lost already need not do it.
+                fate = Fate.TAKEN
+                if self._may_follow(latest):
+                    preparation.sync()
+                    if self._may_follow(latest):
+                        in_doubt = snapshot
+                        fate = self._settler().settle(snapshot, latest, preparation.traces())
+                        if fate is Fate.LANDED:
+                            break
+                        in_doubt = None
+                if fate is Fate.LOST:
+                    preparation.discard()
+                    preparation = prepare()
+                else:
+                    preparation.discard_lists()
+                self._check_history(latest)
+                race.lost(snapshot.id)
+        except BaseException as error:
+            is_told = isinstance(error, CommitError | TableNotFoundError)
+            is_unknown = isinstance(error, CommitOutcomeUnknownError) or not is_told
+            if in_doubt is not None and is_unknown:  # whatever was written may be in use
+                raise unknown_outcome(in_doubt, self.table, error) from error
+            preparation.discard()
+            raise
+        return self._called_back(self._landed(snapshot, preparation, race))
+
+    def _settler(self) -> Settler:
+        return Settler(
+            table=self.table,
+            file_io=self.file_io,
+            layout=self.layout,
+            publisher=self.publisher,
+            snapshots=self.snapshots,
+            manifests=self.manifests,
+            schemas=self.schemas,
+        )
+
+    def _may_follow(self, latest: Snapshot | None) -> bool:
+        """Whether the next id is free, and was not used before."""
+        if latest is None:
+            return not self.snapshots.has(FIRST_SNAPSHOT_ID)
+        return not self.snapshots.has(latest.id + 1) and self.snapshots.has(latest.id)
+
+    def _check_history(self, base: Snapshot | None) -> None:
+        """Check that what a lost attempt was built upon still is, or was, part of the table."""
+        found = None if base is None else self.snapshots.find(base.id)
+        if base is not None and found is not None and found != base:
+            raise CommitRolledBackError(self.table, base.id + 1)
+
+    def _landed(self, snapshot: Snapshot, preparation: Preparation, race: Race) -> Snapshot:
+        self.strict.landed(snapshot)
+        try:
+            self.snapshots.write_latest_hint(snapshot.id)
+            if snapshot.id == FIRST_SNAPSHOT_ID:
+                write_hint(self.file_io, self.layout.earliest_hint, snapshot.id)
+            preparation.discard_unused()
+        except BaseException as error:
+            raise PostCommitError(self.table, snapshot.id, repr(error)) from error
+        logger.info(
+            "%s: committed snapshot %d (%s), rows %+d, after %d lost races",
+            self.table,
+            snapshot.id,
+            snapshot.commit_kind.value,
+            snapshot.delta_record_count,
+            race.losses,
+        )
+        return snapshot
+
+    def _called_back(self, snapshot: Snapshot) -> Snapshot:
+        if self.callbacks:
+            try:
+                metas = delta_manifests_of(snapshot, self.manifests)
+                changes = concat(read_entries(snapshot, metas, self.manifests))
+                for callback in self.callbacks:
+                    callback(snapshot, changes)
+            except BaseException as error:
+                raise PostCommitError(self.table, snapshot.id, repr(error)) from error
+        return snapshot
+
+    def schema(self) -> TableSchema:
+        """Return the latest schema.
+
+        Raises
+        ------
+        TableNotFoundError
+            If there is none.
+        """
+        schema = self.schemas.latest()
+        if schema is None:
+            raise TableNotFoundError(self.table)
+        return schema
+
+
+def _written_millis(change: Change) -> int | None:
+    """Return when the first file was made, epoch milliseconds; None if a file does not say."""
+    if not isinstance(change, Increment | Overwrite):
+        return None
+    entries = change.changes.entries
+    times = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))["creation_time_millis"]
+    if not len(times) or times.null_count:
+        return None
+    return local_to_epoch(pc.min(times).as_py())
