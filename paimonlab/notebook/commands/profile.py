@@ -23,10 +23,10 @@ from paimonlab.notebook.parameters import Values, bind
 from paimonlab.notebook.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
-from paimonlab.notebook.views.view import shortened
 from paimonlab.secrets import without_secrets
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
+from paimonlab.spec.visible_text import shortened
 from paimonlab.table.scan import Scan
 from paimonlab.table.table import Table
 

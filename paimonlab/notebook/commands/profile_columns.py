@@ -9,7 +9,7 @@ from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.profiling import ColumnSketch, has_facts
 from paimonlab.notebook.profiling.bins import Bins, Scale
 from paimonlab.notebook.views.profile import SHARES
-from paimonlab.notebook.views.view import shortened
+from paimonlab.spec.visible_text import shortened
 
 TOP = 5
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from paimonlab.notebook.views.file_sizes import Advice, SizeBin, advice, size_bins
 from paimonlab.notebook.views.squares import Box, squarified
-from paimonlab.notebook.views.view import shortened
 from paimonlab.scan.entries import codes, group_codes
+from paimonlab.spec.visible_text import shortened
 
 WIDTH, HEIGHT = 1000, 480
 MOST_PARTITIONS = 100

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.notebook.views.skew import Skew, skew
-from paimonlab.notebook.views.view import shortened
+from paimonlab.spec.visible_text import shortened
 
 MEASURES = ("bytes", "files", "rows", "file_size", "level_0", "age")
 """``file_size``: average bytes of a file; ``level_0``: share of the files on level 0; ``age``:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from paimonlab.notebook.views.view import shortened
 from paimonlab.secrets import masked, without_secrets
 from paimonlab.spec.sql_text.tokens import line_and_column
+from paimonlab.spec.visible_text import shortened
 
 SHOWN_LINES = 12
 """Of a longer statement the lines around the marked ones are shown."""

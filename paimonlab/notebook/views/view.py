@@ -39,8 +39,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
         return {name: _plain(one) for name, one in msgspec.structs.asdict(value).items()}
     return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
-
-
-def shortened(text: str, most: int = 200) -> str:
-    """Cut a long text; an ellipsis shows that it was cut."""
-    return text if len(text) <= most else text[: most - 1] + "…"
