@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
-from paimonlab.maintenance.health.actions import set_option
-from paimonlab.maintenance.health.measures import ClockJump, ConsumerState, Measures, Thresholds
-from paimonlab.maintenance.health.rules import findings
+from paimonlab.analysis.health.actions import set_option
+from paimonlab.analysis.health.measures import (
+    ClockJump,
+    ConsumerState,
+    Measures,
+    Thresholds,
+)
+from paimonlab.analysis.health.rules import findings
 from tests.support import cases
 
 _TYPES = {one.name: one.type for one in dataclasses.fields(Measures)}

@@ -15,12 +15,16 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab.analysis.files.file_sizes import (
+    MIB,
+    advice,
+    size_bins,
+)
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.determinism import VARIABLE
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.files import alternative, draw
 from paimonlab.notebook.views.file_map import HEIGHT, MOST_FILES, WIDTH, places
-from paimonlab.notebook.views.file_sizes import MIB, advice, size_bins
 from paimonlab.notebook.views.squares import Box, squarified
 from paimonlab.table.table import Table
 from tests.golden.expected import values

@@ -17,13 +17,16 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab import notebook
+from paimonlab.analysis.health.measures import Thresholds
+from paimonlab.analysis.health.report import (
+    HealthFinding,
+    TableHealth,
+)
+from paimonlab.analysis.health.table_health import measured
 from paimonlab.cli.main import main
-from paimonlab.maintenance.health.measures import Thresholds
-from paimonlab.maintenance.health.report import HealthFinding, TableHealth
 from paimonlab.notebook import determinism, views
 from paimonlab.notebook.display.health import draw
 from paimonlab.scan.live_files import changelog_manifests_of
-from paimonlab.table.health import measured
 from paimonlab.table.table import Table
 from tests.golden import golden
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page

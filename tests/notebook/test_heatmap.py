@@ -12,12 +12,15 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab.analysis.buckets.heatmap import bucket_sums
+from paimonlab.analysis.buckets.skew import (
+    gini,
+    skew,
+)
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.determinism import VARIABLE
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.heatmap import draw
-from paimonlab.notebook.views.heatmap import bucket_sums
-from paimonlab.notebook.views.skew import gini, skew
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, Expected, expected, values

@@ -11,11 +11,14 @@ import pyarrow.compute as pc
 import pytest
 
 import paimonlab
+from paimonlab.analysis.snapshots.timeline_making import (
+    BRANCH_POINTS,
+    MOST_BRANCHES,
+)
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.determinism import VARIABLE
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.timeline import draw
-from paimonlab.notebook.views.timeline_making import BRANCH_POINTS, MOST_BRANCHES
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.system.live import files_of
 from paimonlab.table.table import Table

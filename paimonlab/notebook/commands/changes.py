@@ -12,13 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import to_builtins
 
+from paimonlab.analysis.rows.row_changes import (
+    MARKS,
+    RowChanges,
+    compared,
+    flattened,
+    reported,
+)
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.commands.points import change_point, scan_point
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.changes import draw
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.row_changes import MARKS, RowChanges, compared, flattened, reported
 from paimonlab.notebook.row_files import checked_path, export
 from paimonlab.notebook.views.changes import NOTES, ChangeSource
 from paimonlab.table.system.texts import partition_values_text

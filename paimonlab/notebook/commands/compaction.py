@@ -9,17 +9,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.analysis.buckets.bucket_lives import ShownBucket
+from paimonlab.analysis.buckets.bucket_totals import (
+    bucket_totals,
+    worst,
+)
+from paimonlab.analysis.buckets.newest_commits import newest_commits
+from paimonlab.analysis.compactions.compaction import (
+    Call,
+    CompactionSource,
+    repeatable_compaction,
+)
+from paimonlab.analysis.compactions.compaction_calls import calls
+from paimonlab.analysis.compactions.compaction_picks import (
+    Pick,
+    explained,
+    runs_of,
+)
 from paimonlab.errors import PaimonError
 from paimonlab.notebook import views
-from paimonlab.notebook.commands.commits import newest_commits
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.compaction import draw
-from paimonlab.notebook.views.bucket_lives import ShownBucket
-from paimonlab.notebook.views.bucket_totals import bucket_totals, worst
-from paimonlab.notebook.views.compaction import Call, CompactionSource, repeatable_compaction
-from paimonlab.notebook.views.compaction_calls import calls
-from paimonlab.notebook.views.compaction_picks import Pick, explained, runs_of
 from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
 from paimonlab.spec.snapshot import CommitKind

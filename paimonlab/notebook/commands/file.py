@@ -11,6 +11,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.analysis.files.data_file import FilePlace
 from paimonlab.datafile.layout import file_columns
 from paimonlab.errors import CorruptDataError, NotFoundError, UnsupportedError, close_matches
 from paimonlab.formats.data_format import DataInput, open_input
@@ -22,7 +23,6 @@ from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.file import draw
-from paimonlab.notebook.views.file import FilePlace
 from paimonlab.read.read_plan import ReadOptions
 from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.spec.partitions.folders import PartitionOptions

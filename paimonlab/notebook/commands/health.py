@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from paimonlab.analysis.health.catalog_health import catalog_health
+from paimonlab.analysis.health.measures import Thresholds
+from paimonlab.analysis.health.table_health import table_health
 from paimonlab.catalog import Catalog
-from paimonlab.catalog.health import catalog_health
-from paimonlab.maintenance.health.measures import Thresholds
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import views
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.health import draw
-from paimonlab.table.health import table_health
 from paimonlab.table.table import Table
 
 
@@ -28,7 +28,7 @@ def health(
         Whether to look for files that nothing names, too, which lists every folder.
     **thresholds
         From which values on something is said, as
-        `paimonlab.maintenance.health.measures.Thresholds` names them: ``snapshots=1000``.
+        `paimonlab.analysis.health.measures.Thresholds` names them: ``snapshots=1000``.
 
     Raises
     ------

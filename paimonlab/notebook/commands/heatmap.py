@@ -8,11 +8,15 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from paimonlab.analysis.buckets.heatmap import (
+    DEFAULT_TOP,
+    HIDDEN_MEASURES,
+    bucket_sums,
+)
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.heatmap import draw
-from paimonlab.notebook.views.heatmap import DEFAULT_TOP, HIDDEN_MEASURES, bucket_sums
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.parts import TableParts
 from paimonlab.table.system.live import files_of
@@ -34,7 +38,7 @@ def heatmap(
     table
         ``database.table`` in the connected catalog, or a table.
     by
-        One of `paimonlab.notebook.views.heatmap.MEASURES`: the partitions that have most of it
+        One of `paimonlab.analysis.buckets.heatmap.MEASURES`: the partitions that have most of it
         get a row of their own.
     top
         How many partitions get one.

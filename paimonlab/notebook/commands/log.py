@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from paimonlab.analysis.snapshots.reading_totals import read_totals
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
-from paimonlab.notebook.commands.reading_totals import read_totals
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.log import draw
 from paimonlab.table.table import Table

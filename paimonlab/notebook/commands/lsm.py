@@ -6,15 +6,18 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from paimonlab.analysis.buckets.newest_commits import newest_commits
+from paimonlab.analysis.levels.lsm import (
+    LsmSource,
+    repeatable,
+)
 from paimonlab.compact.append_packing import AppendPackingOptions
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.tasks import TaskOptions
 from paimonlab.notebook import views
-from paimonlab.notebook.commands.commits import newest_commits
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.lsm import draw
-from paimonlab.notebook.views.lsm import LsmSource, repeatable
 from paimonlab.scan.live_files import in_real_buckets, index_files_of, live_entries
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.key import BucketKey

@@ -9,18 +9,18 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.errors import NotFoundError, SnapshotExpiredError, SnapshotNotFoundError
-from paimonlab.notebook import views
-from paimonlab.notebook.commands.opening import opened
-from paimonlab.notebook.determinism import is_deterministic
-from paimonlab.notebook.display.manifests import draw
-from paimonlab.notebook.views.manifest_tree import (
+from paimonlab.analysis.manifests.manifest_tree import (
     Parent,
     ReadList,
     Writing,
     find_entries,
     manifest_tree,
 )
+from paimonlab.errors import NotFoundError, SnapshotExpiredError, SnapshotNotFoundError
+from paimonlab.notebook import views
+from paimonlab.notebook.commands.opening import opened
+from paimonlab.notebook.determinism import is_deterministic
+from paimonlab.notebook.display.manifests import draw
 from paimonlab.scan.live_files import (
     changelog_manifests_of,
     delta_manifests_of,

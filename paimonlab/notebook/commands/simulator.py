@@ -9,15 +9,19 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from paimonlab.analysis.buckets.bucket_lives import ShownBucket
+from paimonlab.analysis.buckets.newest_commits import newest_commits
+from paimonlab.analysis.simulation.histories import (
+    Pattern,
+    invented,
+    replayed,
+)
 from paimonlab.compact.simulator import Flush
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import views
-from paimonlab.notebook.commands.commits import newest_commits
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.simulator import draw
-from paimonlab.notebook.views.bucket_lives import ShownBucket
-from paimonlab.notebook.views.histories import Pattern, invented, replayed
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.compact_verb import kept
 from paimonlab.table.system.texts import partition_text
@@ -52,7 +56,7 @@ def simulate(
     bucket, partition
         Of the table; None: the bucket that was written to most often.
     pattern, flushes, flush_bytes, rows, keys, every_seconds
-        Of an invented history; see `paimonlab.notebook.views.histories.invented`. Of a table
+        Of an invented history; see `paimonlab.analysis.simulation.histories.invented`. Of a table
         the newest ``flushes`` are replayed.
     options
         Table options on top of the table's own.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from paimonlab.analysis.snapshots.reading_totals import read_totals
+from paimonlab.analysis.snapshots.timeline_making import MOST_BRANCHES
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
-from paimonlab.notebook.commands.reading_totals import read_totals
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.timeline import draw
-from paimonlab.notebook.views.timeline_making import MOST_BRANCHES
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.table import Table

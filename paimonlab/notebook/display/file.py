@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paimonlab.analysis.files.data_file import (
+    checks,
+    problems,
+)
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.notebook.views import DataFileView, FileColumn, rows
-from paimonlab.notebook.views.file import checks, problems
 from paimonlab.spec.visible_text import visible
 
 _MOST_PARTS = 20

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from paimonlab.maintenance.health.report import HealthFinding, TableHealth
+from paimonlab.analysis.health.report import (
+    HealthFinding,
+    TableHealth,
+)
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.views import Health

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from paimonlab.analysis.schema_history import column_text
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import count, time_text
 from paimonlab.notebook.views import SchemaDifference, SchemaHistory, SchemaVersion, rows
-from paimonlab.notebook.views.schemas import column_text
 from paimonlab.spec.visible_text import visible
 
 _WORDS = {"name": "renamed", "column": "added", "option": "option"}

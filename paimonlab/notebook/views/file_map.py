@@ -10,7 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.notebook.views.file_sizes import Advice, SizeBin, advice, size_bins
+from paimonlab.analysis.files.file_sizes import (
+    Advice,
+    SizeBin,
+    advice,
+    size_bins,
+)
 from paimonlab.notebook.views.squares import Box, squarified
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.spec.visible_text import shortened

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Sequence
 
-from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
-from paimonlab.metadata.manifests import ManifestStore
-from paimonlab.notebook.views.file_totals import (
+from paimonlab.analysis.snapshots.file_totals import (
     FileTotals,
     ManifestSums,
     file_totals,
     manifest_sums,
 )
+from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
+from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.live_files import delta_manifests_of, manifests_of, read_entries
 from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot

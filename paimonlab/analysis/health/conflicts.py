@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from paimonlab.maintenance.health.actions import Action, set_option
-from paimonlab.maintenance.health.measures import Measures
-from paimonlab.maintenance.health.report import Severity
+from paimonlab.analysis.health.actions import (
+    Action,
+    set_option,
+)
+from paimonlab.analysis.health.measures import Measures
+from paimonlab.analysis.health.report import Severity
 from paimonlab.spec.sql_text.call_text import call_text
 
 

@@ -16,19 +16,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.compact.append_packing import AppendPackingOptions
-from paimonlab.compact.strategy import LevelOptions
-from paimonlab.compact.tasks import TaskOptions
-from paimonlab.errors import PaimonError
-from paimonlab.maintenance.health.measures import (
+from paimonlab.analysis.health.measures import (
     BucketPlace,
     ClockJump,
     ConsumerState,
     Measures,
     Thresholds,
 )
-from paimonlab.maintenance.health.report import TableHealth, unreadable
-from paimonlab.maintenance.health.rules import findings
+from paimonlab.analysis.health.report import (
+    TableHealth,
+    unreadable,
+)
+from paimonlab.analysis.health.rules import findings
+from paimonlab.compact.append_packing import AppendPackingOptions
+from paimonlab.compact.strategy import LevelOptions
+from paimonlab.compact.tasks import TaskOptions
+from paimonlab.errors import PaimonError
 from paimonlab.metadata.layout import CONSUMER_PREFIX
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.live_files import live_entries, manifests_of

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.notebook.views.bucket_lives import Commit
+from paimonlab.analysis.buckets.bucket_lives import Commit
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.spec.manifests.manifest import FileKind

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from paimonlab.analysis.buckets.bucket_lives import ShownBucket
+from paimonlab.analysis.compactions.compaction import Call
 from paimonlab.metadata.partition_stats import partition_columns
-from paimonlab.notebook.views.bucket_lives import ShownBucket
-from paimonlab.notebook.views.compaction import Call
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.sql_text.call_text import call_text, literal, quoted
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot

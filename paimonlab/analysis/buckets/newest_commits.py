@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from paimonlab.analysis.buckets.bucket_lives import Commit
 from paimonlab.errors import SnapshotExpiredError, SnapshotNotFoundError
-from paimonlab.notebook.views.bucket_lives import Commit
 from paimonlab.scan.entries import fold
 from paimonlab.scan.live_files import delta_manifests_of, in_real_buckets, read_entries
 from paimonlab.spec.snapshot import Snapshot

@@ -11,9 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.notebook.views.bucket_lives import Commit
-from paimonlab.notebook.views.compaction_picks import Pick
-from paimonlab.notebook.views.compaction_runs import CompactionRun, FileSum, partitions_of, run_of
+from paimonlab.analysis.buckets.bucket_lives import Commit
+from paimonlab.analysis.compactions.compaction_picks import Pick
+from paimonlab.analysis.compactions.compaction_runs import (
+    CompactionRun,
+    FileSum,
+    partitions_of,
+    run_of,
+)
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.schema.definition import TableSchema

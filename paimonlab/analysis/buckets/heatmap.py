@@ -10,7 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.notebook.views.skew import Skew, skew
+from paimonlab.analysis.buckets.skew import (
+    Skew,
+    skew,
+)
 from paimonlab.spec.visible_text import shortened
 
 MEASURES = ("bytes", "files", "rows", "file_size", "level_0", "age")

@@ -7,10 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from paimonlab.maintenance.health.actions import Action, set_option
-from paimonlab.maintenance.health.conflicts import conflicts
-from paimonlab.maintenance.health.measures import Measures, Thresholds
-from paimonlab.maintenance.health.report import SEVERITIES, HealthFinding, Severity
+from paimonlab.analysis.health.actions import (
+    Action,
+    set_option,
+)
+from paimonlab.analysis.health.conflicts import conflicts
+from paimonlab.analysis.health.measures import (
+    Measures,
+    Thresholds,
+)
+from paimonlab.analysis.health.report import (
+    SEVERITIES,
+    HealthFinding,
+    Severity,
+)
 from paimonlab.spec.sql_text.call_text import call_text
 
 Rule = Callable[[Measures, Thresholds], Iterator[HealthFinding]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.notebook.views.manifests import (
+from paimonlab.analysis.manifests.manifest_nodes import (
     EntryNode,
     EntrySums,
     IndexFileNode,

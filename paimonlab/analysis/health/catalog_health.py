@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from paimonlab.analysis.health.measures import Thresholds
+from paimonlab.analysis.health.report import (
+    TableHealth,
+    unreadable,
+)
+from paimonlab.analysis.health.table_health import table_health
 from paimonlab.catalog.filesystem import Catalog
 from paimonlab.errors import PaimonError
-from paimonlab.maintenance.health.measures import Thresholds
-from paimonlab.maintenance.health.report import TableHealth, unreadable
 from paimonlab.progress import Progress
-from paimonlab.table.health import table_health
 from paimonlab.table.table import Table
 
 

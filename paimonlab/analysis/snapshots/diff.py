@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.notebook.views.file_totals import Sums
-from paimonlab.notebook.views.schemas import SchemaDifference
+from paimonlab.analysis.schema_history import SchemaDifference
+from paimonlab.analysis.snapshots.file_totals import Sums
 from paimonlab.scan.entries import identities
 from paimonlab.spec.manifests.manifest import IDENTITY_COLUMNS
 from paimonlab.spec.snapshot import Snapshot

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from paimonlab.notebook.views.file_totals import FileTotals
+from paimonlab.analysis.snapshots.file_totals import FileTotals
 from paimonlab.secrets import hides_secrets, redacted
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.notebook.views.bucket_lives import Lives
+from paimonlab.analysis.buckets.bucket_lives import Lives
 from paimonlab.scan.key_ranges import key_ranks
 from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.spec.schema.definition import TableSchema

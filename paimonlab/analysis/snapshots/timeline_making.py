@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from paimonlab.notebook.views.file_totals import FileTotals
-from paimonlab.notebook.views.timeline import (
+from paimonlab.analysis.snapshots.file_totals import FileTotals
+from paimonlab.analysis.snapshots.timeline import (
     Timeline,
     TimelineBranch,
     TimelineGroup,
