@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from paimonlab.scan.entries import codes, group_codes
 from paimonlab.spec.sql_text.call_text import call_text
 
 MIB = 1 << 20
@@ -22,6 +24,8 @@ SMALL_SHARE = 0.3
 MANY_FILES = 1000
 UNEVEN = 0.5
 """Standard deviation over mean."""
+
+Numbers = npt.NDArray[np.int64]
 
 
 class SizeBin(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -70,6 +74,27 @@ def size_bins(sizes: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> list
 def bin_of(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the place in `NAMES` of each file."""
     return np.searchsorted(np.array(EDGES), sizes, side="right")
+
+
+def numbered(partitions: Sequence[str], buckets: pa.ChunkedArray) -> tuple[Numbers, Numbers]:
+    """Give the partitions, and the buckets of all partitions, of n files numbers.
+
+    Parameters
+    ----------
+    partitions : (n,)
+        What the partition of each file is called.
+    buckets : (n,) int32
+        The number of its bucket there.
+
+    Returns
+    -------
+    (n,) int64
+        A number for the partition of each file, from 0.
+    (n,) int64
+        A number for its bucket, from 0: another one in each partition.
+    """
+    of_partition = codes(pa.array(partitions, pa.string()))
+    return of_partition, group_codes([of_partition, codes(buckets)])
 
 
 def advice(

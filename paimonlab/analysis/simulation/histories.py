@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -17,6 +18,7 @@ from paimonlab.compact.simulator import Flush
 from paimonlab.scan.key_ranges import key_ranks
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import CommitKind
 
@@ -24,6 +26,28 @@ Pattern = Literal["uniform", "rising", "hot"]
 """Where the keys of a flush lie: anywhere, behind those before it, or mostly in a tenth."""
 
 _SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class FlushHistory:
+    """What was flushed to a bucket, or might have been."""
+
+    table: str
+    """"" for an invented history."""
+    words: str
+    """Where it comes from."""
+    flushes: tuple[Flush, ...]
+    """Oldest first."""
+    options: Options
+    """Of the table; none for an invented history."""
+
+    def repeatable(self) -> FlushHistory:
+        """Leave out what differs from run to run: times and bytes of files."""
+        flushes = (
+            replace(flush, at_millis=60_000 * number, size_bytes=100 * flush.row_count)
+            for number, flush in enumerate(self.flushes)
+        )
+        return replace(self, flushes=tuple(flushes))
 
 
 def replayed(key: ShownBucket, commits: Sequence[Commit], schema: TableSchema) -> list[Flush]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from paimonlab.analysis.partition_names import partition_names
 from paimonlab.analysis.schema_history import differences
 from paimonlab.errors import SnapshotNotFoundError, TagNotFoundError
 from paimonlab.notebook import views
-from paimonlab.notebook.commands.heatmap import partition_names
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.diff import draw

@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from paimonlab.analysis.files.data_file import FilePlace
-from paimonlab.datafile.layout import file_columns
-from paimonlab.errors import CorruptDataError, NotFoundError, UnsupportedError, close_matches
-from paimonlab.formats.data_format import DataInput, open_input
-from paimonlab.formats.describe import describe
-from paimonlab.formats.manifests.entry_rows import table_to_entries
+from paimonlab.analysis.files.reading_data_file import ROWS, StoredRows, data_file_of
 from paimonlab.notebook import views
-from paimonlab.notebook.commands.heatmap import partition_names
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.file import draw
-from paimonlab.read.read_plan import ReadOptions
-from paimonlab.scan.split_paths import bucket_paths
-from paimonlab.spec.partitions.folders import PartitionOptions
-from paimonlab.spec.schema.row_tracking import TRACKING_FIELDS
-from paimonlab.spec.types.data_types import DataField
-from paimonlab.table.parts import TableParts
-from paimonlab.table.system.live import files_of
-from paimonlab.table.system.texts import key_text
 from paimonlab.table.table import Table
 
-ROWS = 20
-MOST_ROWS = 1000
 _MOST_CHARACTERS = 300
-_NAMED = 5
 
 
 def file(table: str | Table, name: str, *, snapshot: int | None = None) -> views.View:
@@ -57,106 +38,32 @@ def file(table: str | Table, name: str, *, snapshot: int | None = None) -> views
         If there is no such file, or several.
     """
     found = opened(table)
-    place, path = _find(found, name, snapshot)
-    parts = found.parts
-
-    def rows_from(offset: int) -> views.FileRows:
-        return _rows(parts, path, place, offset)
-
+    stored = data_file_of(found, name, snapshot=snapshot)
     value = views.data_file(
         found.name,
-        place,
-        describe(parts.file_io, path),
-        rows_from(0),
+        stored.place,
+        stored.describe(),
+        _written(stored.rows_from(0)),
         has_levels=bool(found.primary_keys),
     )
     if is_deterministic():
         return draw(views.repeatable_file(value))
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"rows": msgspec.to_builtins(rows_from(max(int(request["offset"]), 0)))}
+        rows = _written(stored.rows_from(max(int(request["offset"]), 0)))
+        return {"rows": msgspec.to_builtins(rows)}
 
     return draw(value, answer=answer)
 
 
-def _find(table: Table, name: str, snapshot: int | None) -> tuple[FilePlace, str]:
-    shown = table.snapshot if snapshot is None else table.snapshots.get(snapshot)
-    parts = table.parts
-    live = files_of(parts, shown, with_postponed=True)
-    found = live.filter(pc.equal(live["file_name"], name))
-    if not found.num_rows:
-        found = live.filter(pc.match_substring(live["file_name"], name))
-    if shown is None or found.num_rows != 1:
-        names = found["file_name"].slice(0, _NAMED).to_pylist()
-        if not names:
-            hint = close_matches(name, live["file_name"].to_pylist()[:MOST_ROWS])
-            raise NotFoundError(f"{table.name} has no live data file {name!r}.{hint}")
-        more = f" and {found.num_rows - _NAMED} more" if found.num_rows > _NAMED else ""
-        raise NotFoundError(
-            f"{table.name}: {name!r} is in the names of {', '.join(names)}{more}; give more of it"
-        )
-    found = found.combine_chunks()
-    (entry,) = table_to_entries(found)
-    schema = parts.schema
-    keys = [schema.field(key) for key in schema.trimmed_primary_keys]
-    fields = [schema.field(key) for key in schema.partition_keys]
-    (folder,) = bucket_paths(
-        found["partition"].combine_chunks(),
-        [entry.bucket],
-        fields,
-        parts.options.slice(PartitionOptions),
-    )
-    place = FilePlace(
-        snapshot_id=shown.id,
-        partition=partition_names(parts, found["partition"])[0],
-        bucket=entry.bucket,
-        meta=entry.file,
-        min_key=key_text(found["min_key"].combine_chunks(), keys)[0].as_py(),
-        max_key=key_text(found["max_key"].combine_chunks(), keys)[0].as_py(),
-    )
-    return place, parts.layout.data_file(folder, entry.file.file_name, entry.file.external_path)
-
-
-def _rows(parts: TableParts, path: str, place: FilePlace, offset: int) -> views.FileRows:
-    """Read some rows as the file has them, with all its columns that the schema explains."""
-    schema = parts.schemas.get(place.meta.schema_id)
-    is_legacy = parts.options.slice(ReadOptions).legacy_ltz
-    with closing(open_input(parts.file_io, path, legacy_ltz=is_legacy)) as opened_file:
-        known = (*file_columns(schema).physical, *TRACKING_FIELDS)
-        by_name = {field.name: field for field in known if field.name in opened_file.column_names}
-        fields = list(by_name.values())
-        try:
-            batches, problem = list(_batches(opened_file, fields, offset)), ""
-        except (CorruptDataError, UnsupportedError) as error:
-            batches, problem = [], str(error)
-    table = pa.Table.from_batches(batches) if batches else None
-    texts = [] if table is None else [_texts(column) for column in table.itercolumns()]
+def _written(stored: StoredRows) -> views.FileRows:
+    texts = [] if stored.rows is None else [_texts(one) for one in stored.rows.itercolumns()]
     return views.FileRows(
-        offset=offset,
-        columns=tuple(field.name for field in fields),
+        offset=stored.offset,
+        columns=stored.names,
         cells=tuple(zip(*texts, strict=True)),
-        problem=problem,
+        problem=stored.problem,
     )
-
-
-def _batches(
-    opened_file: DataInput, fields: list[DataField], offset: int
-) -> Iterator[pa.RecordBatch]:
-    """Yield `ROWS` rows, as many as there are, from ``offset`` on."""
-    left = ROWS
-    groups = [one for one in opened_file.row_groups if one.first_row + one.row_count > offset]
-    if not groups or not fields:
-        return
-    skipped = offset - groups[0].first_row
-    indexes = [one.index for one in groups]
-    for batch in opened_file.batches(fields, batch_rows=ROWS, row_groups=indexes):
-        part = batch.slice(min(skipped, batch.num_rows), left)
-        skipped = max(skipped - batch.num_rows, 0)
-        left -= part.num_rows
-        if part.num_rows:
-            yield part
-        if not left:
-            return
 
 
 def _texts(column: pa.ChunkedArray) -> list[str | None]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from paimonlab.analysis.partition_names import partition_names
 from paimonlab.notebook import views
-from paimonlab.notebook.commands.heatmap import partition_names
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.files import draw

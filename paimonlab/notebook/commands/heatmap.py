@@ -6,21 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
 from paimonlab.analysis.buckets.heatmap import (
     DEFAULT_TOP,
     HIDDEN_MEASURES,
-    bucket_sums,
 )
+from paimonlab.analysis.buckets.reading_heatmap import heatmap_of
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.heatmap import draw
-from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.parts import TableParts
-from paimonlab.table.system.live import files_of
-from paimonlab.table.system.texts import partition_text
 from paimonlab.table.table import Table
 
 
@@ -48,35 +43,14 @@ def heatmap(
     found = opened(table)
     shown = found.snapshot if snapshot is None else found.snapshots.get(snapshot)
     hides = is_deterministic()
-    value = _value(found, shown, "rows" if hides and by in HIDDEN_MEASURES else by, top)
+    value = heatmap_of(found, shown, by="rows" if hides and by in HIDDEN_MEASURES else by, top=top)
     if hides:
         return draw(views.repeatable_heatmap(value))
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
         asked = request.get("snapshot")
         at = shown if asked is None else found.snapshots.get(int(asked))
-        other = _value(found, at, str(request["by"]), top)
+        other = heatmap_of(found, at, by=str(request["by"]), top=top)
         return {"view": msgspec.to_builtins(other)}
 
     return draw(value, answer=answer)
-
-
-def _value(table: Table, snapshot: Snapshot | None, by: str, top: int) -> views.Heatmap:
-    sums = bucket_sums(files_of(table.parts, snapshot, with_postponed=True))
-    return views.heatmap(
-        table.name,
-        None if snapshot is None else snapshot.id,
-        sums,
-        partition_names(table.parts, sums["partition"]),
-        by=by,
-        top=top,
-        has_levels=bool(table.primary_keys),
-    )
-
-
-def partition_names(parts: TableParts, partitions: pa.ChunkedArray) -> list[str]:
-    """Write partitions as ``$files`` does; "" in a table without partitions."""
-    fields = [parts.schema.field(name) for name in parts.schema.partition_keys]
-    if not fields:
-        return [""] * len(partitions)
-    return [str(text) for text in partition_text(partitions.combine_chunks(), fields).to_pylist()]

@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from paimonlab.analysis.manifests.manifest_tree import (
-    Parent,
-    ReadList,
-    Writing,
-    find_entries,
-    manifest_tree,
+from paimonlab.analysis.manifests.reading_manifests import (
+    DEFAULT_ENTRIES,
+    entries_of,
+    manifest_tree_of,
 )
-from paimonlab.errors import NotFoundError, SnapshotExpiredError, SnapshotNotFoundError
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.manifests import draw
-from paimonlab.scan.live_files import (
-    changelog_manifests_of,
-    delta_manifests_of,
-    index_files_of,
-    manifests_of,
-    read_entries,
-)
-from paimonlab.scan.statistics import column_stats
-from paimonlab.spec.manifests.manifest import FileKind
-from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.types.data_types import AtomicType
-from paimonlab.table.parts import TableParts
-from paimonlab.table.system.texts import key_text, partition_text, value_texts
 from paimonlab.table.table import Table
-
-DEFAULT_ENTRIES = 500
-MOST_COLUMNS = 8
-"""Columns whose statistics are shown."""
-MOST_FOUND = 200
-_MOST_CHARACTERS = 80
 
 
 def manifests(
@@ -63,133 +39,10 @@ def manifests(
         If there is no snapshot.
     """
     found = opened(table)
-    shown = found.snapshot if snapshot is None else found.snapshots.get(snapshot)
-    if shown is None:
-        raise NotFoundError(f"{found.name} has no snapshot yet")
-    parts = found.parts
-    lists = _lists(parts, shown)
-    tree = manifest_tree(
-        found.name,
-        shown,
-        lists,
-        index_files_of(shown, parts.manifests),
-        parent=_parent(parts, shown),
-        writing=writing_of(parts),
-        most=entries,
-    )
+    tree = manifest_tree_of(found, snapshot=snapshot, entries=entries)
     if is_deterministic():
         return draw(views.repeatable_manifests(tree))
     return draw(tree, answer=_answer(found))
-
-
-def _lists(parts: TableParts, snapshot: Snapshot) -> list[ReadList]:
-    delta = delta_manifests_of(snapshot, parts.manifests)
-    everything = manifests_of(snapshot, parts.manifests)
-    known = [
-        (
-            "base",
-            snapshot.base_manifest_list,
-            snapshot.base_manifest_list_size,
-            everything[: len(everything) - len(delta)],
-        ),
-        ("delta", snapshot.delta_manifest_list, snapshot.delta_manifest_list_size, delta),
-    ]
-    if snapshot.changelog_manifest_list is not None:
-        changelog = changelog_manifests_of(snapshot, parts.manifests)
-        size = snapshot.changelog_manifest_list_size
-        known.append(("changelog", snapshot.changelog_manifest_list, size, changelog))
-    return [
-        ReadList(
-            role=role,
-            name=name,
-            size_bytes=size,
-            metas=metas,
-            entries=read_entries(snapshot, metas, parts.manifests),
-        )
-        for role, name, size, metas in known
-    ]
-
-
-def _parent(parts: TableParts, snapshot: Snapshot) -> Parent | None:
-    try:
-        parent = parts.snapshots.get(snapshot.id - 1)
-        metas = manifests_of(parent, parts.manifests)
-    except (SnapshotNotFoundError, SnapshotExpiredError):
-        return None
-    return Parent(
-        id=parent.id,
-        manifests={meta.file_name for meta in metas},
-        index_manifest=parent.index_manifest,
-    )
-
-
-def writing_of(parts: TableParts) -> Writing:
-    """Return how rows of bytes of a table become texts, as its system tables write them."""
-    schema = parts.schema
-    partition_fields = [schema.field(name) for name in schema.partition_keys]
-    fields = [field for field in schema.fields if isinstance(field.type, AtomicType)]
-    names = [field.name for field in fields[:MOST_COLUMNS]]
-
-    def partition(rows: Sequence[bytes]) -> list[str | None]:
-        if not partition_fields:
-            return [""] * len(rows)
-        return _short(partition_text(pa.array(rows, pa.large_binary()), partition_fields))
-
-    def entries(table: pa.Table) -> list[views.EntryNode]:
-        return _nodes(parts, table.combine_chunks(), names)
-
-    return Writing(
-        entries=entries, partition=partition, columns=names, column_count=len(schema.fields)
-    )
-
-
-def _nodes(parts: TableParts, table: pa.Table, names: Sequence[str]) -> list[views.EntryNode]:
-    schema = parts.schema
-    partition_fields = [schema.field(name) for name in schema.partition_keys]
-    key_fields = [schema.field(name) for name in schema.trimmed_primary_keys]
-    stats = column_stats(table, "value_stats", names, schema, parts.schemas)
-    texts = {
-        name: (
-            _short(value_texts(stats[name].min, schema.field(name).type)),
-            _short(value_texts(stats[name].max, schema.field(name).type)),
-            stats[name].null_count.to_pylist(),
-        )
-        for name in names
-    }
-    nothing: list[tuple[Any, ...]] = [()] * table.num_rows
-    low, high, nulls = (
-        list(zip(*(one[place] for one in texts.values()), strict=True)) or nothing
-        for place in range(3)
-    )
-    partitions = _short(partition_text(_array(table, "partition"), partition_fields))
-    if not partition_fields:
-        partitions = [""] * table.num_rows
-    columns = zip(
-        [FileKind(kind).name for kind in table["kind"].to_pylist()],
-        table["file_name"].to_pylist(),
-        partitions,
-        *(table[name].to_pylist() for name in ("bucket", "level", "row_count", "file_size_bytes")),
-        _short(key_text(_array(table, "min_key"), key_fields)),
-        _short(key_text(_array(table, "max_key"), key_fields)),
-        low,
-        high,
-        nulls,
-        strict=True,
-    )
-    fields = views.EntryNode.__struct_fields__
-    return [views.EntryNode(**dict(zip(fields, values, strict=True))) for values in columns]
-
-
-def _array(table: pa.Table, name: str) -> pa.Array:
-    column = table[name]
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-
-
-def _short(texts: pa.Array) -> list[str | None]:
-    return [
-        text if text is None or len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "…"
-        for text in texts.to_pylist()
-    ]
 
 
 def _answer(table: Table) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
@@ -203,30 +56,14 @@ def _answer(table: Table) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
         snapshot = int(request["snapshot"])
         if "find" not in request:
             return {"view": msgspec.to_builtins(manifests(table, snapshot=snapshot).value)}
-        lists = _lists(table.parts, table.snapshots.get(snapshot))
-        writing = writing_of(table.parts)
-        entries, count = find_entries(lists, MOST_FOUND, _wanted(request, writing))
-        nodes = writing.entries(entries)
+        partition, bucket = request.get("partition"), request.get("bucket")
+        nodes, count = entries_of(
+            table,
+            snapshot,
+            str(request["find"]),
+            partition=partition,
+            bucket=None if bucket is None else int(bucket),
+        )
         return {"entries": msgspec.to_builtins(nodes), "count": count}
 
     return answer
-
-
-def _wanted(request: Mapping[str, Any], writing: Writing) -> Callable[[pa.Table], pa.Array]:
-    """Tell for rows of entries whether a question is about them."""
-    text = str(request["find"])
-    partition, bucket = request.get("partition"), request.get("bucket")
-
-    def is_wanted(entries: pa.Table) -> pa.Array:
-        wanted = pc.match_substring(entries["file_name"], text)
-        if bucket is not None:
-            wanted = pc.and_(wanted, pc.equal(entries["bucket"], int(bucket)))
-        if partition is not None and entries.num_rows:
-            # Few distinct ones: partitions repeat.
-            rows = _array(entries, "partition").dictionary_encode()
-            texts = writing.partition(rows.dictionary.to_pylist())
-            same = pa.array([shown == partition for shown in texts], pa.bool_())
-            wanted = pc.and_(wanted, same.take(rows.indices))
-        return wanted
-
-    return is_wanted

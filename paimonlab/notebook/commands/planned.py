@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from paimonlab.analysis.snapshots.snapshot_plan import SnapshotPlan, snapshot_plan
 from paimonlab.errors import NotFoundError, PaimonError, UnsupportedError
 from paimonlab.notebook import connection as connections
 from paimonlab.notebook import native, views
@@ -23,7 +24,6 @@ from paimonlab.table.table import Table
 if TYPE_CHECKING:
     from paimonlab.notebook.connection import Connection
     from paimonlab.notebook.spark_plan import SparkRead
-    from paimonlab.scan.plan import Plan
 
 Explained: TypeAlias = Literal["formatted", "cost", "extended"]
 """How Spark writes a plan."""
@@ -140,27 +140,27 @@ def _without_spark(
     scan = native.scan_of(here, statement, args, as_of)
     if scan is None:  # a system table: its rows are made, not read
         return ()
-    left, whole = scan.plan(), scan.narrowed(scan.columns, None).plan()
+    left, whole = scan.plan(), snapshot_plan(scan.narrowed(scan.columns, None))
     read = views.PlannedRead(
         table=scan.parts.name,
         snapshot_id=None if scan.snapshot is None else scan.snapshot.id,
         file_count=sum(len(split.files) for split in left.splits),
         size_bytes=sum(split.size_bytes for split in left.splits),
         filters="" if scan.predicate is None else without_secret_values(str(scan.predicate)),
-        **_whole(whole),
+        **asdict(whole),
     )
     return (read,)
 
 
 def _on_spark(here: Connection, read: SparkRead) -> views.PlannedRead:
-    whole: dict[str, int | None] = dict.fromkeys(_WHOLE)
+    whole: dict[str, int | None] = dict.fromkeys(one.name for one in fields(SnapshotPlan))
     try:
         table = here.catalog.table(read.table)
     except NotFoundError:  # of another catalog
         table = None
     snapshot_id = read.snapshot_id
     if isinstance(table, Table) and snapshot_id is not None:
-        whole = _whole(table.scan(snapshot=snapshot_id).plan())
+        whole = asdict(snapshot_plan(table.scan(snapshot=snapshot_id)))
     return views.PlannedRead(
         table=read.table,
         snapshot_id=snapshot_id,
@@ -169,27 +169,3 @@ def _on_spark(here: Connection, read: SparkRead) -> views.PlannedRead:
         filters=without_secrets(read.filters),
         **whole,
     )
-
-
-_WHOLE: Sequence[str] = (
-    "all_file_count",
-    "all_size_bytes",
-    "split_count",
-    "merged_split_count",
-    "level_0_count",
-)
-
-
-def _whole(plan: Plan) -> dict[str, int | None]:
-    """Count what a snapshot has."""
-    splits = plan.splits
-    merged = [split for split in splits if not split.raw_convertible or split.has_deletions]
-    levels = [file.level for split in splits for file in split.files]
-    values = (
-        len(levels),
-        sum(split.size_bytes for split in splits),
-        len(splits),
-        len(merged),
-        levels.count(0),
-    )
-    return dict(zip(_WHOLE, values, strict=True))

@@ -32,7 +32,7 @@ from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from paimonlab.notebook.connection import Connection
-    from paimonlab.notebook.profiling import RowSketch
+    from paimonlab.notebook.profiling import ColumnSketch, RowSketch
     from paimonlab.progress import Progress
 
 MOST_COLUMNS = 200
@@ -76,7 +76,7 @@ def profile(
     ColumnNotFoundError
         If there is no such column.
     """
-    from paimonlab.notebook.commands.settled_columns import (  # noqa: PLC0415 - few ask for it
+    from paimonlab.analysis.rows.settled_columns import (  # noqa: PLC0415 - few ask for it
         settled_columns,
     )
     from paimonlab.notebook.profiling import RowSketch  # noqa: PLC0415
@@ -85,7 +85,8 @@ def profile(
     scan = found.scan(columns, where)
     names = scan.columns[:MOST_COLUMNS]
     shown = scan.narrowed(names, scan.predicate)
-    known = settled_columns(shown)
+    settled = settled_columns(shown)
+    known = {name: _repeated(value, settled.row_count) for name, value in settled.values.items()}
     read = [name for name in names if name not in known]
     rows = _sketched(shown, read) if read else RowSketch(_row_count(shown), ())
     sums = {**known, **dict(zip(read, rows.columns, strict=True))}
@@ -100,6 +101,14 @@ def profile(
     if path is not None:
         view.save(os.fspath(path))
     return view
+
+
+def _repeated(value: pa.Array, row_count: int) -> ColumnSketch:
+    """Return what a column is that has one value everywhere."""
+    from paimonlab.notebook.profiling import sketch_batches  # noqa: PLC0415 - few ask for it
+
+    batch = pa.RecordBatch.from_arrays([value], names=["value"])
+    return sketch_batches([batch], [value.type]).columns[0].repeated(row_count)
 
 
 def check_profiles() -> None:

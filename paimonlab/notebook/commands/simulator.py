@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
-from paimonlab.analysis.buckets.bucket_lives import ShownBucket
-from paimonlab.analysis.buckets.newest_commits import newest_commits
-from paimonlab.analysis.simulation.histories import (
-    Pattern,
-    invented,
-    replayed,
-)
-from paimonlab.compact.simulator import Flush
+from paimonlab.analysis.simulation.histories import FlushHistory, Pattern, invented
+from paimonlab.analysis.simulation.reading_flushes import flushes_of
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.determinism import is_deterministic
 from paimonlab.notebook.display.simulator import draw
 from paimonlab.spec.options.table_options import Options
-from paimonlab.table.compact_verb import kept
-from paimonlab.table.system.texts import partition_text
 from paimonlab.table.table import Table
 
-_SNAPSHOTS = 200
 _MOST_FLUSHES = 120
 
 
@@ -75,7 +64,7 @@ def simulate(
     if not 1 <= flushes <= _MOST_FLUSHES:
         raise ValueError(f"flushes must be from 1 to {_MOST_FLUSHES}, got {flushes}")
     if table is None:
-        history = invented(
+        flushed = invented(
             flushes=flushes,
             flush_bytes=flush_bytes,
             rows=rows,
@@ -84,70 +73,21 @@ def simulate(
             every_seconds=every_seconds,
         )
         words = f"invented: {flushes} flushes of {rows:,} rows, {pattern} over {keys:,} keys"
-        return _drawn("", words, history, Options(changed))
-    found = opened(table)
-    words, history = _history(found, partition, bucket, flushes)
-    return _drawn(found.name, words, history, Options({**found.parts.options, **changed}))
+        history = FlushHistory("", words, tuple(flushed), Options({}))
+    else:
+        history = flushes_of(opened(table), partition=partition, bucket=bucket, most=flushes)
+        if is_deterministic():
+            history = history.repeatable()
+    return _drawn(history, Options({**history.options, **changed}))
 
 
-def _drawn(name: str, words: str, history: Sequence[Flush], options: Options) -> views.View:
-    value = views.simulator(name, words, history, options)
+def _drawn(history: FlushHistory, options: Options) -> views.View:
+    value = views.simulator(history.table, history.words, history.flushes, options)
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
         asked = {str(key): str(text) for key, text in request["options"].items()}
-        found: Mapping[str, Any] = msgspec.to_builtins(views.simulation(history, options, asked))
+        simulated = views.simulation(history.flushes, options, asked)
+        found: Mapping[str, Any] = msgspec.to_builtins(simulated)
         return found
 
     return draw(value, answer)
-
-
-def _history(
-    table: Table, partition: Mapping[str, Any] | None, bucket: int | None, most: int
-) -> tuple[str, list[Flush]]:
-    if not table.primary_keys:
-        raise UnsupportedError(
-            "simulating the compaction of an append table", f"{table.name} has no levels"
-        )
-    snapshot = table.snapshot
-    keep = kept(
-        table.parts,
-        None if partition is None else [partition],
-        None if bucket is None else [bucket],
-        None,
-    )
-    commits = [] if snapshot is None else newest_commits(table.parts, snapshot, _SNAPSHOTS, keep)
-    written = [commit.entries for commit in commits if commit.entries.num_rows]
-    if not written:
-        raise ValueError(
-            f"nothing was written to {table.name} in its newest {_SNAPSHOTS} snapshots"
-        )
-    key = _most_flushed(written)
-    found = replayed(key, commits, table.schema)
-    if not found:
-        raise ValueError(
-            f"nothing was flushed to {table.name} in its newest {_SNAPSHOTS} snapshots"
-        )
-    fields = [table.schema.field(name) for name in table.partition_keys]
-    (text,) = partition_text(pa.array([key.partition], pa.large_binary()), fields).to_pylist()
-    place = f"{text if fields else ''} bucket {key.bucket}".strip()
-    newest = found[-most:]
-    words = (
-        f"the newest {len(newest)} of {len(found)} flushes of {place} in {len(commits)} snapshots"
-    )
-    if is_deterministic():  # times and bytes of files differ from run to run
-        newest = [
-            replace(flush, at_millis=60_000 * number, size_bytes=100 * flush.row_count)
-            for number, flush in enumerate(newest)
-        ]
-    return words, newest
-
-
-def _most_flushed(written: Sequence[pa.Table]) -> ShownBucket:
-    """Choose the bucket that most files were written to."""
-    counts = (
-        pa.concat_tables([entries.select(["partition", "bucket"]) for entries in written])
-        .group_by(["partition", "bucket"], use_threads=False)
-        .aggregate([([], "count_all")])
-        .sort_by([("count_all", "descending"), ("bucket", "ascending")])
-    )
-    return ShownBucket(counts["partition"][0].as_py(), counts["bucket"][0].as_py())

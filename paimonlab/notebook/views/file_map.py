@@ -14,10 +14,10 @@ from paimonlab.analysis.files.file_sizes import (
     Advice,
     SizeBin,
     advice,
+    numbered,
     size_bins,
 )
 from paimonlab.notebook.views.squares import Box, squarified
-from paimonlab.scan.entries import codes, group_codes
 from paimonlab.spec.visible_text import shortened
 
 WIDTH, HEIGHT = 1000, 480
@@ -137,8 +137,7 @@ def file_map(
         Whether the table has a primary key.
     """
     sizes, rows = (files[name].to_numpy() for name in ("file_size_bytes", "row_count"))
-    of_partition = codes(pa.array(partitions, pa.string()))
-    of_bucket = group_codes([of_partition, codes(files["bucket"])])
+    of_partition, of_bucket = numbered(partitions, files["bucket"])
     levels = files["level"].to_pylist() if has_levels else [None] * files.num_rows
     weights = sizes if weight == "bytes" else rows
     made = _Map(files["file_name"].to_pylist(), levels, sizes, rows, weights)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.notebook.profiling import ColumnSketch, RowSketch, sketch_batches
 from paimonlab.scan.statistics import column_stats
 from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
 from paimonlab.table.scan import Scan
@@ -25,14 +27,24 @@ _EXACT = frozenset(
 may be cut, statistics of other types are rounded."""
 
 
-def settled_columns(scan: Scan) -> dict[str, ColumnSketch]:
+@dataclass(frozen=True, slots=True)
+class SettledColumns:
+    """Columns that are known without reading rows."""
+
+    values: Mapping[str, pa.Array]
+    """By name: the one value of the column, NULL if it has none."""
+    row_count: int
+    """How often each value stands in the table."""
+
+
+def settled_columns(scan: Scan) -> SettledColumns:
     """Find the columns with the same value in all rows, or with none but NULL.
 
     Only where each row of the files is a row of the table, and the files have the table's
     schema, statistics say so.
     """
     if scan.predicate is not None or scan.limit is not None or not scan.is_one_snapshot:
-        return {}
+        return SettledColumns({}, 0)
     plan = scan.plan_here()
     files = [file for split in plan.splits for file in split.files]
     is_merged = any(not split.raw_convertible or split.has_deletions for split in plan.splits)
@@ -40,7 +52,7 @@ def settled_columns(scan: Scan) -> dict[str, ColumnSketch]:
         file.schema_id != scan.schema.id or file.first_row_id is not None for file in files
     )
     if is_merged or is_evolved or not files or len(files) != plan.files.num_rows:
-        return {}
+        return SettledColumns({}, 0)
     names = [name for name in scan.columns if _is_exact(scan.schema.field(name).type)]
     stats = column_stats(plan.files, "value_stats", names, scan.schema, scan.parts.schemas)
     rows = sum(file.row_count for file in files)
@@ -52,15 +64,9 @@ def settled_columns(scan: Scan) -> dict[str, ColumnSketch]:
         ends = pa.concat_arrays([stats[name].min, stats[name].max])
         value = ends.unique() if nulls == 0 else pa.nulls(1, ends.type)
         if len(value) == 1 and value.null_count == (nulls > 0):
-            found[name] = _sketch(value).repeated(rows)
-    return found
+            found[name] = value
+    return SettledColumns(found, rows)
 
 
 def _is_exact(kind: DataType) -> bool:
     return isinstance(kind, AtomicType) and kind.root in _EXACT
-
-
-def _sketch(value: pa.Array) -> ColumnSketch:
-    batch = pa.RecordBatch.from_arrays([value], names=["value"])
-    rows: RowSketch = sketch_batches([batch], [value.type])
-    return rows.columns[0]
