@@ -12,7 +12,7 @@ from paimonlab.errors import (
     ProcedureNotFoundError,
     TableNotFoundError,
 )
-from paimonlab.notebook.display.problem import MOST_LINES, WIDTH, text_lines
+from paimonlab.notebook.display.problem_text import MOST_LINES, WIDTH, text_lines
 from paimonlab.notebook.statements import Statement
 from paimonlab.notebook.topics import Topic, topic_of
 from paimonlab.notebook.views import (

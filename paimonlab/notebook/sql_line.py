@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import get_args
 
 from paimonlab.errors import close_matches
-from paimonlab.notebook import commands
+from paimonlab.notebook.plan_modes import Explained
 from paimonlab.notebook.statements import QUERY_WORDS
 from paimonlab.notebook.wrong_use import wrong_use
 
@@ -68,7 +68,7 @@ class SqlLine:
     """Column whose values are series of the plot."""
     params: str | None = None
     """Name of the list whose values take the place of each ``?``, or the list itself."""
-    explained: commands.Explained = "formatted"
+    explained: Explained = "formatted"
     """How ``--explain`` writes Spark's plan."""
     flags: frozenset[str] = frozenset()
     """Options without a value that were given, as ``--lazy``."""
@@ -186,13 +186,13 @@ def _explained(parsed: SqlLine, value: str, line: str) -> tuple[SqlLine, str]:
     """Read how a plan is wanted; no SQL begins with one of these words."""
     parsed = _with_flag(replace(parsed, given=parsed.given | {"--explain"}), "--explain")
     match = _WORD.match(line)
-    for mode in get_args(commands.Explained):
+    for mode in get_args(Explained):
         if value == mode:
             return replace(parsed, explained=mode), line
         if not value and match and match[1] == mode:
             return replace(parsed, explained=mode), line[match.end() :]
     if value:
-        modes = ", ".join(get_args(commands.Explained))
+        modes = ", ".join(get_args(Explained))
         raise wrong_use(f"--explain takes {modes} or nothing, got {value!r}", "sql")
     return parsed, line
 

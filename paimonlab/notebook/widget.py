@@ -7,7 +7,7 @@ kernel a widget shows nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import anywidget
 import traitlets
@@ -15,8 +15,30 @@ import traitlets
 from paimonlab.notebook import modules
 from paimonlab.notebook.selection import selections
 
-if TYPE_CHECKING:
-    from paimonlab.notebook.display.drawn import Drawn
+
+class Shown(Protocol):
+    """A view that a widget can show."""
+
+    @property
+    def id(self) -> str:
+        """Names the view in its kernel."""
+
+    @property
+    def kind(self) -> str | None:
+        """Names what is shown."""
+
+    @property
+    def answer(self) -> object:
+        """What is asked by the interactive form; None: it never asks."""
+
+    def data(self) -> dict[str, Any]:
+        """Return what the interactive form draws."""
+
+    def to_html(self) -> str:
+        """Return the static form."""
+
+    def to_text(self) -> str:
+        """Return the form for a terminal."""
 
 
 class ViewWidget(anywidget.AnyWidget):
@@ -35,7 +57,7 @@ class ViewWidget(anywidget.AnyWidget):
     """First and last snapshot of the range that was brushed."""
     can_answer = traitlets.Bool(read_only=True).tag(sync=True)
 
-    def __init__(self, view: Drawn[Any]) -> None:
+    def __init__(self, view: Shown) -> None:
         data = view.data()
         super().__init__(_esm=modules.widget_module(data["kind"]))
         self._view = view

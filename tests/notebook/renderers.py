@@ -22,11 +22,11 @@ from paimonlab.notebook.display import bar_picture, html, page, plain, plan_tree
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.connections import draw_connections
 from paimonlab.notebook.display.grid import Column, Grid
+from paimonlab.notebook.display.help_page import draw_help
 from paimonlab.notebook.display.planned import draw_planned
 from paimonlab.notebook.display.planned_call import draw_planned_call
 from paimonlab.notebook.display.problem import draw as draw_problem
 from paimonlab.notebook.display.statements import draw_parameters
-from paimonlab.notebook.display.tables import draw_help
 from paimonlab.notebook.interruptible import Cancelled
 from paimonlab.notebook.plotting import plot_of
 from paimonlab.notebook.query_error import QueryError
@@ -253,7 +253,7 @@ DRAWING = {
     "planned.draw_planned": "planned",
     "planned_call.draw_planned_call": "planned_call",
     "statements.draw_parameters": "parameters",
-    "tables.draw_help": "help",
+    "help_page.draw_help": "help",
 }
 """Functions that draw what has no interactive form, by the renderer that calls them."""
 CLASSES = {
@@ -267,6 +267,7 @@ CLASSES = {
     "paimonlab.notebook.results.Results": "result",
     "paimonlab.notebook.widget.ViewWidget": "the views",
     "paimonlab.notebook.views.view.View": "a protocol",
+    "paimonlab.notebook.widget.Shown": "a protocol",
 }
 """Classes that show themselves, by the renderer that does it; `Results` shows each `Result`."""
 

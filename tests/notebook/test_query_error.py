@@ -8,7 +8,8 @@ import pytest
 
 from paimonlab.errors import PaimonError, TableNotFoundError
 from paimonlab.notebook import help_pages, topics
-from paimonlab.notebook.display.problem import WIDTH, draw
+from paimonlab.notebook.display.problem import draw
+from paimonlab.notebook.display.problem_text import WIDTH
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import split
 from paimonlab.notebook.views import Problem

@@ -20,7 +20,7 @@ from paimonlab.notebook.commands.help import show_help
 from paimonlab.notebook.commands.log import log
 from paimonlab.notebook.commands.lsm import lsm
 from paimonlab.notebook.commands.manifests import manifests
-from paimonlab.notebook.commands.planned import Explained, planned
+from paimonlab.notebook.commands.planned import planned
 from paimonlab.notebook.commands.problem import problem
 from paimonlab.notebook.commands.profile import check_profiles, profile, profile_query
 from paimonlab.notebook.commands.schemas import schemas
@@ -41,6 +41,7 @@ from paimonlab.notebook.commands.tables import tables
 from paimonlab.notebook.commands.timeline import timeline
 from paimonlab.notebook.commands.travel import travel
 from paimonlab.notebook.connection import connect
+from paimonlab.notebook.plan_modes import Explained
 
 __all__ = [
     "DEFAULT_LIMIT",

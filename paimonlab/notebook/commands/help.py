@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paimonlab.notebook import help_pages, views
-from paimonlab.notebook.display.tables import draw_help
+from paimonlab.notebook.display.help_page import draw_help
 
 
 def show_help(topic: str | None = None) -> views.View:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from paimonlab.analysis.snapshots.snapshot_plan import SnapshotPlan, snapshot_plan
 from paimonlab.errors import NotFoundError, PaimonError, UnsupportedError
@@ -16,6 +16,7 @@ from paimonlab.notebook.display.planned import draw_planned
 from paimonlab.notebook.display.planned_call import draw_planned_call
 from paimonlab.notebook.native_call import bound_call, failed
 from paimonlab.notebook.parameters import Values
+from paimonlab.notebook.plan_modes import Explained
 from paimonlab.notebook.query_error import QueryError
 from paimonlab.notebook.statements import Statement
 from paimonlab.secrets import without_secret_values, without_secrets
@@ -24,9 +25,6 @@ from paimonlab.table.table import Table
 if TYPE_CHECKING:
     from paimonlab.notebook.connection import Connection
     from paimonlab.notebook.spark_plan import SparkRead
-
-Explained: TypeAlias = Literal["formatted", "cost", "extended"]
-"""How Spark writes a plan."""
 
 
 def planned(

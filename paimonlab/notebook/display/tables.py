@@ -1,10 +1,10 @@
-"""Lists of tables and pages of help."""
+"""Lists of tables."""
 
 from __future__ import annotations
 
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.views import HelpPage, TableList, rows
+from paimonlab.notebook.views import TableList, rows
 
 
 def draw_tables(listed: TableList) -> Drawn[TableList]:
@@ -39,12 +39,3 @@ def _tables_footer(listed: TableList) -> str:
     count = len(listed.tables)
     tables = f"{count} table" if count == 1 else f"{count} tables"
     return tables + (f"; no table in {', '.join(empty)}" if empty else "")
-
-
-def draw_help(page: HelpPage) -> Drawn[HelpPage]:
-    """Draw a page of help."""
-    columns = (Column("type"), Column("what it does"))
-    body = [texts([entry.syntax, entry.meaning]) for entry in page.entries]
-    others = ", ".join(page.other_topics)
-    grid = Grid(columns, body, page.topic, f"%paimon_help TOPIC for {others}")
-    return Drawn(page, grid, rows(page.entries))
