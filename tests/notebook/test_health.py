@@ -17,6 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab import notebook
+from paimonlab.analysis.health import health_summary
 from paimonlab.analysis.health.measures import Thresholds
 from paimonlab.analysis.health.report import (
     HealthFinding,
@@ -24,7 +25,7 @@ from paimonlab.analysis.health.report import (
 )
 from paimonlab.analysis.health.table_health import measured
 from paimonlab.cli.main import main
-from paimonlab.notebook import determinism, views
+from paimonlab.notebook import determinism
 from paimonlab.notebook.display.health import draw
 from paimonlab.scan.live_files import changelog_manifests_of
 from paimonlab.table.table import Table
@@ -162,7 +163,7 @@ def test_html_keeps_to_what_sanitisers_leave_and_escapes_names() -> None:
         findings=(finding,),
     )
 
-    drawn = draw(views.health(EVIL, [health], orphans=False))
+    drawn = draw(health_summary.health(EVIL, [health], orphans=False))
 
     page = Page(drawn.to_html())
     assert page.tags <= KEPT_TAGS

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.notebook import modules, views
 from paimonlab.notebook.display.drawn import MIME, Drawn
 from paimonlab.notebook.display.timeline import draw
@@ -18,7 +19,7 @@ from tests.notebook.test_views import snapshot
 
 @pytest.fixture
 def view() -> Drawn[views.Timeline]:
-    return draw(views.timeline("a.</script>", [snapshot(4), snapshot(7)], {}))
+    return draw(timeline_making.timeline("a.</script>", [snapshot(4), snapshot(7)], {}))
 
 
 def test_a_bundle_is_data_html_and_text(view: Drawn[views.Timeline]) -> None:
@@ -32,7 +33,7 @@ def test_a_bundle_is_data_html_and_text(view: Drawn[views.Timeline]) -> None:
 def test_whole_numbers_that_a_browser_would_round_are_text() -> None:
     points = [snapshot(1, total_record_count=2**53 + 1)]
 
-    data = draw(views.timeline("t", points, {})).data()
+    data = draw(timeline_making.timeline("t", points, {})).data()
 
     assert data["view"]["points"][0]["totalRecordCount"] == "9007199254740993"
 

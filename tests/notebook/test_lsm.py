@@ -17,6 +17,7 @@ from paimonlab.analysis.buckets.bucket_lives import (
     lives,
 )
 from paimonlab.analysis.buckets.newest_commits import newest_commits
+from paimonlab.analysis.levels import lsm
 from paimonlab.analysis.levels.lsm import (
     MOST_FILES,
     LsmSource,
@@ -231,7 +232,7 @@ def test_too_many_files_are_bars_of_neighbours(many: Table) -> None:
     place = repeated.schema.get_field_index("file_name")
     repeated = repeated.set_column(place, repeated.schema.field(place), names)
 
-    value = views.lsm(source(many, files=repeated, commits=()), most_buckets=6)
+    value = lsm.lsm(source(many, files=repeated, commits=()), most_buckets=6)
 
     (bucket,) = value.buckets
     assert sum(file.count for file in bucket.files) == bucket.file_count == count

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from paimonlab.analysis.partition_names import partition_names
 from paimonlab.analysis.schema_history import differences
+from paimonlab.analysis.snapshots import diff as snapshot_diff
 from paimonlab.errors import SnapshotNotFoundError, TagNotFoundError
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
@@ -43,7 +44,7 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
         files_of(found.parts, after, with_postponed=True),
     )
     partitions = pa.chunked_array([pa.concat_tables(files)["partition"].combine_chunks().unique()])
-    value = views.diff(
+    value = snapshot_diff.diff(
         found.name,
         (before, after),
         files,

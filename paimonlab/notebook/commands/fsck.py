@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimonlab.analysis.health import fsck_summary
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
 from paimonlab.notebook.display.fsck import draw
@@ -18,4 +19,4 @@ def fsck(table: str | Table, *, deep: bool = False) -> views.View:
     deep
         Whether to read all rows, too.
     """
-    return draw(views.fsck(opened(table).fsck(deep=deep)))
+    return draw(fsck_summary.fsck(opened(table).fsck(deep=deep)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimonlab.analysis.health import health_summary
 from paimonlab.analysis.health.catalog_health import catalog_health
 from paimonlab.analysis.health.measures import Thresholds
 from paimonlab.analysis.health.table_health import table_health
@@ -46,5 +47,5 @@ def health(
         names = [what] if isinstance(what, str) else []
         tables = catalog_health(catalog, names, thresholds=limits, orphans=orphans)
         title = what if isinstance(what, str) else "all tables"
-    found = views.health(f"health of {title}", tables, orphans=orphans)
+    found = health_summary.health(f"health of {title}", tables, orphans=orphans)
     return draw(views.repeatable_health(found) if is_deterministic() else found)

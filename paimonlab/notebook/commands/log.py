@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimonlab.analysis.snapshots import commit_log
 from paimonlab.analysis.snapshots.reading_totals import read_totals
 from paimonlab.notebook import views
 from paimonlab.notebook.commands.opening import opened
@@ -30,7 +31,7 @@ def log(table: str | Table, *, last: int = 20) -> views.View:
     found = opened(table)
     snapshots = found.snapshots.list(last)
     totals = read_totals(reversed(snapshots), found.parts.manifests, with_live_bytes=False)
-    history = views.log(
+    history = commit_log.log(
         found.name,
         snapshots,
         totals,

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from paimonlab.analysis.simulation import simulator
 from paimonlab.analysis.simulation.histories import FlushHistory, Pattern, invented
 from paimonlab.analysis.simulation.reading_flushes import flushes_of
 from paimonlab.errors import UnsupportedError
@@ -82,7 +83,7 @@ def simulate(
 
 
 def _drawn(history: FlushHistory, options: Options) -> views.View:
-    value = views.simulator(history.table, history.words, history.flushes, options)
+    value = simulator.simulator(history.table, history.words, history.flushes, options)
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
         asked = {str(key): str(text) for key, text in request["options"].items()}

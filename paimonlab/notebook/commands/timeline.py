@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.analysis.snapshots.reading_totals import read_totals
 from paimonlab.analysis.snapshots.timeline_making import MOST_BRANCHES
 from paimonlab.notebook import views
@@ -31,7 +32,7 @@ def timeline(table: str | Table, *, last: int = 20) -> views.View:
     """
     found = opened(table)
     snapshots = found.snapshots.list()
-    line = views.timeline(
+    line = timeline_making.timeline(
         found.name,
         snapshots,
         {name: tag.id for name, tag in found.tags.list().items()},

@@ -11,7 +11,6 @@ from paimonlab.analysis.buckets.heatmap import (
     Heatmap,
     HeatmapColumn,
     HeatmapRow,
-    heatmap,
     repeatable_heatmap,
 )
 from paimonlab.analysis.buckets.skew import Skew
@@ -19,7 +18,6 @@ from paimonlab.analysis.compactions.compaction import (
     Call,
     Compaction,
     Untouched,
-    compaction,
 )
 from paimonlab.analysis.compactions.compaction_picks import Pick
 from paimonlab.analysis.compactions.compaction_runs import (
@@ -42,17 +40,14 @@ from paimonlab.analysis.files.file_sizes import (
 )
 from paimonlab.analysis.health.fsck_summary import (
     Fsck,
-    fsck,
 )
 from paimonlab.analysis.health.health_summary import (
     Health,
-    health,
     repeatable_health,
 )
 from paimonlab.analysis.levels.lsm import (
     Lsm,
     LsmBucket,
-    lsm,
 )
 from paimonlab.analysis.levels.lsm_files import LsmFile
 from paimonlab.analysis.levels.lsm_steps import LsmStep
@@ -88,12 +83,10 @@ from paimonlab.analysis.simulation.simulator import (
     Simulator,
     SimulatorSlider,
     simulation,
-    simulator,
 )
 from paimonlab.analysis.snapshots.commit_log import (
     Log,
     LogEntry,
-    log,
     repeatable_log,
 )
 from paimonlab.analysis.snapshots.diff import (
@@ -101,7 +94,6 @@ from paimonlab.analysis.snapshots.diff import (
     DiffFile,
     DiffGroup,
     DiffSide,
-    diff,
     repeatable_diff,
 )
 from paimonlab.analysis.snapshots.file_totals import (
@@ -116,7 +108,6 @@ from paimonlab.analysis.snapshots.timeline import (
     repeatable,
 )
 from paimonlab.analysis.snapshots.timeline_making import (
-    timeline,
     with_files,
 )
 from paimonlab.notebook.views.changes import ChangeCount, ChangedRow, ChangeList
@@ -232,15 +223,8 @@ __all__ = [
     "VectorNode",
     "View",
     "bounded_trace",
-    "compaction",
     "data_file",
-    "diff",
     "file_map",
-    "fsck",
-    "health",
-    "heatmap",
-    "log",
-    "lsm",
     "planned_call",
     "problem_lines",
     "repeatable",
@@ -257,10 +241,8 @@ __all__ = [
     "rows",
     "schema_history",
     "simulation",
-    "simulator",
     "spread",
     "stops",
-    "timeline",
     "with_files",
 ]
 
