@@ -152,8 +152,13 @@ HEAVY = {
     *("datasketches", "polars", "pyarrow.dataset", "pyroaring", "sqlglot"),
 }
 PLOTS = {
-    *("jinja2", "plotly", "paimonlab.notebook.plotting", "paimonlab.notebook.profiling"),
-    "paimonlab.notebook.templates",
+    *(
+        "jinja2",
+        "plotly",
+        "paimonlab.notebook.results.plotting",
+        "paimonlab.notebook.results.profiling",
+    ),
+    "paimonlab.notebook.cell.templates",
 }
 VERBS = {
     *("paimonlab.compact", "paimonlab.datafile", "paimonlab.maintenance", "paimonlab.merge"),

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from paimonlab.notebook import modules
+from paimonlab.notebook.kernel import browser_modules as modules
 
 NAME = "jupyterlab-paimonlab"
 ROOT = Path(__file__).parents[1]

@@ -9,11 +9,7 @@ import click
 
 from paimonlab.analysis.health.catalog_health import catalog_health
 from paimonlab.analysis.health.measures import Thresholds
-from paimonlab.analysis.health.report import (
-    SEVERITIES,
-    TableHealth,
-    worst,
-)
+from paimonlab.analysis.health.report import SEVERITIES, TableHealth, worst
 from paimonlab.catalog import Catalog
 from paimonlab.cli.arguments import Pairs, in_warehouse, json_flag, refused
 from paimonlab.cli.output import json_text

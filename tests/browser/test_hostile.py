@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from paimonlab.notebook import modules
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.kernel import browser_modules as modules
 from tests.browser.conftest import watched_page
 from tests.notebook.hostile import strings
 from tests.notebook.hostile_views import VIEWS, hostiles, shown_views

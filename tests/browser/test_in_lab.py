@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect
 
 from paimonlab.analysis.snapshots import timeline_making
-from paimonlab.notebook.display.timeline import draw
+from paimonlab.notebook.views.timeline.drawing import draw
 from tests.browser.conftest import Lab, watched_page
 from tests.notebook.test_views import snapshot
 
@@ -20,7 +20,7 @@ FRAME = ".jp-RenderedPaimonView .frame"
 
 VIEW = """
 from paimonlab.analysis.snapshots import timeline_making
-from paimonlab.notebook.display.timeline import draw
+from paimonlab.notebook.views.timeline.drawing import draw
 from tests.notebook.test_views import snapshot
 view = draw(timeline_making.timeline("a.b", [snapshot(1), snapshot(2)], {}))
 view

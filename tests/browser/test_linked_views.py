@@ -10,10 +10,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from paimonlab import notebook
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook import modules, views
+from paimonlab.notebook import views
+from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.selection import Selection
+from paimonlab.notebook.kernel import browser_modules as modules
+from paimonlab.notebook.kernel.selection import Selection
 from paimonlab.table.table import Table
 from tests.browser.conftest import watched_page
 from tests.browser.test_every_view import WAYS

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from paimonlab.notebook import modules
-from paimonlab.notebook.result_view import ResultView
-from paimonlab.notebook.row_query import literals
-from paimonlab.notebook.selection import RowQuery, selections
+from paimonlab.notebook.kernel import browser_modules as modules
+from paimonlab.notebook.kernel.selection import RowQuery, selections
+from paimonlab.notebook.results.row_query import literals
+from paimonlab.notebook.results.table.result_view import ResultView
 from tests.browser.conftest import PageOf, watched_page
 from tests.notebook import random_rows
 from tests.notebook.test_result import make

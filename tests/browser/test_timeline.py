@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from paimonlab.analysis.snapshots import timeline_making
-from paimonlab.notebook.display.timeline import draw
+from paimonlab.notebook.views.timeline.drawing import draw
 from tests.browser.conftest import PageOf
 from tests.notebook.test_timeline import READ, golden_table
 from tests.notebook.test_views import snapshot

@@ -8,12 +8,7 @@ from typing import Any
 import pytest
 
 from paimonlab.analysis.health.actions import set_option
-from paimonlab.analysis.health.measures import (
-    ClockJump,
-    ConsumerState,
-    Measures,
-    Thresholds,
-)
+from paimonlab.analysis.health.measures import ClockJump, ConsumerState, Measures, Thresholds
 from paimonlab.analysis.health.rules import findings
 from tests.support import cases
 

@@ -11,8 +11,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from pyspark.sql import SparkSession
 from traitlets.config import Config
 
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook import determinism, load_ipython_extension, progress, settings
+from paimonlab.notebook import load_ipython_extension
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections import settings
+from paimonlab.notebook.kernel import determinism, progress
 from paimonlab.spark.sessions import remote
 from tests.notebook.sessions import FakeCatalog, start_session
 

@@ -19,10 +19,10 @@ from paimonlab.analysis.health.measures import Thresholds
 from paimonlab.analysis.health.rules import findings
 from paimonlab.catalog import Catalog
 from paimonlab.notebook import commands
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.call_statement import parse_call
-from paimonlab.notebook.demo_tables import ORDERS, make_tables
-from paimonlab.notebook.statements import split
+from paimonlab.notebook.cell.call_statement import parse_call
+from paimonlab.notebook.cell.statements import split
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections.demo_tables import ORDERS, make_tables
 from paimonlab.procedures import bind, find
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.table.table import Table

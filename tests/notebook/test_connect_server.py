@@ -19,11 +19,12 @@ from pyspark.sql.connect.session import SparkSession as Client
 
 import paimonlab
 from paimonlab.errors import UnsupportedError
-from paimonlab.notebook import commands, settings
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.completion import candidates
-from paimonlab.notebook.interruptible import Cancelled
-from paimonlab.notebook.progress import ProgressDisplay, StatementProgress, of_stages
+from paimonlab.notebook import commands
+from paimonlab.notebook.completion.completion import candidates
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections import settings
+from paimonlab.notebook.kernel.interruptible import Cancelled
+from paimonlab.notebook.kernel.progress import ProgressDisplay, StatementProgress, of_stages
 from paimonlab.spark import serve
 from paimonlab.spark.sessions import remote
 from paimonlab.spark.sessions import server as server_module

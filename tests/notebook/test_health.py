@@ -19,14 +19,11 @@ import paimonlab
 from paimonlab import notebook
 from paimonlab.analysis.health import health_summary
 from paimonlab.analysis.health.measures import Thresholds
-from paimonlab.analysis.health.report import (
-    HealthFinding,
-    TableHealth,
-)
+from paimonlab.analysis.health.report import HealthFinding, TableHealth
 from paimonlab.analysis.health.table_health import measured
 from paimonlab.cli.main import main
-from paimonlab.notebook import determinism
-from paimonlab.notebook.display.health import draw
+from paimonlab.notebook.kernel import determinism
+from paimonlab.notebook.views.health.drawing import draw
 from paimonlab.scan.live_files import changelog_manifests_of
 from paimonlab.table.table import Table
 from tests.golden import golden

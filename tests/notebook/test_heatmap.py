@@ -14,14 +14,11 @@ import pytest
 import paimonlab
 from paimonlab.analysis.buckets import heatmap
 from paimonlab.analysis.buckets.heatmap import bucket_sums
-from paimonlab.analysis.buckets.skew import (
-    gini,
-    skew,
-)
+from paimonlab.analysis.buckets.skew import gini, skew
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.determinism import VARIABLE
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.heatmap import draw
+from paimonlab.notebook.kernel.determinism import VARIABLE
+from paimonlab.notebook.views.heatmap.drawing import draw
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, Expected, expected, values

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from paimonlab.analysis.snapshots import timeline_making
-from paimonlab.notebook import modules, views
+from paimonlab.notebook import views
 from paimonlab.notebook.display.drawn import MIME, Drawn
-from paimonlab.notebook.display.timeline import draw
-from paimonlab.notebook.selection import ANSWERS_KEPT, Selection, Selections
+from paimonlab.notebook.kernel import browser_modules as modules
+from paimonlab.notebook.kernel.selection import ANSWERS_KEPT, Selection, Selections
+from paimonlab.notebook.views.timeline.drawing import draw
 from tests.notebook.test_views import snapshot
 
 

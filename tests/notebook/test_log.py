@@ -8,7 +8,7 @@ import pytest
 
 from paimonlab.analysis.snapshots import commit_log
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.display.log import draw
+from paimonlab.notebook.views.log.drawing import draw
 from paimonlab.scan.live_files import delta_manifests_of, read_entries
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.table import Table

@@ -12,23 +12,17 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.analysis.buckets.bucket_lives import (
-    ShownBucket,
-    lives,
-)
+from paimonlab.analysis.buckets.bucket_lives import ShownBucket, lives
 from paimonlab.analysis.buckets.newest_commits import newest_commits
 from paimonlab.analysis.levels import lsm
-from paimonlab.analysis.levels.lsm import (
-    MOST_FILES,
-    LsmSource,
-    repeatable,
-)
+from paimonlab.analysis.levels.lsm import MOST_FILES, LsmSource, repeatable
 from paimonlab.analysis.levels.lsm_files import shown_lives
 from paimonlab.compact.levels import level_runs
 from paimonlab.formats.manifests.entry_rows import table_to_entries
-from paimonlab.notebook import commands, determinism, views
+from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.lsm import alive, draw
+from paimonlab.notebook.kernel import determinism
+from paimonlab.notebook.views.lsm.drawing import alive, draw
 from paimonlab.scan.live_files import live_entries
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, cases, expected, values

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from paimonlab.notebook import modules
-from paimonlab.notebook.display import timeline_picture
+from paimonlab.notebook.kernel import browser_modules as modules
+from paimonlab.notebook.views.timeline import picture as timeline_picture
 
 # Machado, Oliveira, Fernandes: A physiologically-based model for simulation of color vision
 # deficiency (2009), severity 1.0, for linear RGB.

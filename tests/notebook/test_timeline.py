@@ -12,14 +12,11 @@ import pytest
 
 import paimonlab
 from paimonlab.analysis.snapshots import timeline_making
-from paimonlab.analysis.snapshots.timeline_making import (
-    BRANCH_POINTS,
-    MOST_BRANCHES,
-)
+from paimonlab.analysis.snapshots.timeline_making import BRANCH_POINTS, MOST_BRANCHES
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.determinism import VARIABLE
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.timeline import draw
+from paimonlab.notebook.kernel.determinism import VARIABLE
+from paimonlab.notebook.views.timeline.drawing import draw
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.system.live import files_of
 from paimonlab.table.table import Table

@@ -11,8 +11,8 @@ import pytest
 
 from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.notebook import views
-from paimonlab.notebook.display.timeline import draw
-from paimonlab.notebook.display.timeline_picture import alternative, svg
+from paimonlab.notebook.views.timeline.drawing import draw
+from paimonlab.notebook.views.timeline.picture import alternative, svg
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 
 

@@ -10,10 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.analysis.buckets.skew import (
-    Skew,
-    skew,
-)
+from paimonlab.analysis.buckets.skew import Skew, skew
 from paimonlab.spec.visible_text import shortened
 
 MEASURES = ("bytes", "files", "rows", "file_size", "level_0", "age")

@@ -10,23 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.analysis.buckets.bucket_lives import ShownBucket
-from paimonlab.analysis.buckets.bucket_totals import (
-    bucket_totals,
-    worst,
-)
+from paimonlab.analysis.buckets.bucket_totals import bucket_totals, worst
 from paimonlab.analysis.buckets.newest_commits import newest_commits
-from paimonlab.analysis.compactions.compaction import (
-    Call,
-    Compaction,
-    CompactionSource,
-    compaction,
-)
+from paimonlab.analysis.compactions.compaction import Call, Compaction, CompactionSource, compaction
 from paimonlab.analysis.compactions.compaction_calls import calls
-from paimonlab.analysis.compactions.compaction_picks import (
-    Pick,
-    explained,
-    runs_of,
-)
+from paimonlab.analysis.compactions.compaction_picks import Pick, explained, runs_of
 from paimonlab.errors import PaimonError
 from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paimonlab.analysis.health.measures import Thresholds
-from paimonlab.analysis.health.report import (
-    TableHealth,
-    unreadable,
-)
+from paimonlab.analysis.health.report import TableHealth, unreadable
 from paimonlab.analysis.health.table_health import table_health
 from paimonlab.catalog.filesystem import Catalog
 from paimonlab.errors import PaimonError

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from paimonlab.analysis.health.actions import (
-    Action,
-    set_option,
-)
+from paimonlab.analysis.health.actions import Action, set_option
 from paimonlab.analysis.health.measures import Measures
 from paimonlab.analysis.health.report import Severity
 from paimonlab.spec.sql_text.call_text import call_text

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from paimonlab.analysis.health.report import (
-    SEVERITIES,
-    HealthFinding,
-    TableHealth,
-    worst,
-)
+from paimonlab.analysis.health.report import SEVERITIES, HealthFinding, TableHealth, worst
 
 _NUMBER = re.compile(r"\d[\d,.]*")
 _DIFFERS = frozenset({"bucket-skew", "orphan-files", "clock-jump", "consumer-blocks-expiry"})

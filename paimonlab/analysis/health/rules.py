@@ -7,20 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from paimonlab.analysis.health.actions import (
-    Action,
-    set_option,
-)
+from paimonlab.analysis.health.actions import Action, set_option
 from paimonlab.analysis.health.conflicts import conflicts
-from paimonlab.analysis.health.measures import (
-    Measures,
-    Thresholds,
-)
-from paimonlab.analysis.health.report import (
-    SEVERITIES,
-    HealthFinding,
-    Severity,
-)
+from paimonlab.analysis.health.measures import Measures, Thresholds
+from paimonlab.analysis.health.report import SEVERITIES, HealthFinding, Severity
 from paimonlab.spec.sql_text.call_text import call_text
 
 Rule = Callable[[Measures, Thresholds], Iterator[HealthFinding]]

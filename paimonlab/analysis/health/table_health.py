@@ -23,10 +23,7 @@ from paimonlab.analysis.health.measures import (
     Measures,
     Thresholds,
 )
-from paimonlab.analysis.health.report import (
-    TableHealth,
-    unreadable,
-)
+from paimonlab.analysis.health.report import TableHealth, unreadable
 from paimonlab.analysis.health.rules import findings
 from paimonlab.compact.append_packing import AppendPackingOptions
 from paimonlab.compact.strategy import LevelOptions

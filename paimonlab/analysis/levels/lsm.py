@@ -13,27 +13,12 @@ from typing import Literal
 import msgspec
 import pyarrow as pa
 
-from paimonlab.analysis.buckets.bucket_lives import (
-    Commit,
-    Lives,
-    ShownBucket,
-    lives,
-)
-from paimonlab.analysis.buckets.bucket_totals import (
-    bucket_totals,
-    worst,
-)
+from paimonlab.analysis.buckets.bucket_lives import Commit, Lives, ShownBucket, lives
+from paimonlab.analysis.buckets.bucket_totals import bucket_totals, worst
 from paimonlab.analysis.compactions.compaction import Call
 from paimonlab.analysis.compactions.compaction_calls import calls
-from paimonlab.analysis.levels.lsm_files import (
-    LsmFile,
-    files_shown,
-    shown_lives,
-)
-from paimonlab.analysis.levels.lsm_steps import (
-    LsmStep,
-    steps,
-)
+from paimonlab.analysis.levels.lsm_files import LsmFile, files_shown, shown_lives
+from paimonlab.analysis.levels.lsm_steps import LsmStep, steps
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.schema.definition import TableSchema

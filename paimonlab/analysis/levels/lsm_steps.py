@@ -8,10 +8,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from paimonlab.analysis.buckets.bucket_lives import (
-    Lives,
-    Places,
-)
+from paimonlab.analysis.buckets.bucket_lives import Lives, Places
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.spec.snapshot import CommitKind
 

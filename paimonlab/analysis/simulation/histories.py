@@ -10,10 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.analysis.buckets.bucket_lives import (
-    Commit,
-    ShownBucket,
-)
+from paimonlab.analysis.buckets.bucket_lives import Commit, ShownBucket
 from paimonlab.compact.simulator import Flush
 from paimonlab.scan.key_ranges import key_ranks
 from paimonlab.spec.binary_row.rows import decode

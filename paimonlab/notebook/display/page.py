@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from paimonlab.notebook import modules
 from paimonlab.notebook.display.characters import escaped
+from paimonlab.notebook.kernel import browser_modules as modules
 
 # Nothing is loaded from anywhere: not even by a mistake in a module.
 _POLICY = (

@@ -10,9 +10,9 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import parse_argstring
 
 from paimonlab.errors import PaimonError, close_matches
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.topics import Topic, topic_of
-from paimonlab.notebook.wrong_use import wrong_use
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.topics import Topic, topic_of
+from paimonlab.notebook.cell.wrong_use import wrong_use
 
 
 @contextmanager

@@ -15,25 +15,27 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
-from paimonlab.notebook import commands, settings, sql_line
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.history import history
+from paimonlab.notebook import commands
+from paimonlab.notebook.cell import magic_line as sql_line
+from paimonlab.notebook.cell.history import history
+from paimonlab.notebook.cell.parameters import Values, share
+from paimonlab.notebook.cell.params_option import values_of
+from paimonlab.notebook.cell.query_error import QueryError, whole_trace
+from paimonlab.notebook.cell.statements import Statement
+from paimonlab.notebook.cell.wrong_use import wrong_use
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections import settings
+from paimonlab.notebook.display.view import View
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
-from paimonlab.notebook.parameters import Values, share
-from paimonlab.notebook.params_option import values_of
-from paimonlab.notebook.query_error import QueryError, whole_trace
-from paimonlab.notebook.result import Result
-from paimonlab.notebook.results import Results
-from paimonlab.notebook.statements import Statement
-from paimonlab.notebook.views import View
-from paimonlab.notebook.wrong_use import wrong_use
+from paimonlab.notebook.results.cell_results import Results
+from paimonlab.notebook.results.result import Result
 from paimonlab.secrets import without_secrets
 from paimonlab.spec.visible_text import visible
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from paimonlab.notebook.plotting import Plot
+    from paimonlab.notebook.results.plotting import Plot
 
 T = TypeVar("T")
 LAST_RESULT = "_paimon"
@@ -329,7 +331,7 @@ class SqlMagics(Magics):
         """Return SQL and the values of its parameters, those that a template makes among them."""
         if not asked.flags & {"-j", "--jinja"}:
             return sql, self._variables
-        from paimonlab.notebook.templates import compiled  # noqa: PLC0415 - few ask for it
+        from paimonlab.notebook.cell.templates import compiled  # noqa: PLC0415 - few ask for it
 
         made = compiled(sql, self._variables)
         return made.text, ChainMap(dict(made.values), self._variables)

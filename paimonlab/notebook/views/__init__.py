@@ -14,11 +14,7 @@ from paimonlab.analysis.buckets.heatmap import (
     repeatable_heatmap,
 )
 from paimonlab.analysis.buckets.skew import Skew
-from paimonlab.analysis.compactions.compaction import (
-    Call,
-    Compaction,
-    Untouched,
-)
+from paimonlab.analysis.compactions.compaction import Call, Compaction, Untouched
 from paimonlab.analysis.compactions.compaction_picks import Pick
 from paimonlab.analysis.compactions.compaction_runs import (
     BucketChange,
@@ -34,21 +30,10 @@ from paimonlab.analysis.files.data_file import (
     data_file,
     repeatable_file,
 )
-from paimonlab.analysis.files.file_sizes import (
-    Advice,
-    SizeBin,
-)
-from paimonlab.analysis.health.fsck_summary import (
-    Fsck,
-)
-from paimonlab.analysis.health.health_summary import (
-    Health,
-    repeatable_health,
-)
-from paimonlab.analysis.levels.lsm import (
-    Lsm,
-    LsmBucket,
-)
+from paimonlab.analysis.files.file_sizes import Advice, SizeBin
+from paimonlab.analysis.health.fsck_summary import Fsck
+from paimonlab.analysis.health.health_summary import Health, repeatable_health
+from paimonlab.analysis.levels.lsm import Lsm, LsmBucket
 from paimonlab.analysis.levels.lsm_files import LsmFile
 from paimonlab.analysis.levels.lsm_steps import LsmStep
 from paimonlab.analysis.manifests.manifest_nodes import (
@@ -84,22 +69,9 @@ from paimonlab.analysis.simulation.simulator import (
     SimulatorSlider,
     simulation,
 )
-from paimonlab.analysis.snapshots.commit_log import (
-    Log,
-    LogEntry,
-    repeatable_log,
-)
-from paimonlab.analysis.snapshots.diff import (
-    Diff,
-    DiffFile,
-    DiffGroup,
-    DiffSide,
-    repeatable_diff,
-)
-from paimonlab.analysis.snapshots.file_totals import (
-    FileTotals,
-    Sums,
-)
+from paimonlab.analysis.snapshots.commit_log import Log, LogEntry, repeatable_log
+from paimonlab.analysis.snapshots.diff import Diff, DiffFile, DiffGroup, DiffSide, repeatable_diff
+from paimonlab.analysis.snapshots.file_totals import FileTotals, Sums
 from paimonlab.analysis.snapshots.timeline import (
     Timeline,
     TimelineBranch,
@@ -107,33 +79,31 @@ from paimonlab.analysis.snapshots.timeline import (
     TimelinePoint,
     repeatable,
 )
-from paimonlab.analysis.snapshots.timeline_making import (
-    with_files,
-)
-from paimonlab.notebook.views.changes import ChangeCount, ChangedRow, ChangeList
-from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
-from paimonlab.notebook.views.doctor import Doctor, repeatable_doctor
-from paimonlab.notebook.views.file_map import FileMap, Tile, file_map, repeatable_files
-from paimonlab.notebook.views.help import HelpEntry, HelpPage
-from paimonlab.notebook.views.planned import PlannedQuery, PlannedRead
-from paimonlab.notebook.views.problem import (
+from paimonlab.analysis.snapshots.timeline_making import with_files
+from paimonlab.notebook.cell.problem import (
     MESSAGE_CHARACTERS,
     Problem,
     ProblemLine,
     bounded_trace,
     problem_lines,
 )
-from paimonlab.notebook.views.profile import Profile, ProfileColumn
-from paimonlab.notebook.views.result import ResultCells, ResultColumn, ResultRows
-from paimonlab.notebook.views.statements import (
+from paimonlab.notebook.cell.statement_entries import (
     ParameterEntry,
     Parameters,
     StatementEntry,
     Statements,
 )
-from paimonlab.notebook.views.tables import TableEntry, TableList
-from paimonlab.notebook.views.travel import Travel, TravelStep, TravelStop, spread, stops
-from paimonlab.notebook.views.view import View, rows
+from paimonlab.notebook.display.view import View, rows
+from paimonlab.notebook.results.table.value import ResultCells, ResultColumn, ResultRows
+from paimonlab.notebook.views.changes.value import ChangeCount, ChangedRow, ChangeList
+from paimonlab.notebook.views.connections.value import ConnectionEntry, ConnectionList
+from paimonlab.notebook.views.doctor.value import Doctor, repeatable_doctor
+from paimonlab.notebook.views.files.value import FileMap, Tile, file_map, repeatable_files
+from paimonlab.notebook.views.help.value import HelpEntry, HelpPage
+from paimonlab.notebook.views.planned.value import PlannedQuery, PlannedRead
+from paimonlab.notebook.views.profile.value import Profile, ProfileColumn
+from paimonlab.notebook.views.tables.value import TableEntry, TableList
+from paimonlab.notebook.views.travel.value import Travel, TravelStep, TravelStop, spread, stops
 
 __all__ = [
     "INTERACTIVE",
