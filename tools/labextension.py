@@ -66,7 +66,7 @@ def written(target: Path = TARGET) -> Mapping[str, str]:
 def _entry() -> str:
     """Put the script together: each view has a scope of its own, all see what they share."""
     views = ",\n".join(f"{json.dumps(kind)}: {_view(kind)}" for kind in modules.kinds())
-    parts = [modules.bare(name) for name in (*modules.shared(), "page")]
+    parts = [modules.bare(name) for name in (*modules.shared(), modules.PAGE)]
     parts += [f"const VIEWS = {{\n{views}\n}};"]
     parts += [_module(name) for name in _MODULES]
     return _HEAD + "(() => {\n" + "\n".join(parts) + "\n})();\n"
@@ -74,7 +74,7 @@ def _entry() -> str:
 
 def _view(kind: str) -> str:
     names = [name for name in modules.needed(kind) if not modules.is_shared(name)]
-    text = "\n".join(map(modules.bare, [*names, kind]))
+    text = "\n".join(map(modules.bare, [*names, modules.module_of(kind)]))
     return f"(() => {{\n{text}\nreturn render;\n}})()"
 
 

@@ -330,7 +330,7 @@ def test_the_browser_sorts_and_filters_as_python_does(browser: Browser) -> None:
     }"""
 
     with watched_page(browser) as page:
-        script = modules.bare("result/filters")
+        script = modules.bare("results/table/filters")
         found = page.evaluate(
             f"(given) => {{ {script}; return ({order})(given); }}", [view, states]
         )
@@ -347,7 +347,7 @@ def test_copied_statements_have_literals_of_each_type(browser: Browser) -> None:
         sqlLiteral(new Map(columns[at].cells.exact).get(place) ?? text, columns[at])))"""
 
     with watched_page(browser) as page:
-        script = modules.bare("result/copies")
+        script = modules.bare("results/table/copies")
         found = page.evaluate(f"(given) => {{ {script}; return ({write})(given); }}", [view])
         words = page.evaluate(f"(given) => {{ {script}; return given.map(sqlText); }}", WORDS)
 

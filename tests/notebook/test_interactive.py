@@ -59,7 +59,9 @@ def test_a_module_is_small_and_imports_nothing(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", modules.kinds())
 def test_modules_in_one_scope_use_no_name_twice(kind: str) -> None:
-    everything = [*modules.shared(), *modules.needed(kind), "page", kind, "widget"]
+    widget = "display/browser/widget"
+    everything = [*modules.shared(), *modules.needed(kind), modules.PAGE]
+    everything += [modules.module_of(kind), widget]
     declared = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
     names = [
@@ -76,8 +78,8 @@ def test_a_module_stands_once_and_behind_those_it_imports() -> None:
     needed = modules.needed("timeline")
 
     assert len(needed) == len(set(needed))
-    assert needed.index("parts/elements") < needed.index("parts/marks")
-    assert "parts/grid" not in needed
+    assert needed.index(f"{modules.SHARED}/elements") < needed.index(f"{modules.SHARED}/marks")
+    assert f"{modules.SHARED}/grid" not in needed
     assert modules.view_module("timeline").count("function h(") == 1
     assert set(needed) <= set(modules.shared())
 

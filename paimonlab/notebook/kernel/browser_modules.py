@@ -1,4 +1,4 @@
-"""The modules that draw views in a browser, put together from ``static``.
+"""The modules that draw views in a browser, put together from ``module.js`` of each view.
 
 A module is one text without imports, as widgets and pages of their own need it: what the view
 imports, then the view, then the host. Comments and indents stay behind. None is larger than 40 kB.
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-SHARED = "parts"
+SHARED = "display/browser/parts"
 """The module that says in which file each shared name is, and the folder of those files."""
 
 _IMPORT = re.compile(r'^import\s+\{([^}]*)\}\s+from\s+"([^"]+)";\n', re.MULTILINE)
@@ -23,31 +23,41 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", r
 _COMMENT = re.compile(r"/\*\*.*?\*/[ \t]*\n?|^[ \t]*//[^\n]*\n", re.MULTILINE | re.DOTALL)
 # No text of ours that goes over lines needs it: they are style sheets.
 _INDENT = re.compile(r"^(?: +|\n)", re.MULTILINE)
-_NOT_VIEWS = frozenset({SHARED, "page", "widget"})
+PAGE = "display/browser/page"
+"""The module that draws a view in a page of its own."""
+_WIDGET = "display/browser/widget"
+_VIEWS = "views"
+_ELSEWHERE = {"result": "results/table"}
+"""Folders of views that are not in the folder of all views."""
 
 
 def kinds() -> tuple[str, ...]:
     """Return the views that have a module, in order of their names."""
-    names = (entry.name for entry in _static().iterdir())
-    found = {name.removesuffix(".js") for name in names if name.endswith(".js")}
-    return tuple(sorted(found - _NOT_VIEWS))
+    folders = (one for one in _notebook().joinpath(_VIEWS).iterdir() if one.is_dir())
+    found = {one.name for one in folders if one.joinpath("module.js").is_file()}
+    return tuple(sorted(found | _ELSEWHERE.keys()))
+
+
+def module_of(kind: str) -> str:
+    """Return the name of the module that draws a kind of view."""
+    return f"{_ELSEWHERE.get(kind, f'{_VIEWS}/{kind}')}/module"
 
 
 def view_module(kind: str) -> str:
     """Return a module that exports ``render`` and ``pageHost``."""
-    parts = _together([*needed(kind), "page", kind])
+    parts = _together([*needed(kind), PAGE, module_of(kind)])
     return f"{parts}\nexport {{ render, pageHost }};\n"
 
 
 def widget_module(kind: str) -> str:
     """Return a module as anywidget wants it."""
-    return _together([*needed(kind), "page", kind, "widget"])
+    return _together([*needed(kind), PAGE, module_of(kind), _WIDGET])
 
 
-def needed(name: str) -> tuple[str, ...]:
-    """Return the modules that one imports, directly or not, each once and behind its own.
+def needed(kind: str) -> tuple[str, ...]:
+    """Return the modules that a view imports, directly or not, each once and after its own.
 
-    Those of the view's own are in the folder of its name, those of all views in `SHARED`.
+    Those of the view's own are in its folder, those of all views in `SHARED`.
     """
     found: dict[str, None] = {}
 
@@ -57,7 +67,7 @@ def needed(name: str) -> tuple[str, ...]:
                 visit(imported)
                 found[imported] = None
 
-    visit(name)
+    visit(module_of(kind))
     return tuple(found)
 
 
@@ -74,12 +84,12 @@ def shared() -> tuple[str, ...]:
 
 @functools.cache
 def text(name: str) -> str:
-    """Return a file of ``static`` as it is."""
-    return _static().joinpath(name).read_text(encoding="utf-8")
+    """Return a file of the notebook as it is."""
+    return _notebook().joinpath(name).read_text(encoding="utf-8")
 
 
 def bare(name: str) -> str:
-    """Return a file of ``static`` without its imports, exports and comments."""
+    """Return a module without its imports, exports and comments."""
     return without_comments(without_imports(text(f"{name}.js")))
 
 
@@ -129,5 +139,5 @@ def _together(names: Iterable[str]) -> str:
     return _INDENT.sub("", "\n".join(map(bare, names)))
 
 
-def _static() -> Traversable:
-    return resources.files("paimonlab.notebook").joinpath("static")
+def _notebook() -> Traversable:
+    return resources.files("paimonlab.notebook")

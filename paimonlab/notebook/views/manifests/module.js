@@ -1,11 +1,11 @@
 // @ts-check
-import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, placeText, signed } from "./parts.js";
+import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, placeText, signed } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").ManifestTree} ManifestTree */
-/** @typedef {import("./views").ManifestNode} ManifestNode */
-/** @typedef {import("./views").EntryNode} EntryNode */
-/** @typedef {import("./views").EntrySums} EntrySums */
-/** @typedef {import("./host").Context<ManifestTree>} ManifestContext */
+/** @typedef {import("../../display/browser/views").ManifestTree} ManifestTree */
+/** @typedef {import("../../display/browser/views").ManifestNode} ManifestNode */
+/** @typedef {import("../../display/browser/views").EntryNode} EntryNode */
+/** @typedef {import("../../display/browser/views").EntrySums} EntrySums */
+/** @typedef {import("../../display/browser/host").Context<ManifestTree>} ManifestContext */
 /**
  * @typedef {{id: string, name: string, mark: string, colour: string, cells: (string | number)[],
  *   note: string, facts: [string, any][], children: TreeRow[], place?: {partition: string, bucket: number}, entry?: EntryNode}} TreeRow
@@ -40,7 +40,7 @@ export function render({ data, el, host }) {
       table));
   table.setAttribute("role", "rowgroup");
   const footer = h("p", { class: "faint" });
-  /** @type {import("./host").Selection} the partition or bucket whose entries alone are shown */
+  /** @type {import("../../display/browser/host").Selection} the partition or bucket whose entries alone are shown */
   let place = {};
   const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
   body.append(h("div", { class: "row" }, h("label", {}, "search ", search), placed), grid, details, footer);
@@ -263,7 +263,7 @@ function entryRow(one, columns, id) {
   };
 }
 
-/** @param {import("./views").IndexNode} index @returns {TreeRow} */
+/** @param {import("../../display/browser/views").IndexNode} index @returns {TreeRow} */
 function indexRow(index) {
   const blank = { mark: "V", colour: COLOURS.sky };
   const files = index.files.map((file) => {

@@ -1,10 +1,10 @@
 // @ts-check
-import { COLOURS, count, frame, grid, h, moment, s } from "./parts.js";
+import { COLOURS, count, frame, grid, h, moment, s } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Travel} Travel */
-/** @typedef {import("./views").TravelStep} TravelStep */
-/** @typedef {import("./views").TravelStop} TravelStop */
-/** @typedef {import("./host").Context<Travel>} TravelContext */
+/** @typedef {import("../../display/browser/views").Travel} Travel */
+/** @typedef {import("../../display/browser/views").TravelStep} TravelStep */
+/** @typedef {import("../../display/browser/views").TravelStop} TravelStop */
+/** @typedef {import("../../display/browser/host").Context<Travel>} TravelContext */
 
 const SPARK_WIDTH = 620;
 const SPARK_HEIGHT = 70;

@@ -1,10 +1,10 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, roving, s, slider } from "./parts.js";
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, roving, s, slider } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Lsm} Lsm */
-/** @typedef {import("./views").LsmBucket} LsmBucket */
-/** @typedef {import("./views").LsmFile} LsmFile */
-/** @typedef {import("./host").Context<Lsm>} LsmContext */
+/** @typedef {import("../../display/browser/views").Lsm} Lsm */
+/** @typedef {import("../../display/browser/views").LsmBucket} LsmBucket */
+/** @typedef {import("../../display/browser/views").LsmFile} LsmFile */
+/** @typedef {import("../../display/browser/host").Context<Lsm>} LsmContext */
 /** @typedef {{level: number, files: LsmFile[]}} Lane a sorted run */
 
 const LSM_WIDTH = 760;
@@ -233,7 +233,7 @@ function lsmStepName(bucket, at) {
   return `snapshot ${step.snapshotId} ${step.commitKind}`.trim();
 }
 
-/** @param {Lsm} view @param {import("./views").LsmStep} step */
+/** @param {Lsm} view @param {import("../../display/browser/views").LsmStep} step */
 function lsmSummary(view, step) {
   const size = step.bytes === null ? "" : `, ${bytes(step.bytes)}`;
   const runs = view.hasLevels ? `: a reader merges ${count(step.runCount)} sorted runs` : "";
@@ -347,7 +347,7 @@ function lsmBar(view, { file, width, height }, isNow) {
   return parts;
 }
 
-/** Sorted runs against the triggers. @param {Lsm} view @param {import("./views").LsmStep} step */
+/** Sorted runs against the triggers. @param {Lsm} view @param {import("../../display/browser/views").LsmStep} step */
 function lsmGauge(view, step) {
   const most = Math.max(view.stopTrigger, step.runCount) + 1;
   const unit = Math.min(26, 420 / most);

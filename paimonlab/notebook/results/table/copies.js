@@ -1,7 +1,7 @@
 // @ts-check
 // Rows as text for other programs.
 
-/** @typedef {import("../views").ResultColumn} ResultColumn */
+/** @typedef {import("../../display/browser/views").ResultColumn} ResultColumn */
 /** @typedef {import("./rows.js").Row} Row */
 
 /** @param {ResultColumn[]} columns @param {Row[]} rows */

@@ -1,10 +1,10 @@
 // @ts-check
-import { COLOURS, KINDS, bytes, card, copyButton, count, frame, h, mark, moment, roving, s, signed, slider } from "./parts.js";
+import { COLOURS, KINDS, bytes, card, copyButton, count, frame, h, mark, moment, roving, s, signed, slider } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Timeline} Timeline */
-/** @typedef {import("./views").TimelinePoint} TimelinePoint */
-/** @typedef {import("./views").TimelineGroup} TimelineGroup */
-/** @typedef {import("./host").Context<Timeline>} TimelineContext */
+/** @typedef {import("../../display/browser/views").Timeline} Timeline */
+/** @typedef {import("../../display/browser/views").TimelinePoint} TimelinePoint */
+/** @typedef {import("../../display/browser/views").TimelineGroup} TimelineGroup */
+/** @typedef {import("../../display/browser/host").Context<Timeline>} TimelineContext */
 /**
  * One mark: a snapshot or a group of them.
  * @typedef {{point?: TimelinePoint, group?: TimelineGroup, branch: string, lane: number, first: number, last: number,

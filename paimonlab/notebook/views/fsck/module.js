@@ -1,8 +1,8 @@
 // @ts-check
-import { count, listing } from "./parts.js";
+import { count, listing } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Fsck} Fsck */
-/** @typedef {import("./host").Context<Fsck>} FsckContext */
+/** @typedef {import("../../display/browser/views").Fsck} Fsck */
+/** @typedef {import("../../display/browser/host").Context<Fsck>} FsckContext */
 
 /** @param {FsckContext} context */
 export function render({ data, el }) {

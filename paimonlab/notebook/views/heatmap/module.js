@@ -1,9 +1,9 @@
 // @ts-check
-import { bytes, card, COLOURS, compare, count, frame, h, hasPlace, moment, placeText } from "./parts.js";
+import { bytes, card, COLOURS, compare, count, frame, h, hasPlace, moment, placeText } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Heatmap} Heatmap */
-/** @typedef {import("./views").HeatmapRow} HeatmapRow */
-/** @typedef {import("./host").Context<Heatmap>} HeatmapContext */
+/** @typedef {import("../../display/browser/views").Heatmap} Heatmap */
+/** @typedef {import("../../display/browser/views").HeatmapRow} HeatmapRow */
+/** @typedef {import("../../display/browser/host").Context<Heatmap>} HeatmapContext */
 /** @typedef {{bytes: number | null, files: number | null, rows: number | null, level0: number | null, updatedMillis: number | null}} HeatNumbers */
 
 const MEASURE_TEXTS = /** @type {Record<string, {name: string, text: (value: number) => string}>} */ ({

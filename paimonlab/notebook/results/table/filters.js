@@ -1,7 +1,7 @@
 // @ts-check
 // Sorting, filtering and searching rows; paimonlab/notebook/row_query does the same in Python.
 
-/** @typedef {import("../views").ResultColumn} ResultColumn */
+/** @typedef {import("../../display/browser/views").ResultColumn} ResultColumn */
 /** @typedef {{by: number, descending: boolean, search: string, filters: string[]}} RowState */
 /** @typedef {{count: number, cell: (place: number, column: number) => string | null, exact: (place: number, column: number) => string | null}} RowTexts */
 

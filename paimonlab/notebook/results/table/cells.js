@@ -1,6 +1,6 @@
 // @ts-check
 // One cell, small in the table and opened below it.
-import { count, h } from "../parts.js";
+import { count, h } from "../../display/browser/parts.js";
 
 /** @param {string | null} cell */
 export function shownCell(cell) {

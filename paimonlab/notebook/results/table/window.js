@@ -1,6 +1,6 @@
 // @ts-check
 // Rows of a long table: only those that can be seen are in the page.
-import { h } from "../parts.js";
+import { h } from "../../display/browser/parts.js";
 
 const ROW_HEIGHT = 24;
 const ROWS_AROUND = 8;

@@ -1,8 +1,8 @@
 // @ts-check
-import { count, listing, moment } from "./parts.js";
+import { count, listing, moment } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Statements} Statements */
-/** @typedef {import("./host").Context<Statements>} StatementsContext */
+/** @typedef {import("../../display/browser/views").Statements} Statements */
+/** @typedef {import("../../display/browser/host").Context<Statements>} StatementsContext */
 
 /** @param {StatementsContext} context */
 export function render({ data, el }) {

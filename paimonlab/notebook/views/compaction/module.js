@@ -1,10 +1,10 @@
 // @ts-check
-import { bytes, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, s } from "./parts.js";
+import { bytes, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, s } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Compaction} Compaction */
-/** @typedef {import("./views").CompactionRun} CompactionRun */
-/** @typedef {import("./views").FileSum} FileSum */
-/** @typedef {import("./host").Context<Compaction>} CompactionContext */
+/** @typedef {import("../../display/browser/views").Compaction} Compaction */
+/** @typedef {import("../../display/browser/views").CompactionRun} CompactionRun */
+/** @typedef {import("../../display/browser/views").FileSum} FileSum */
+/** @typedef {import("../../display/browser/host").Context<Compaction>} CompactionContext */
 
 const COMPACTION_WIDTH = 760;
 const COMPACTION_SIDE = 270;
@@ -17,7 +17,7 @@ export function render({ data, el, host }) {
   const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note });
   let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
   const details = h("div");
-  /** @type {import("./host").Selection} the partition or bucket whose rows are marked */
+  /** @type {import("../../display/browser/host").Selection} the partition or bucket whose rows are marked */
   let place = {};
   const isMarked = (/** @type {{partition: string, bucket: number}} */ one) => hasPlace(place) && isAt(one, place);
   const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
@@ -33,7 +33,7 @@ export function render({ data, el, host }) {
 
   /** @type {ReturnType<typeof grid> | undefined} */
   let buckets;
-  /** @param {import("./host").Selection} where */
+  /** @param {import("../../display/browser/host").Selection} where */
   function mark(where) {
     place = where;
     buckets?.draw();

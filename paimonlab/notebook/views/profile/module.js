@@ -1,9 +1,9 @@
 // @ts-check
-import { card, COLOURS, count, frame, grid, h, s } from "./parts.js";
+import { card, COLOURS, count, frame, grid, h, s } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Profile} Profile */
-/** @typedef {import("./views").ProfileColumn} ProfileColumn */
-/** @typedef {import("./host").Context<Profile>} ProfileContext */
+/** @typedef {import("../../display/browser/views").Profile} Profile */
+/** @typedef {import("../../display/browser/views").ProfileColumn} ProfileColumn */
+/** @typedef {import("../../display/browser/host").Context<Profile>} ProfileContext */
 
 const PROFILE_CSS = `
 .profile td { max-width: 16em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } .profile td svg { display: inline-block; }

@@ -1,10 +1,10 @@
 // @ts-check
-import { COLOURS, card, copyButton, count, frame, grid, h, moment, roving } from "./parts.js";
+import { COLOURS, card, copyButton, count, frame, grid, h, moment, roving } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").SchemaHistory} SchemaHistory */
-/** @typedef {import("./views").SchemaVersion} SchemaVersion */
-/** @typedef {import("./views").SchemaDifference} SchemaDifference */
-/** @typedef {import("./host").Context<SchemaHistory>} SchemaContext */
+/** @typedef {import("../../display/browser/views").SchemaHistory} SchemaHistory */
+/** @typedef {import("../../display/browser/views").SchemaVersion} SchemaVersion */
+/** @typedef {import("../../display/browser/views").SchemaDifference} SchemaDifference */
+/** @typedef {import("../../display/browser/host").Context<SchemaHistory>} SchemaContext */
 
 const CSS = `
 .sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; }

@@ -1,9 +1,9 @@
 // @ts-check
-import { card, copyButton, count, frame, grid, h } from "./parts.js";
+import { card, copyButton, count, frame, grid, h } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Doctor} Doctor */
-/** @typedef {import("./views").Check} Check */
-/** @typedef {import("./host").Context<Doctor>} DoctorContext */
+/** @typedef {import("../../display/browser/views").Doctor} Doctor */
+/** @typedef {import("../../display/browser/views").Check} Check */
+/** @typedef {import("../../display/browser/host").Context<Doctor>} DoctorContext */
 
 const VERDICTS = /** @type {Record<string, string>} */ ({ error: "✖ error", warning: "▲ warning", info: "● info", ok: "✔ ok" });
 const VERDICT_ORDER = Object.keys(VERDICTS);

@@ -1,9 +1,9 @@
 // @ts-check
-import { bytes, COLOURS, count, frame, h, s, slider } from "./parts.js";
+import { bytes, COLOURS, count, frame, h, s, slider } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Simulator} Simulator */
-/** @typedef {import("./views").Simulation} Simulation */
-/** @typedef {import("./host").Context<Simulator>} SimulatorContext */
+/** @typedef {import("../../display/browser/views").Simulator} Simulator */
+/** @typedef {import("../../display/browser/views").Simulation} Simulation */
+/** @typedef {import("../../display/browser/host").Context<Simulator>} SimulatorContext */
 
 const SIMULATOR_CHART = { width: 250, height: 150, left: 34, top: 22, bottom: 20 };
 const SIMULATOR_CURVES = /** @type {{name: string, colour: string, curve: (one: Simulation) => number[]}[]} */ ([

@@ -1,7 +1,7 @@
 // @ts-check
 // Widths of columns, and those at the left that stay when the rest is scrolled.
 
-/** @typedef {import("../views").ResultColumn} ResultColumn */
+/** @typedef {import("../../display/browser/views").ResultColumn} ResultColumn */
 
 const CHARACTER = 7.4;
 const SMALL_CHARACTER = 6.2;

@@ -1,15 +1,15 @@
 // @ts-check
-import { COLOURS, count, frame, h } from "./parts.js";
-import { branch, shownCell } from "./result/cells.js";
-import { asCsv, asInsert, asMarkdown } from "./result/copies.js";
-import { factWords, resizable, summary } from "./result/heads.js";
-import { rowSource } from "./result/rows.js";
-import { usualWidth, widthRules } from "./result/widths.js";
-import { rowWindow } from "./result/window.js";
+import { COLOURS, count, frame, h } from "../../display/browser/parts.js";
+import { branch, shownCell } from "./cells.js";
+import { asCsv, asInsert, asMarkdown } from "./copies.js";
+import { factWords, resizable, summary } from "./heads.js";
+import { rowSource } from "./rows.js";
+import { usualWidth, widthRules } from "./widths.js";
+import { rowWindow } from "./window.js";
 
-/** @typedef {import("./views").ResultRows} ResultRows */
-/** @typedef {import("./host").Context<ResultRows>} ResultContext */
-/** @typedef {import("./result/rows.js").Row} Row */
+/** @typedef {import("../../display/browser/views").ResultRows} ResultRows */
+/** @typedef {import("../../display/browser/host").Context<ResultRows>} ResultContext */
+/** @typedef {import("./rows.js").Row} Row */
 
 const BROWSED = 100_000;
 const TELL_MILLIS = 200;

@@ -1,9 +1,9 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, h, ink, placeText, roving, s } from "./parts.js";
+import { bytes, card, COLOURS, copyButton, count, frame, h, ink, placeText, roving, s } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").FileMap} FileMap */
-/** @typedef {import("./views").Tile} Tile */
-/** @typedef {import("./host").Context<FileMap>} FilesContext */
+/** @typedef {import("../../display/browser/views").FileMap} FileMap */
+/** @typedef {import("../../display/browser/views").Tile} Tile */
+/** @typedef {import("../../display/browser/host").Context<FileMap>} FilesContext */
 
 const MAP = { width: 1000, height: 480 };
 const MIB = 1 << 20;
@@ -161,7 +161,7 @@ function binOf(tile) {
   return size === null ? null : BINS.find(({ end }) => size / tile.files < end) ?? null;
 }
 
-/** @param {FileMap} view @param {number} at @returns {import("./host").Selection | null} */
+/** @param {FileMap} view @param {number} at @returns {import("../../display/browser/host").Selection | null} */
 function selectionOf(view, at) {
   const tile = view.tiles[at];
   if (tile.name === null) return tile.kind === "partition" ? null : selectionOf(view, tile.parent);

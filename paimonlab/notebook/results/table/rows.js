@@ -2,8 +2,8 @@
 // The rows of a result that are here, and those that the kernel has.
 import { rowOrder } from "./filters.js";
 
-/** @typedef {import("../views").ResultRows} ResultRows */
-/** @typedef {import("../views").ResultCells} ResultCells */
+/** @typedef {import("../../display/browser/views").ResultRows} ResultRows */
+/** @typedef {import("../../display/browser/views").ResultCells} ResultCells */
 /** @typedef {import("./filters.js").RowState} RowState */
 /** @typedef {{place: number, cells: (string | null)[], exact: (string | null)[], cut: boolean[], trees: any[]}} Row */
 
@@ -12,7 +12,7 @@ const PAGES_KEPT = 100;
 
 /**
  * Rows in the order that was chosen.
- * @param {ResultRows} view @param {import("../host").Host["ask"]} ask
+ * @param {ResultRows} view @param {import("../../display/browser/host").Host["ask"]} ask
  */
 export function rowSource(view, ask) {
   const { columns, rows } = view;

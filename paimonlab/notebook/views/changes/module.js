@@ -1,9 +1,9 @@
 // @ts-check
-import { card, copyButton, count, frame, grid, h, hasPlace, isAt, placeText } from "./parts.js";
+import { card, copyButton, count, frame, grid, h, hasPlace, isAt, placeText } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").ChangeList} ChangeList */
-/** @typedef {import("./views").ChangedRow} ChangedRow */
-/** @typedef {import("./host").Context<ChangeList>} ChangesContext */
+/** @typedef {import("../../display/browser/views").ChangeList} ChangeList */
+/** @typedef {import("../../display/browser/views").ChangedRow} ChangedRow */
+/** @typedef {import("../../display/browser/host").Context<ChangeList>} ChangesContext */
 
 const CHANGE_NAMES = /** @type {Record<string, string>} */ ({ "+": "came", "-": "went", "~": "changed" });
 const CHANGES_CSS = `
@@ -25,7 +25,7 @@ export function render({ data, el, host }) {
   let offset = 0;
   let asked = 0;
   const chosen = new Set(["+", "-", "~"]);
-  /** @type {import("./host").Selection} where another view looks */
+  /** @type {import("../../display/browser/host").Selection} where another view looks */
   let followed = {};
   const list = h("div");
   const detail = h("div");
@@ -51,7 +51,7 @@ export function render({ data, el, host }) {
     ]));
     const names = (row.old ?? []).map(([place]) => columns[place]).join(", ");
     say(`${CHANGE_NAMES[row.mark]}: ${key.map((place) => row.cells[place]).join(", ")}${names && `; ${names}`}`);
-    /** @type {import("./host").Selection} */
+    /** @type {import("../../display/browser/host").Selection} */
     const selection = { partition: row.partition };
     if (row.bucket !== null) selection.bucket = row.bucket;
     host.select(selection);

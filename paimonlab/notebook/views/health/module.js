@@ -1,9 +1,9 @@
 // @ts-check
-import { bytes, card, copyButton, count, frame, grid, h, hasPlace, isAt } from "./parts.js";
+import { bytes, card, copyButton, count, frame, grid, h, hasPlace, isAt } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Health} Health */
-/** @typedef {import("./host").Context<Health>} HealthContext */
-/** @typedef {import("./views").HealthFinding & {table: string}} TableFinding */
+/** @typedef {import("../../display/browser/views").Health} Health */
+/** @typedef {import("../../display/browser/host").Context<Health>} HealthContext */
+/** @typedef {import("../../display/browser/views").HealthFinding & {table: string}} TableFinding */
 
 const SEVERITY_MARKS = /** @type {Record<string, string>} */ ({
   error: "✖ error", warning: "▲ warning", info: "● info", ok: "✔ ok",
@@ -21,7 +21,7 @@ export function render({ data, el, host }) {
     ...table.findings.map((one) => ({ ...one, table: table.table })),
   ]);
   const chosen = new Set(SEVERITY_ORDER);
-  /** @type {import("./host").Selection} where another view looks */
+  /** @type {import("../../display/browser/host").Selection} where another view looks */
   let followed = {};
   /** @param {TableFinding} one */
   const isFollowed = (one) => {
@@ -108,7 +108,7 @@ export function render({ data, el, host }) {
   };
 }
 
-/** What a finding is about, where other views have it. @param {TableFinding} one @returns {import("./host").Selection | null} */
+/** What a finding is about, where other views have it. @param {TableFinding} one @returns {import("../../display/browser/host").Selection | null} */
 function selectionOf({ where = "" }) {
   const bucket = /^(?:(.*), )?bucket (\d+)$/s.exec(where);
   if (bucket) return { partition: bucket[1] ?? "", bucket: Number(bucket[2]) };
@@ -116,13 +116,13 @@ function selectionOf({ where = "" }) {
   return snapshot && { snapshot: Number(snapshot[1]) };
 }
 
-/** @param {import("./views").TableHealth} table @returns {number} place in SEVERITY_ORDER */
+/** @param {import("../../display/browser/views").TableHealth} table @returns {number} place in SEVERITY_ORDER */
 function verdict(table) {
   if (table.problem) return 0;
   return Math.min(3, ...table.findings.map((one) => SEVERITY_ORDER.indexOf(one.severity)));
 }
 
-/** @param {import("./views").TableHealth} table @returns {TableFinding} */
+/** @param {import("../../display/browser/views").TableHealth} table @returns {TableFinding} */
 function unreadableFinding(table) {
   return { table: table.table, code: "unreadable", severity: "error", message: table.problem ?? "", measured: null,
     threshold: 0, unit: "", where: "", sql: "", python: "" };

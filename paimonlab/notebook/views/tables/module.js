@@ -1,8 +1,8 @@
 // @ts-check
-import { count, listing } from "./parts.js";
+import { count, listing } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").TableList} TableList */
-/** @typedef {import("./host").Context<TableList>} TablesContext */
+/** @typedef {import("../../display/browser/views").TableList} TableList */
+/** @typedef {import("../../display/browser/host").Context<TableList>} TablesContext */
 
 /** @param {TablesContext} context */
 export function render({ data, el }) {

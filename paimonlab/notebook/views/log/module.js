@@ -1,9 +1,9 @@
 // @ts-check
-import { bytes, card, copyButton, count, frame, grid, h, moment } from "./parts.js";
+import { bytes, card, copyButton, count, frame, grid, h, moment } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Log} Log */
-/** @typedef {import("./views").LogEntry} LogEntry */
-/** @typedef {import("./host").Context<Log>} LogContext */
+/** @typedef {import("../../display/browser/views").Log} Log */
+/** @typedef {import("../../display/browser/views").LogEntry} LogEntry */
+/** @typedef {import("../../display/browser/host").Context<Log>} LogContext */
 
 /** @param {LogContext} context */
 export function render({ data, el, host }) {

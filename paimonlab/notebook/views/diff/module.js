@@ -1,10 +1,10 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText } from "./parts.js";
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").Diff} Diff */
-/** @typedef {import("./views").Sums} Sums */
-/** @typedef {import("./views").SchemaDifference} SchemaDifference */
-/** @typedef {import("./host").Context<Diff>} DiffContext */
+/** @typedef {import("../../display/browser/views").Diff} Diff */
+/** @typedef {import("../../display/browser/views").Sums} Sums */
+/** @typedef {import("../../display/browser/views").SchemaDifference} SchemaDifference */
+/** @typedef {import("../../display/browser/host").Context<Diff>} DiffContext */
 
 const CSS = `
 th:not(.right), td:not(.right) { min-width: 3em; }
@@ -19,7 +19,7 @@ export function render({ data, el, host }) {
   const { before, after } = view;
   const { body, say, stop } = frame(el, { title: `${view.table}: from snapshot ${before.snapshotId} to ${after.snapshotId}`, css: CSS });
   const details = h("div");
-  /** @type {import("./host").Selection} what another view chose */
+  /** @type {import("../../display/browser/host").Selection} what another view chose */
   let followed = {};
   const hasBytes = before.timeMillis !== null;
   const tabs = /** @type {[string, () => Node][]} */ ([
@@ -104,7 +104,7 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
   }).element;
 }
 
-/** @param {Diff} view @param {boolean} hasBytes @param {import("./host").Selection} followed @param {(partition: string, bucket: number) => void} choose */
+/** @param {Diff} view @param {boolean} hasBytes @param {import("../../display/browser/host").Selection} followed @param {(partition: string, bucket: number) => void} choose */
 function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const measure = hasBytes ? "fileBytes" : "rowCount";
   const largest = groups.reduce((most, { added, removed }) => Math.max(most, Number(added[measure]), Number(removed[measure])), 1);
@@ -126,7 +126,7 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   return h("div", {}, drawn.element, more(groups.length, groupCount));
 }
 
-/** @param {Diff} view @param {boolean} hasBytes @param {import("./host").Selection} followed @param {(file: Diff["files"][0]) => void} choose */
+/** @param {Diff} view @param {boolean} hasBytes @param {import("../../display/browser/host").Selection} followed @param {(file: Diff["files"][0]) => void} choose */
 function filesOf({ files, fileCount }, hasBytes, followed, choose) {
   const search = h("input", { type: "search", "aria-label": "search by file or partition", placeholder: "search" });
   const place = h("div");

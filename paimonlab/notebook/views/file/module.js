@@ -1,10 +1,10 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h } from "./parts.js";
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h } from "../../display/browser/parts.js";
 
-/** @typedef {import("./views").DataFileView} DataFileView */
-/** @typedef {import("./views").FileColumn} FileColumn */
-/** @typedef {import("./views").FileRows} FileRows */
-/** @typedef {import("./host").Context<DataFileView>} FileContext */
+/** @typedef {import("../../display/browser/views").DataFileView} DataFileView */
+/** @typedef {import("../../display/browser/views").FileColumn} FileColumn */
+/** @typedef {import("../../display/browser/views").FileRows} FileRows */
+/** @typedef {import("../../display/browser/host").Context<DataFileView>} FileContext */
 
 const FILE_CSS = `.wrong { border-left: 4px solid ${COLOURS.red}; padding: 2px 8px; font-weight: bold; }`;
 

@@ -1,8 +1,8 @@
 // @ts-check
 // What stands in the head of a column: its summary as words and as a picture, and a grip.
-import { COLOURS, count, h, s } from "../parts.js";
+import { COLOURS, count, h, s } from "../../display/browser/parts.js";
 
-/** @typedef {import("../views").ResultColumn} ResultColumn */
+/** @typedef {import("../../display/browser/views").ResultColumn} ResultColumn */
 
 /** What is known of a column, in words. @param {ResultColumn} column @param {number} total */
 export function factWords(column, total) {
