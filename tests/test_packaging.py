@@ -173,7 +173,7 @@ VERBS = {
     [
         ("import paimonlab", HEAVY | VERBS),
         ("import paimonlab; paimonlab.connect('no/such/folder')", HEAVY | VERBS),
-        ("import paimonlab.notebook", (HEAVY - {"IPython", "pyroaring"}) | PLOTS),
+        ("import paimonlab.notebook", (HEAVY - {"pyroaring"}) | PLOTS),
     ],
 )
 def test_what_is_used_later_loads_later(opens: str, later: set[str]) -> None:

@@ -5,12 +5,11 @@ A module for each view, which reads what the view needs and nothing else.
 
 from __future__ import annotations
 
+from paimonlab.notebook.cell.limits import DEFAULT_LIMIT, MANY_ROWS
 from paimonlab.notebook.cell.plan_modes import Explained
 from paimonlab.notebook.connections.connection import connect
 from paimonlab.notebook.connections.demo import demo
 from paimonlab.notebook.running.execution import (
-    DEFAULT_LIMIT,
-    MANY_ROWS,
     Manner,
     check_views,
     lazy,

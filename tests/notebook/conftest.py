@@ -14,6 +14,7 @@ from traitlets.config import Config
 from paimonlab.notebook import load_ipython_extension
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.connections import settings
+from paimonlab.notebook.connections.warehouse_connection import Connection
 from paimonlab.notebook.kernel import determinism, progress
 from paimonlab.spark.sessions import remote
 from tests.notebook.sessions import FakeCatalog, start_session
@@ -55,5 +56,5 @@ def connected(shell: InteractiveShell, spark: SparkSession) -> InteractiveShell:
     spark.catalog.setCurrentCatalog("spark_catalog")
     name = "spark_catalog"
     catalog: Any = FakeCatalog()
-    connections.make_current(connections.Connection(spark, catalog, name, "./warehouse", name))
+    connections.make_current(Connection(spark, catalog, name, "./warehouse", name))
     return shell

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 import paimonlab
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.notebook.connections.connection import NotConnectedError
+from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
 from tests.notebook.test_magics import failure, refusal, run
 
 

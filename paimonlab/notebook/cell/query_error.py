@@ -122,6 +122,19 @@ class QueryError(PaimonError):
         return list(text_lines(self.problem(), most=MOST_LINES, prefix=prefix))
 
 
+def check_query(option: str, statement: Statement, topic: Topic) -> None:
+    """Refuse an option that is about the rows of a query beside any other statement.
+
+    Raises
+    ------
+    QueryError
+        If the statement is no query.
+    """
+    if not statement.is_query:
+        message = f"{option} is for queries, and {statement.title} is none."
+        raise QueryError(message, topic=topic, statement=statement)
+
+
 def of_paimon(error: PaimonError, statement: Statement) -> QueryError:
     """Point at what an error of ours is about."""
     if isinstance(error, QueryError):

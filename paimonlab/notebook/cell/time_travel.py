@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.cell.parameters import Values
-from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.query_error import QueryError, check_query
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 
@@ -38,12 +38,7 @@ def check_travels(statement: Statement, args: Values) -> None:
     QueryError
         If it is no query, or reads a system table, which is always as of now.
     """
-    if not statement.is_query:
-        raise QueryError(
-            f"--as-of is for queries, and {statement.title} is none.",
-            topic="time travel",
-            statement=statement,
-        )
+    check_query("--as-of", statement, "time travel")
     token = _system_table(statement, args)
     if token is not None:
         raise QueryError(

@@ -19,8 +19,8 @@ from paimonlab.errors import (
     TagNotFoundError,
     UnsupportedError,
 )
-from paimonlab.notebook.connections.connection import NotConnectedError
 from paimonlab.notebook.connections.settings import SettingsError
+from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
 from paimonlab.spark.sessions.remote import RemoteError
 
 Topic = Literal[

@@ -16,7 +16,7 @@ import pyarrow as pa
 from paimonlab.errors import PaimonError
 from paimonlab.notebook.completion.sql_completion import Names
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.notebook.connections.connection import Connection
+from paimonlab.notebook.connections.warehouse_connection import Connection
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.table.system import SYSTEM_TABLES
 from paimonlab.table.table import Table

@@ -6,8 +6,9 @@ import os
 import tempfile
 
 from paimonlab.catalog import Catalog, connect
-from paimonlab.notebook.connections.connection import DEFAULT_CATALOG, Connection, make_current
+from paimonlab.notebook.connections.connection import make_current
 from paimonlab.notebook.connections.demo_tables import EVENTS, ORDERS, make_tables
+from paimonlab.notebook.connections.warehouse_connection import DEFAULT_CATALOG, Connection
 from paimonlab.secrets import without_credentials
 from paimonlab.storage import LocalFileIO
 from paimonlab.storage.forks import delete_at_exit

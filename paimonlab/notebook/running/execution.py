@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.notebook.cell.call_statement import is_call
 from paimonlab.notebook.cell.history import history
-from paimonlab.notebook.cell.parameters import Bound, Values, bind, share
-from paimonlab.notebook.cell.query_error import QueryError, of_paimon
+from paimonlab.notebook.cell.limits import DEFAULT_LIMIT, MANY_ROWS
+from paimonlab.notebook.cell.parameters import Values, bind, share
+from paimonlab.notebook.cell.query_error import QueryError, check_query, of_paimon
 from paimonlab.notebook.cell.read_only import check_reads
-from paimonlab.notebook.cell.statements import Statement, quote_system_tables, split
+from paimonlab.notebook.cell.statements import Statement, split
 from paimonlab.notebook.cell.time_travel import check_travels
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.kernel.interruptible import Cancelled, run_interruptibly
@@ -26,18 +25,16 @@ from paimonlab.notebook.results.result import Result, Stats
 from paimonlab.notebook.results.row_files import Written, checked_path, export
 from paimonlab.notebook.running import native_query as native
 from paimonlab.notebook.running.native_call import run_call
+from paimonlab.notebook.running.on_spark import OnSpark, looks_up_again
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimonlab.notebook.connections.connection import Connection
+    from paimonlab.notebook.connections.warehouse_connection import Connection
     from paimonlab.notebook.results.spark_fetch import Fetched
 
 T = TypeVar("T")
-DEFAULT_LIMIT = 100
 _AS_NOW = "on a Spark Connect server it would read the tables as they are now"
-MANY_ROWS = 1_000_000
-"""More rows than this are fetched only after they were asked for twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +187,7 @@ def write(
     UnsupportedError
         If there is no such kind of file, or it has no form for a column.
     """
-    if not statement.is_query:
-        raise QueryError(
-            f"--to is for queries, and {statement.title} is none.",
-            topic="limits",
-            statement=statement,
-        )
+    check_query("--to", statement, "limits")
     target = checked_path(path)
     here = connections.current()
     _check_reads(statement)
@@ -247,7 +239,7 @@ def lazy(statement: Statement, args: Values, *, as_of: int | str | None = None) 
     """
     session = connections.current().session("--lazy")
     _check_reads(statement)
-    if as_of is not None and _looks_up_again(session):
+    if as_of is not None and looks_up_again(session):
         raise UnsupportedError("--lazy with --as-of", _AS_NOW)
     return OnSpark(session, statement, bind(statement, args), as_of).frame()
 
@@ -295,7 +287,7 @@ def check_views(*, as_of: int | str | None) -> None:
         If a Spark Connect server would read the tables of the view as they are now.
     """
     session = connections.current().spark
-    if as_of is not None and session is not None and _looks_up_again(session):
+    if as_of is not None and session is not None and looks_up_again(session):
         raise UnsupportedError("--view with --as-of", _AS_NOW)
 
 
@@ -332,7 +324,7 @@ def _run_on_spark(
         duration_seconds=seconds,
         snapshots=snapshots,
     )
-    is_lost = manner.as_of is not None and _looks_up_again(session)
+    is_lost = manner.as_of is not None and looks_up_again(session)
     result = Result(
         found.table,
         types=found.types,
@@ -355,83 +347,3 @@ def _display(statement: Statement, manner: Manner, label: str) -> ProgressDispla
     is_shown = manner.progress and is_wanted()
     place = (statement.number, statement.count)
     return ProgressDisplay(is_shown=is_shown, label=label, place=place)
-
-
-def _looks_up_again(session: SparkSession) -> bool:
-    """Tell whether a DataFrame looks its tables up whenever it is run, and not once."""
-    from paimonlab.spark.sessions.remote import is_remote  # noqa: PLC0415 - PySpark is optional
-
-    return is_remote(session)
-
-
-@dataclass(frozen=True, slots=True)
-class OnSpark:
-    """One statement to be sent to Spark."""
-
-    spark: SparkSession
-    statement: Statement
-    args: Bound
-    as_of: int | str | None
-
-    def fetch(self, limit: int | None) -> tuple[DataFrame, Fetched, Sequence[str], float]:
-        """Send the statement and fetch its rows; runs in the worker thread."""
-        from paimonlab.notebook.results.spark_fetch import fetch  # noqa: PLC0415 - PySpark is optional
-        from paimonlab.notebook.running.spark_plan import snapshots_read  # noqa: PLC0415
-
-        begin = time.monotonic()
-        frame, found = self.reading(lambda frame: (frame, fetch(frame, limit=limit)))
-        seconds = time.monotonic() - begin
-        is_planned_here = self.statement.is_query and not _looks_up_again(self.spark)
-        return frame, found, snapshots_read(frame) if is_planned_here else (), seconds
-
-    def reading(self, read: Callable[[DataFrame], T]) -> T:
-        """Send the statement and do something with its rows, as of when it asks for."""
-        if not _looks_up_again(self.spark):
-            frame = self.frame()
-            return self.explained(lambda: read(frame))
-
-        def there() -> T:
-            with self._travelling():
-                return read(self._send())
-
-        return self.explained(there)
-
-    def frame(self) -> DataFrame:
-        """Send the statement; a query is not run by that."""
-
-        def send() -> DataFrame:
-            with self._travelling():
-                return self._send()
-
-        return self.explained(send)
-
-    def _travelling(self) -> AbstractContextManager[None]:
-        from paimonlab.notebook.cell.time_travel import travelling  # noqa: PLC0415 - PySpark is optional
-
-        return travelling(self.spark, self.statement, self.args, self.as_of)
-
-    def _send(self) -> DataFrame:
-        sent = quote_system_tables(self.statement)
-        if self.args:
-            return self.spark.sql(sent.text, args=self.args)
-        return self.spark.sql(sent.text)
-
-    def explained(self, work: Callable[[], T]) -> T:
-        """Do something with the frame; errors of Spark become those of the statement."""
-        from paimonlab.notebook.cell.spark_errors import explain  # noqa: PLC0415 - PySpark is optional
-
-        try:
-            return work()
-        except Exception as error:
-            sent = quote_system_tables(self.statement)
-            explained = explain(error, self.statement, sent, partial(_known_tables, self.spark))
-            if explained is None:
-                raise
-            raise explained from error
-
-
-def _known_tables(spark: SparkSession) -> Sequence[str]:
-    if connections.is_connected() and connections.current().spark is spark:
-        return connections.current().known_tables()
-    rows = spark.sql("SHOW TABLES").collect()
-    return [f"{row['namespace']}.{row['tableName']}" for row in rows]

@@ -21,7 +21,7 @@ from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
 
 if TYPE_CHECKING:
-    from paimonlab.notebook.connections.connection import Connection
+    from paimonlab.notebook.connections.warehouse_connection import Connection
 
 NAMESPACE = "sys"
 

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import pyarrow as pa
 
@@ -29,14 +29,28 @@ from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.scan import Scan
+from paimonlab.table.system.asking import SystemRows
 
 if TYPE_CHECKING:
-    from paimonlab.notebook.connections.connection import Connection
+    from paimonlab.notebook.connections.warehouse_connection import Connection
 
 _NAMES = (TokenKind.WORD, TokenKind.QUOTED)
 PATIENCE_SECONDS = 1.0
 """How long an interrupt waits for a read, which changes nothing."""
 _WITHOUT_SPARK = "connect with --engine spark"
+
+
+Answering: TypeAlias = Scan | SystemRows
+"""What answers a query: the scan of a table, or the rows of a system table."""
+
+
+class _Point(TypedDict, total=False):
+    """Which state of a table is read; empty: the latest."""
+
+    version: int | str
+    timestamp: str
+    tag: str
+    snapshot: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +181,14 @@ def _ignored(_done: int, _total: int, _unit: str) -> None:
     """Be told how far it is, and show it nowhere."""
 
 
-def _read_at(scan: Any, query: _Query) -> str:
+def _read_at(scan: Answering, query: _Query) -> str:
     """Name what is read, as ``table@snapshot``; a system table has no snapshot."""
     if not isinstance(scan, Scan):
         return ".".join(query.table)
     return f"{scan.parts.name}@{'none' if scan.snapshot is None else scan.snapshot.id}"
 
 
-def _rows(scan: Any, query: _Query, told: Progress = _ignored) -> pa.Table:
+def _rows(scan: Answering, query: _Query, told: Progress = _ignored) -> pa.Table:
     if query.is_count:
         counted = pa.table({"count(1)": pa.array([scan.count()], pa.int64())})
         return counted.slice(0, query.limit)
@@ -195,23 +209,26 @@ def _streamed(scan: Scan, told: Progress) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
-def _scan(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> Any:
+def _scan(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> Answering:
     name = query.table[1:] if len(query.table) == 3 else query.table
     if len(query.table) == 3 and query.table[0] != connection.catalog_name:
         raise UnsupportedError(f"the catalog {query.table[0]} without Spark", _WITHOUT_SPARK)
-    point: dict[str, Any] = {}
-    if query.version is not None:
-        point = {"version": query.version}
-    elif isinstance(as_of, str):
-        point = {"timestamp": as_of} if is_moment(as_of) else {"tag": as_of}
-    elif as_of is not None:
-        point = {"snapshot": as_of}
+    point = _point(query, as_of)
     asked = None if query.is_count or not limit else limit + 1
     if query.limit is not None:
         asked = query.limit if asked is None else min(query.limit, asked)
     table = connection.catalog.table(".".join(name))
     where = None if query.where is None else query.where.predicate()
     return table.scan(query.columns, where, limit=None if query.is_count else asked, **point)
+
+
+def _point(query: _Query, as_of: int | str | None) -> _Point:
+    """Say which state is read; the query itself has the last word."""
+    if query.version is not None:
+        return {"version": query.version}
+    if isinstance(as_of, str):
+        return {"timestamp": as_of} if is_moment(as_of) else {"tag": as_of}
+    return {} if as_of is None else {"snapshot": as_of}
 
 
 def type_text(field: pa.Field) -> str:

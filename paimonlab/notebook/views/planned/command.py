@@ -24,7 +24,7 @@ from paimonlab.secrets import without_secret_values, without_secrets
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
-    from paimonlab.notebook.connections.connection import Connection
+    from paimonlab.notebook.connections.warehouse_connection import Connection
     from paimonlab.notebook.running.spark_plan import SparkRead
 
 

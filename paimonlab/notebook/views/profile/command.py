@@ -12,7 +12,7 @@ import pyarrow as pa
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import views
 from paimonlab.notebook.cell.parameters import Values, bind
-from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.query_error import check_query
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import Drawn
@@ -21,7 +21,8 @@ from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.running import native_query as native
-from paimonlab.notebook.running.execution import Manner, OnSpark
+from paimonlab.notebook.running.execution import Manner
+from paimonlab.notebook.running.on_spark import OnSpark
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.profile.drawing import draw
 from paimonlab.secrets import without_secrets
@@ -32,7 +33,7 @@ from paimonlab.table.scan import Scan
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
-    from paimonlab.notebook.connections.connection import Connection
+    from paimonlab.notebook.connections.warehouse_connection import Connection
     from paimonlab.notebook.results.profiling import ColumnSketch, RowSketch
     from paimonlab.progress import Progress
 
@@ -137,12 +138,7 @@ def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[v
     UnsupportedError
         If SQL goes to a Spark Connect server.
     """
-    if not statement.is_query:
-        raise QueryError(
-            f"--profile is for queries, and {statement.title} is none.",
-            topic="sql",
-            statement=statement,
-        )
+    check_query("--profile", statement, "sql")
     check_profiles()
     here = connections.current()
     if here.spark is None:
