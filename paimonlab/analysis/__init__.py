@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from paimonlab.analysis.health.catalog_health import catalog_health
     from paimonlab.analysis.levels.reading_levels import levels_of
     from paimonlab.analysis.manifests.reading_manifests import manifest_tree_of
+    from paimonlab.analysis.rows.row_changes import compared, reported
     from paimonlab.analysis.rows.settled_columns import settled_columns
     from paimonlab.analysis.simulation.reading_flushes import flushes_of
     from paimonlab.analysis.snapshots.snapshot_plan import snapshot_plan
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
 __all__ = [
     "catalog_health",
     "compactions_of",
+    "compared",
     "data_file_of",
     "flushes_of",
     "heatmap_of",
     "levels_of",
     "manifest_tree_of",
+    "reported",
     "settled_columns",
     "snapshot_plan",
 ]
@@ -37,11 +40,13 @@ __all__ = [
 _LATER = {
     "catalog_health": "health.catalog_health",
     "compactions_of": "compactions.reading_compactions",
+    "compared": "rows.row_changes",
     "data_file_of": "files.reading_data_file",
     "flushes_of": "simulation.reading_flushes",
     "heatmap_of": "buckets.reading_heatmap",
     "levels_of": "levels.reading_levels",
     "manifest_tree_of": "manifests.reading_manifests",
+    "reported": "rows.row_changes",
     "settled_columns": "rows.settled_columns",
     "snapshot_plan": "snapshots.snapshot_plan",
 }

@@ -1,6 +1,6 @@
 """What the magics do, as functions: each magic calls one of these and returns what it returns.
 
-A module for each view, which reads what the view needs and nothing else.
+Each is in the folder of its view, or where SQL is run, and reads what it needs and nothing else.
 """
 
 from __future__ import annotations

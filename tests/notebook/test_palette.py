@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from paimonlab.notebook.kernel import browser_modules as modules
+from paimonlab.notebook.kernel import browser_modules
 from paimonlab.notebook.views.timeline import picture as timeline_picture
 
 # Machado, Oliveira, Fernandes: A physiologically-based model for simulation of color vision
@@ -35,17 +35,19 @@ CLOSE = 20.0
 """Of the distance in CIELAB; less, and a small mark may be taken for another."""
 
 COLOURS = dict(
-    re.findall(r"(\w+): \"(#[0-9A-F]{6})\"", modules.text("display/browser/parts/colours.js"))
+    re.findall(
+        r"(\w+): \"(#[0-9A-F]{6})\"", browser_modules.text("display/browser/parts/colours.js")
+    )
 )
 KINDS = {
     kind: (letter, COLOURS[colour], shape)
     for kind, letter, colour, shape in re.findall(
         r"(\w+): \{ letter: \"(\w)\", colour: COLOURS\.(\w+), shape: \"(\w+)\" \}",
-        modules.text("display/browser/parts/marks.js"),
+        browser_modules.text("display/browser/parts/marks.js"),
     )
 }
 BINS = re.findall(
-    r"colour: COLOURS\.(\w+), letter: \"(\w)\"", modules.text("views/files/module.js")
+    r"colour: COLOURS\.(\w+), letter: \"(\w)\"", browser_modules.text("views/files/module.js")
 )
 
 
@@ -117,7 +119,7 @@ def test_what_is_written_on_a_colour_can_be_read(name: str) -> None:
     ink = "#FFFFFF" if name == "blue" else "#000000"
 
     assert contrast(COLOURS[name], ink) >= 4.5
-    assert 'colour === COLOURS.blue ? "#fff" : "#000"' in modules.text(
+    assert 'colour === COLOURS.blue ? "#fff" : "#000"' in browser_modules.text(
         "display/browser/parts/colours.js"
     )
 

@@ -20,7 +20,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from paimonlab import notebook
 from paimonlab.errors import ColumnNotFoundError, PaimonError, UnsupportedError
-from paimonlab.notebook.cell import magic_line as sql_line
+from paimonlab.notebook.cell import magic_line
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
 from paimonlab.notebook.results.plotting import Plot
@@ -407,7 +407,7 @@ def test_nothing_of_plotly_is_loaded_before_a_plot() -> None:
     ],
 )
 def test_options_of_a_plot(line: str, plot: tuple[str, ...], by: str | None, sql: str) -> None:
-    asked = sql_line.parse(line)
+    asked = magic_line.parse(line)
 
     assert (asked.plot, asked.by) == (plot, by)
     assert asked.sql == sql
@@ -415,7 +415,7 @@ def test_options_of_a_plot(line: str, plot: tuple[str, ...], by: str | None, sql
 
 def test_a_plot_needs_columns() -> None:
     with pytest.raises(UsageError, match="--plot needs columns"):
-        sql_line.parse("--plot line SELECT 1")
+        magic_line.parse("--plot line SELECT 1")
 
 
 def test_a_cell_shows_the_plot_and_keeps_the_result(

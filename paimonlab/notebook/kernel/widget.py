@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import anywidget
 import traitlets
 
-from paimonlab.notebook.kernel import browser_modules as modules
+from paimonlab.notebook.kernel import browser_modules
 from paimonlab.notebook.kernel.selection import selections
 
 
@@ -59,7 +59,7 @@ class ViewWidget(anywidget.AnyWidget):
 
     def __init__(self, view: Shown) -> None:
         data = view.data()
-        super().__init__(_esm=modules.widget_module(data["kind"]))
+        super().__init__(_esm=browser_modules.widget_module(data["kind"]))
         self._view = view
         self.set_trait("data", data)
         self.set_trait("can_answer", view.answer is not None)

@@ -23,7 +23,7 @@ from paimonlab.notebook.kernel.interruptible import Cancelled, run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.results.result import Result, Stats
 from paimonlab.notebook.results.row_files import Written, checked_path, export
-from paimonlab.notebook.running import native_query as native
+from paimonlab.notebook.running import native_query
 from paimonlab.notebook.running.native_call import run_call
 from paimonlab.notebook.running.on_spark import OnSpark, looks_up_again
 
@@ -205,7 +205,9 @@ def _written_natively(
 ) -> Written:
     try:
         return run_interruptibly(
-            lambda told: export(native.batches_of(here, statement, args, manner.as_of, told), path),
+            lambda told: export(
+                native_query.batches_of(here, statement, args, manner.as_of, told), path
+            ),
             display=_display(statement, manner, "paimonlab"),
         )
     except QueryError:
@@ -254,7 +256,9 @@ def _run_natively(here: Connection, statement: Statement, args: Values, manner: 
     display = _display(statement, manner, "paimonlab")
 
     def answered(limit: int) -> Result:
-        return native.run(here, statement, args, limit=limit, as_of=manner.as_of, display=display)
+        return native_query.run(
+            here, statement, args, limit=limit, as_of=manner.as_of, display=display
+        )
 
     try:
         result = answered(MANY_ROWS if asks_first else manner.limit)

@@ -15,7 +15,7 @@ from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.kernel.determinism import is_deterministic
-from paimonlab.notebook.running import native_query as native
+from paimonlab.notebook.running import native_query
 from paimonlab.notebook.running.execution import lazy, parse, share_all
 from paimonlab.notebook.running.native_call import bound_call, failed
 from paimonlab.notebook.views.planned.call_drawing import draw_planned_call
@@ -74,7 +74,7 @@ def planned(
         if explain not in {False, True, "formatted"}:
             raise UnsupportedError(f"--explain {explain} without Spark", "connect with Spark")
         reads = _without_spark(here, statement, values, as_of)
-        scan = native.scan_of(here, statement, values, as_of) if explain else None
+        scan = native_query.scan_of(here, statement, values, as_of) if explain else None
         plan = "" if scan is None else str(scan.explain())
     else:
         from paimonlab.notebook.running.spark_plan import (  # noqa: PLC0415 - PySpark is optional
@@ -136,7 +136,7 @@ def _current_database(here: Connection) -> str | None:
 def _without_spark(
     here: Connection, statement: Statement, args: Values, as_of: int | str | None
 ) -> tuple[views.PlannedRead, ...]:
-    scan = native.scan_of(here, statement, args, as_of)
+    scan = native_query.scan_of(here, statement, args, as_of)
     if scan is None:  # a system table: its rows are made, not read
         return ()
     left, whole = scan.plan(), snapshot_plan(scan.narrowed(scan.columns, None))

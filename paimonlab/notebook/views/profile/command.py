@@ -20,7 +20,7 @@ from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay, is_wanted
-from paimonlab.notebook.running import native_query as native
+from paimonlab.notebook.running import native_query
 from paimonlab.notebook.running.execution import Manner
 from paimonlab.notebook.running.on_spark import OnSpark
 from paimonlab.notebook.views.opening import opened
@@ -145,7 +145,7 @@ def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[v
         found, total = run_interruptibly(
             lambda told: _natively(here, statement, args, manner, told),
             display=ProgressDisplay(is_shown=manner.progress and is_wanted(), label="paimonlab"),
-            patience_seconds=native.PATIENCE_SECONDS,
+            patience_seconds=native_query.PATIENCE_SECONDS,
         )
     else:
         found, total = _on_spark(statement, args, manner)
@@ -159,11 +159,11 @@ def _natively(
 ) -> tuple[_Found, int]:
     from paimonlab.notebook.results.profiling import sketch_batches  # noqa: PLC0415 - few ask for it
 
-    reader = native.batches_of(here, statement, args, manner.as_of, told)
+    reader = native_query.batches_of(here, statement, args, manner.as_of, told)
     fields = list(reader.schema)[:MOST_COLUMNS]
     kinds = [field.type for field in fields]
     rows = sketch_batches((_first(batch) for batch in reader), kinds)
-    types = [native.type_text(field) for field in fields]
+    types = [native_query.type_text(field) for field in fields]
     return _Found([field.name for field in fields], types, kinds, rows), len(reader.schema)
 
 
