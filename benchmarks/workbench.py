@@ -31,7 +31,7 @@ import paimonlab as pl
 from benchmarks import workbench_rows
 from paimonlab.errors import CorruptDataError
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.connection import connect
+from paimonlab.notebook.connections.connection import connect
 from paimonlab.spec.binary_row.rows import encode, encode_one
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta, FileSource, SimpleStats

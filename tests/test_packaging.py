@@ -152,8 +152,13 @@ HEAVY = {
     *("datasketches", "polars", "pyarrow.dataset", "pyroaring", "sqlglot"),
 }
 PLOTS = {
-    *("jinja2", "plotly", "paimonlab.notebook.plotting", "paimonlab.notebook.profiling"),
-    "paimonlab.notebook.templates",
+    *(
+        "jinja2",
+        "plotly",
+        "paimonlab.notebook.results.plotting",
+        "paimonlab.notebook.results.profiling",
+    ),
+    "paimonlab.notebook.cell.templates",
 }
 VERBS = {
     *("paimonlab.compact", "paimonlab.datafile", "paimonlab.maintenance", "paimonlab.merge"),
@@ -168,7 +173,7 @@ VERBS = {
     [
         ("import paimonlab", HEAVY | VERBS),
         ("import paimonlab; paimonlab.connect('no/such/folder')", HEAVY | VERBS),
-        ("import paimonlab.notebook", (HEAVY - {"IPython", "pyroaring"}) | PLOTS),
+        ("import paimonlab.notebook", (HEAVY - {"pyroaring"}) | PLOTS),
     ],
 )
 def test_what_is_used_later_loads_later(opens: str, later: set[str]) -> None:

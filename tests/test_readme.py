@@ -1,4 +1,4 @@
-"""The README's tour, and the page about following, run as they stand there."""
+"""The README's tour, and the pages for scripts, run as they stand there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 import paimonlab
 
 README = Path(__file__).parents[1] / "README.md"
+ANALYSIS = README.parent / "docs" / "analysis.md"
 FOLLOWING = README.parent / "docs" / "following.md"
 
 
@@ -42,4 +43,16 @@ def test_the_page_about_following_prints_what_it_says(
         exec(compile(block, str(FOLLOWING), "exec"), names)
 
     said = re.findall(r"# prints (.*)", "".join(blocks))
+    assert capsys.readouterr().out.strip().splitlines() == said
+
+
+def test_the_page_about_analysis_prints_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", ANALYSIS.read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+
+    exec(compile(block, str(ANALYSIS), "exec"), {})
+
+    said = re.findall(r"# prints (.*)", block)
     assert capsys.readouterr().out.strip().splitlines() == said

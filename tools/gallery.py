@@ -13,8 +13,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
-from paimonlab.notebook import connection, demo, simulate, views
-from paimonlab.notebook.display.doctor import draw as draw_doctor
+from paimonlab.notebook import demo, simulate, views
+from paimonlab.notebook.connections import connection
+from paimonlab.notebook.views.doctor.drawing import draw as draw_doctor
 from paimonlab.spark.sessions.doctor import checks
 from paimonlab.spark.sessions.environment import measured
 from paimonlab.table.table import Table

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from paimonlab.notebook import modules
+from paimonlab.notebook.kernel import browser_modules
 
 NAME = "jupyterlab-paimonlab"
 ROOT = Path(__file__).parents[1]
@@ -65,22 +65,24 @@ def written(target: Path = TARGET) -> Mapping[str, str]:
 
 def _entry() -> str:
     """Put the script together: each view has a scope of its own, all see what they share."""
-    views = ",\n".join(f"{json.dumps(kind)}: {_view(kind)}" for kind in modules.kinds())
-    parts = [modules.bare(name) for name in (*modules.shared(), "page")]
+    views = ",\n".join(f"{json.dumps(kind)}: {_view(kind)}" for kind in browser_modules.kinds())
+    parts = [
+        browser_modules.bare(name) for name in (*browser_modules.shared(), browser_modules.PAGE)
+    ]
     parts += [f"const VIEWS = {{\n{views}\n}};"]
     parts += [_module(name) for name in _MODULES]
     return _HEAD + "(() => {\n" + "\n".join(parts) + "\n})();\n"
 
 
 def _view(kind: str) -> str:
-    names = [name for name in modules.needed(kind) if not modules.is_shared(name)]
-    text = "\n".join(map(modules.bare, [*names, kind]))
+    names = [name for name in browser_modules.needed(kind) if not browser_modules.is_shared(name)]
+    text = "\n".join(map(browser_modules.bare, [*names, browser_modules.module_of(kind)]))
     return f"(() => {{\n{text}\nreturn render;\n}})()"
 
 
 def _module(name: str) -> str:
     source = (SOURCE / "src" / f"{name}.js").read_text(encoding="utf-8")
-    return modules.without_comments(modules.without_imports(source))
+    return browser_modules.without_comments(browser_modules.without_imports(source))
 
 
 def _json(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Write `paimonlab/notebook/static/views.d.ts`: the values of views as TypeScript sees them.
+"""Write `views.d.ts` of the browser modules: the values of views as TypeScript sees them.
 
 ``python -m tools.view_types`` writes it; a test compares.
 """
@@ -14,7 +14,8 @@ import msgspec
 
 from paimonlab.notebook import views
 
-TARGET = Path(__file__).parents[1] / "paimonlab" / "notebook" / "static" / "views.d.ts"
+NOTEBOOK = Path(__file__).parents[1] / "paimonlab" / "notebook"
+TARGET = NOTEBOOK / "display" / "browser" / "views.d.ts"
 
 _PRIMITIVES = {
     "boolean": "boolean",

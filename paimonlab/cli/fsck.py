@@ -8,16 +8,10 @@ from pathlib import Path
 import click
 import msgspec
 
+from paimonlab.analysis.health.folder_check import FsckReport, checked_folder
 from paimonlab.catalog import connect
 from paimonlab.cli.progress import Bar
 from paimonlab.errors import PaimonError
-from paimonlab.maintenance.fsck.check import fsck as check
-from paimonlab.maintenance.fsck.report import FsckReport
-from paimonlab.metadata.layout import TableLayout
-from paimonlab.metadata.schemas import SchemaManager
-from paimonlab.spec.external_paths import ExternalPathOptions
-from paimonlab.spec.options.table_options import Options
-from paimonlab.storage import FileIO, LocalFileIO
 
 _DATABASE_SUFFIX = ".db"
 
@@ -66,18 +60,5 @@ def _folders(path: Path, table: str | None) -> list[tuple[str, Path]]:
 
 
 def _check(name: str, folder: Path, *, deep: bool) -> FsckReport:
-    file_io = LocalFileIO().within(str(folder))
-    layout = _layout(file_io, folder)
-    file_io = file_io.within(*layout.external_roots)
     with Bar(name) as bar:
-        return check(name, file_io, layout, deep=deep, progress=bar.progress)
-
-
-def _layout(file_io: FileIO, folder: Path) -> TableLayout:
-    layout = TableLayout(str(folder))
-    try:
-        schema = SchemaManager(file_io, layout).latest()
-        options = Options(schema.options if schema else {}).slice(ExternalPathOptions)
-    except PaimonError:  # the check will say what is wrong with the schema
-        return layout
-    return TableLayout(str(folder), external_roots=options.readable_folders)
+        return checked_folder(name, str(folder), deep=deep, progress=bar.progress)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import click
 
+from paimonlab.analysis.health.catalog_health import catalog_health
+from paimonlab.analysis.health.measures import Thresholds
+from paimonlab.analysis.health.report import SEVERITIES, TableHealth, worst
 from paimonlab.catalog import Catalog
-from paimonlab.catalog.health import catalog_health
 from paimonlab.cli.arguments import Pairs, in_warehouse, json_flag, refused
 from paimonlab.cli.output import json_text
 from paimonlab.cli.progress import Bar
-from paimonlab.maintenance.health.measures import Thresholds
-from paimonlab.maintenance.health.report import SEVERITIES, TableHealth, worst
 
 
 @click.command()

@@ -1,9 +1,9 @@
 """Show it: magics, results of SQL, views of metadata.
 
 Answers what a table looks like. Knows IPython, Spark sessions and the user's objects
-(`Table`, `Catalog`); must not know file layouts or Arrow internals. `views` turn metadata into
-plain values, `commands` are functions, `magics` parse a line and call one, `display` owns HTML
-and text.
+(`Table`, `Catalog`); must not know file layouts or Arrow internals. Each folder imports only
+those after it: `magics` and `completion`, `views` (a folder each), `running` (SQL), `results`,
+`cell` (text to statements), `display` (HTML and text), `connections`, `kernel`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from paimonlab.notebook import accessor, front_ends, selection
-from paimonlab.notebook.charts import bar_chart
+from paimonlab.notebook import accessor
 from paimonlab.notebook.commands import (
     connect,
     demo,
@@ -24,6 +23,8 @@ from paimonlab.notebook.commands import (
     tables,
     timeline,
 )
+from paimonlab.notebook.kernel import front_ends, selection
+from paimonlab.notebook.results.charts import bar_chart
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -47,7 +48,8 @@ accessor.register()
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics; run by ``%load_ext paimonlab``."""
-    from paimonlab.notebook import completion, magics  # noqa: PLC0415 - IPython is optional
+    from paimonlab.notebook import magics  # noqa: PLC0415 - IPython is optional
+    from paimonlab.notebook.completion import completion  # noqa: PLC0415
 
     completion.register(shell)
     kernel = getattr(shell, "kernel", None)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from paimonlab.notebook import commands
-from paimonlab.notebook.views import View
+from paimonlab.notebook.display.view import View
 from paimonlab.table.reading.incremental import Moment
 from paimonlab.table.table import Table
 

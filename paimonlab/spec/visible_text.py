@@ -30,3 +30,8 @@ def _escape(match: re.Match[str]) -> str:
     if character in _NAMED:
         return _NAMED[character]
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """Cut a long text; an ellipsis shows that it was cut."""
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -16,11 +16,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from paimonlab import notebook
 from paimonlab.maintenance.fsck.report import Finding
-from paimonlab.notebook import connection as connections
 from paimonlab.notebook import views
+from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.fsck import draw as draw_fsck
-from paimonlab.notebook.display.statements import draw_statements
+from paimonlab.notebook.views.fsck.drawing import draw as draw_fsck
+from paimonlab.notebook.views.statements.drawing import draw_statements
 from paimonlab.table.table import Table
 from tests.browser.conftest import PageOf
 from tests.browser.test_heatmap import LISTEN

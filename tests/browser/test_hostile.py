@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from paimonlab.notebook import modules
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.kernel import browser_modules
 from tests.browser.conftest import watched_page
 from tests.notebook.hostile import strings
 from tests.notebook.hostile_views import VIEWS, hostiles, shown_views
@@ -74,8 +74,8 @@ def test_hostile_texts_do_nothing(
     harmless = [shown[kind].data(), *(one.data() for one in hostiles(shown[kind], [*HARMLESS]))]
 
     with watched_page(browser) as page:
-        allowed = page.evaluate(DRAW, [modules.view_module(kind), harmless, WIDTH])
-        drawn = page.evaluate(DRAW, [modules.view_module(kind), data, WIDTH])
+        allowed = page.evaluate(DRAW, [browser_modules.view_module(kind), harmless, WIDTH])
+        drawn = page.evaluate(DRAW, [browser_modules.view_module(kind), data, WIDTH])
 
     assert drawn["found"] == [[0, WIDTH]] * len(data)
     assert drawn["handlers"] == []

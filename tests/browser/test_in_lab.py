@@ -10,8 +10,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
-from paimonlab.notebook import views
-from paimonlab.notebook.display.timeline import draw
+from paimonlab.analysis.snapshots import timeline_making
+from paimonlab.notebook.views.timeline.drawing import draw
 from tests.browser.conftest import Lab, watched_page
 from tests.notebook.test_views import snapshot
 
@@ -19,10 +19,10 @@ SIZE = {"width": 1200, "height": 900}
 FRAME = ".jp-RenderedPaimonView .frame"
 
 VIEW = """
-from paimonlab.notebook import views
-from paimonlab.notebook.display.timeline import draw
+from paimonlab.analysis.snapshots import timeline_making
+from paimonlab.notebook.views.timeline.drawing import draw
 from tests.notebook.test_views import snapshot
-view = draw(views.timeline("a.b", [snapshot(1), snapshot(2)], {}))
+view = draw(timeline_making.timeline("a.b", [snapshot(1), snapshot(2)], {}))
 view
 """
 LIVE = ["%load_ext paimonlab", VIEW.strip(), "view.widget()", "print(view.selection)"]
@@ -41,7 +41,7 @@ def cell(source: str, *outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stored_cell(source: str) -> dict[str, Any]:
-    view = draw(views.timeline("a.b", [snapshot(1), snapshot(2)], {"v1": 2}))
+    view = draw(timeline_making.timeline("a.b", [snapshot(1), snapshot(2)], {"v1": 2}))
     data = view._repr_mimebundle_()
     return cell(source, {"output_type": "display_data", "data": data, "metadata": {}})
 

@@ -10,10 +10,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from paimonlab import notebook
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook import modules, views
+from paimonlab.notebook import views
+from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.selection import Selection
+from paimonlab.notebook.kernel import browser_modules
+from paimonlab.notebook.kernel.selection import Selection
 from paimonlab.table.table import Table
 from tests.browser.conftest import watched_page
 from tests.browser.test_every_view import WAYS
@@ -63,7 +64,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterato
     table = notebook.demo(tmp_path_factory.mktemp("demo")).catalog.table("demo.orders")
     assert isinstance(table, Table)
     drawn = {kind: way.show(table) for kind, way in WAYS.items()}
-    widgets = [[kind, modules.widget_module(kind), view.data()] for kind, view in drawn.items()]
+    widgets = [
+        [kind, browser_modules.widget_module(kind), view.data()] for kind, view in drawn.items()
+    ]
     with watched_page(browser, viewport={"width": 1000, "height": 900}) as page:
         page.evaluate(LOAD, widgets)
         yield Shown(page, drawn)

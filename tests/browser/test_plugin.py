@@ -38,7 +38,7 @@ CELLS = [
     QUERY,
     """\
 import time
-from paimonlab.notebook import front_ends
+from paimonlab.notebook.kernel import front_ends
 for ui in ["javascript:alert(1)", "http://127.0.0.1:4040/?<b>"]:
     message = {"label": "<b>", "done": 1, "total": 2, "text": ["<img src=x>"], "elapsed": 1}
     front_ends.current().tell({**message, "kind": "progress", "statement": [1, 1], "ui": ui})

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from paimonlab.notebook import modules
-from paimonlab.notebook.result_view import ResultView
-from paimonlab.notebook.row_query import literals
-from paimonlab.notebook.selection import RowQuery, selections
+from paimonlab.notebook.kernel import browser_modules
+from paimonlab.notebook.kernel.selection import RowQuery, selections
+from paimonlab.notebook.results.row_query import literals
+from paimonlab.notebook.results.table.result_view import ResultView
 from tests.browser.conftest import PageOf, watched_page
 from tests.notebook import random_rows
 from tests.notebook.test_result import make
@@ -238,7 +238,7 @@ def with_kernel(browser: Browser, view: ResultView) -> Iterator[Page]:
         )
         page.evaluate("data => { window.DATA = data; }", view.data())
         page.evaluate("document.body.innerHTML = '<div id=view></div>'")
-        script = modules.view_module("result").replace("export { render, pageHost };", "")
+        script = browser_modules.view_module("result").replace("export { render, pageHost };", "")
         ask = "askKernel" if view.answer else "null"
         start = (
             "const el = document.getElementById('view');"
@@ -330,7 +330,7 @@ def test_the_browser_sorts_and_filters_as_python_does(browser: Browser) -> None:
     }"""
 
     with watched_page(browser) as page:
-        script = modules.bare("result/filters")
+        script = browser_modules.bare("results/table/filters")
         found = page.evaluate(
             f"(given) => {{ {script}; return ({order})(given); }}", [view, states]
         )
@@ -347,7 +347,7 @@ def test_copied_statements_have_literals_of_each_type(browser: Browser) -> None:
         sqlLiteral(new Map(columns[at].cells.exact).get(place) ?? text, columns[at])))"""
 
     with watched_page(browser) as page:
-        script = modules.bare("result/copies")
+        script = browser_modules.bare("results/table/copies")
         found = page.evaluate(f"(given) => {{ {script}; return ({write})(given); }}", [view])
         words = page.evaluate(f"(given) => {{ {script}; return given.map(sqlText); }}", WORDS)
 

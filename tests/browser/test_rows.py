@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from paimonlab import notebook
-from paimonlab.notebook import connection as connections
+from paimonlab.notebook.connections import connection as connections
 from paimonlab.table.table import Table
 from tests.browser.conftest import PageOf
 

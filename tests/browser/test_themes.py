@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from paimonlab.notebook import connection as connections
 from paimonlab.notebook import demo
+from paimonlab.notebook.connections import connection as connections
 from paimonlab.table.table import Table
 from tests.browser.conftest import Lab, watched_page
 from tests.browser.contrast import LEAST, contrasts

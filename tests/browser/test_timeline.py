@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from paimonlab.notebook import views
-from paimonlab.notebook.display.timeline import draw
+from paimonlab.analysis.snapshots import timeline_making
+from paimonlab.notebook.views.timeline.drawing import draw
 from tests.browser.conftest import PageOf
 from tests.notebook.test_timeline import READ, golden_table
 from tests.notebook.test_views import snapshot
@@ -21,7 +21,7 @@ def focus_on_the_newest(page: Page) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_keys_walk_choose_and_take_a_range(page_of: PageOf, scheme: str) -> None:
-    line = views.timeline("a.b", [snapshot(number) for number in range(1, 9)], {"v": 3})
+    line = timeline_making.timeline("a.b", [snapshot(number) for number in range(1, 9)], {"v": 3})
     page = page_of(draw(line), color_scheme=scheme)
     focus_on_the_newest(page)
 
@@ -38,7 +38,9 @@ def test_keys_walk_choose_and_take_a_range(page_of: PageOf, scheme: str) -> None
 
 
 def test_a_drag_takes_a_range_and_a_click_lets_it_go(page_of: PageOf) -> None:
-    page = page_of(draw(views.timeline("a.b", [snapshot(number) for number in range(1, 9)], {})))
+    page = page_of(
+        draw(timeline_making.timeline("a.b", [snapshot(number) for number in range(1, 9)], {}))
+    )
     marks = page.locator(MARKS)
     boxes = [marks.nth(place).locator("circle").last.bounding_box() for place in (1, 4)]
     assert boxes[0] is not None
@@ -58,7 +60,7 @@ def test_a_drag_takes_a_range_and_a_click_lets_it_go(page_of: PageOf) -> None:
 
 def test_ten_thousand_snapshots_are_drawn(page_of: PageOf) -> None:
     snapshots = [snapshot(number, watermark=number) for number in range(1, 10_001)]
-    page = page_of(draw(views.timeline("a.b", snapshots, {"old": 5})))
+    page = page_of(draw(timeline_making.timeline("a.b", snapshots, {"old": 5})))
     focus_on_the_newest(page)
 
     page.get_by_label("axis").select_option("time")

@@ -11,8 +11,11 @@ from IPython.core.interactiveshell import InteractiveShell
 from pyspark.sql import SparkSession
 from traitlets.config import Config
 
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook import determinism, load_ipython_extension, progress, settings
+from paimonlab.notebook import load_ipython_extension
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections import settings
+from paimonlab.notebook.connections.warehouse_connection import Connection
+from paimonlab.notebook.kernel import determinism, progress
 from paimonlab.spark.sessions import remote
 from tests.notebook.sessions import FakeCatalog, start_session
 
@@ -53,5 +56,5 @@ def connected(shell: InteractiveShell, spark: SparkSession) -> InteractiveShell:
     spark.catalog.setCurrentCatalog("spark_catalog")
     name = "spark_catalog"
     catalog: Any = FakeCatalog()
-    connections.make_current(connections.Connection(spark, catalog, name, "./warehouse", name))
+    connections.make_current(Connection(spark, catalog, name, "./warehouse", name))
     return shell

@@ -19,19 +19,12 @@ import pyarrow as pa
 
 import paimonlab as pl
 from paimonlab.maintenance.fsck.report import Finding
-from paimonlab.notebook.display.doctor import draw as draw_doctor
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.fsck import draw as draw_fsck
-from paimonlab.notebook.display.statements import draw_statements
-from paimonlab.notebook.display.tables import draw_tables
-from paimonlab.notebook.views import (
-    Doctor,
-    Fsck,
-    StatementEntry,
-    Statements,
-    TableEntry,
-    TableList,
-)
+from paimonlab.notebook.views import Doctor, Fsck, StatementEntry, Statements, TableEntry, TableList
+from paimonlab.notebook.views.doctor.drawing import draw as draw_doctor
+from paimonlab.notebook.views.fsck.drawing import draw as draw_fsck
+from paimonlab.notebook.views.statements.drawing import draw_statements
+from paimonlab.notebook.views.tables.drawing import draw_tables
 from paimonlab.spark.sessions.doctor import Check
 from paimonlab.table.table import Table
 from tests.notebook.test_result import make
@@ -159,13 +152,18 @@ def _write(table: Table, values: list[str]) -> None:
     table.commit(writer.prepare_commit(identifier), identifier=identifier, user="zquser")
 
 
+def folder_of(kind: str) -> str:
+    """Return the package, below the notebook, that draws a kind of view."""
+    return "results.table" if kind == "result" else f"views.{kind}"
+
+
 def hostiles(view: Drawn[Any], strings: list[str]) -> Iterator[Drawn[Any]]:
     """Draw a view again and again, until each of ``strings`` was one of its names."""
     text = msgspec.json.encode(view.value).decode()
     marks = [mark for mark in MARKS if mark in text]
     assert marks, "the names of the table are in the view"
     rounds = math.ceil(len(strings) / len(marks))
-    display = importlib.import_module(f"paimonlab.notebook.display.{view.kind}")
+    display = importlib.import_module(f"paimonlab.notebook.{folder_of(str(view.kind))}.drawing")
     draw = getattr(display, "draw", None) or getattr(display, f"draw_{view.kind}")
     known = {"rows": view.rows, "answer": dict}
     wanted = list(inspect.signature(draw).parameters.values())[1:]

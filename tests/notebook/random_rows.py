@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.notebook.row_query import literals
-from paimonlab.notebook.selection import RowQuery
+from paimonlab.notebook.kernel.selection import RowQuery
+from paimonlab.notebook.results.row_query import literals
 from tests.notebook.test_result import make
 
 TEXTS = [

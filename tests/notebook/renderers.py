@@ -17,21 +17,15 @@ from typing import Any
 import pyarrow as pa
 
 import paimonlab
-from paimonlab.notebook.charts import bar_chart
-from paimonlab.notebook.display import bar_picture, html, page, plain, plan_tree
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.statements import split
+from paimonlab.notebook.display import bar_picture, html, page, plain
 from paimonlab.notebook.display.cells import Cell
-from paimonlab.notebook.display.connections import draw_connections
 from paimonlab.notebook.display.grid import Column, Grid
-from paimonlab.notebook.display.planned import draw_planned
-from paimonlab.notebook.display.planned_call import draw_planned_call
-from paimonlab.notebook.display.problem import draw as draw_problem
-from paimonlab.notebook.display.statements import draw_parameters
-from paimonlab.notebook.display.tables import draw_help
-from paimonlab.notebook.interruptible import Cancelled
-from paimonlab.notebook.plotting import plot_of
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.row_files import export
-from paimonlab.notebook.statements import split
+from paimonlab.notebook.kernel.interruptible import Cancelled
+from paimonlab.notebook.results.charts import bar_chart
+from paimonlab.notebook.results.plotting import plot_of
+from paimonlab.notebook.results.row_files import export
 from paimonlab.notebook.views import (
     ConnectionEntry,
     ConnectionList,
@@ -44,6 +38,13 @@ from paimonlab.notebook.views import (
     PlannedQuery,
     PlannedRead,
 )
+from paimonlab.notebook.views.connections.drawing import draw_connections
+from paimonlab.notebook.views.help.drawing import draw_help
+from paimonlab.notebook.views.planned import plan_tree
+from paimonlab.notebook.views.planned.call_drawing import draw_planned_call
+from paimonlab.notebook.views.planned.drawing import draw_planned
+from paimonlab.notebook.views.problem.drawing import draw as draw_problem
+from paimonlab.notebook.views.statements.drawing import draw_parameters
 from paimonlab.table.reading.explain import Explain
 from tests.notebook.test_result import make
 
@@ -251,22 +252,23 @@ DRAWING = {
     **dict.fromkeys(("problem.draw",), "problem"),
     "connections.draw_connections": "connections",
     "planned.draw_planned": "planned",
-    "planned_call.draw_planned_call": "planned_call",
+    "planned.draw_planned_call": "planned_call",
     "statements.draw_parameters": "parameters",
-    "tables.draw_help": "help",
+    "help.draw_help": "help",
 }
 """Functions that draw what has no interactive form, by the renderer that calls them."""
 CLASSES = {
-    "paimonlab.notebook.charts.Chart": "chart",
-    "paimonlab.notebook.interruptible.Cancelled": "cancelled",
-    "paimonlab.notebook.plotting.plot.Plot": "plot",
-    "paimonlab.notebook.query_error.QueryError": "problem",
-    "paimonlab.notebook.result.Result": "result",
+    "paimonlab.notebook.results.charts.Chart": "chart",
+    "paimonlab.notebook.kernel.interruptible.Cancelled": "cancelled",
+    "paimonlab.notebook.results.plotting.plot.Plot": "plot",
+    "paimonlab.notebook.cell.query_error.QueryError": "problem",
+    "paimonlab.notebook.results.result.Result": "result",
     "paimonlab.table.reading.explain.Explain": "explain",
     "paimonlab.notebook.display.drawn.Drawn": "planned",
-    "paimonlab.notebook.results.Results": "result",
-    "paimonlab.notebook.widget.ViewWidget": "the views",
-    "paimonlab.notebook.views.view.View": "a protocol",
+    "paimonlab.notebook.results.cell_results.Results": "result",
+    "paimonlab.notebook.kernel.widget.ViewWidget": "the views",
+    "paimonlab.notebook.display.view.View": "a protocol",
+    "paimonlab.notebook.kernel.widget.Shown": "a protocol",
 }
 """Classes that show themselves, by the renderer that does it; `Results` shows each `Result`."""
 
@@ -283,11 +285,13 @@ def classes_that_show_themselves() -> Iterator[str]:
 
 
 def drawing_functions() -> Iterator[str]:
-    """Find every function of `paimonlab.notebook.display` that draws a value."""
-    package = importlib.import_module("paimonlab.notebook.display")
-    for found in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{found.name}")
+    """Find every function of the notebook that draws a value, each by the kind of its view."""
+    package = importlib.import_module("paimonlab.notebook")
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        module = importlib.import_module(found.name)
+        folder = found.name.split(".")[-2]
+        kind = "result" if folder == "table" else folder
         for name, one in inspect.getmembers(module, inspect.isfunction):
             is_own = one.__module__ == module.__name__
             if is_own and (name == "draw" or name.startswith("draw_")):
-                yield f"{found.name}.{name}"
+                yield f"{kind}.{name}"

@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from paimonlab.notebook.travel import Turns, is_moment
+from paimonlab.notebook.cell.time_travel import Turns, is_moment
 
 
 def test_whoever_comes_while_one_is_alone_waits() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paimonlab.errors import ArgumentError, ProcedureNotFoundError
-from paimonlab.notebook.call_statement import CallStatement, is_call, parse_call
-from paimonlab.notebook.query_error import QueryError, of_paimon
-from paimonlab.notebook.statements import split
+from paimonlab.notebook.cell.call_statement import CallStatement, is_call, parse_call
+from paimonlab.notebook.cell.query_error import QueryError, of_paimon
+from paimonlab.notebook.cell.statements import split
 from paimonlab.spec.sql_text.call_text import literal
 from paimonlab.spec.sql_text.strings import string_value
 from paimonlab.spec.sql_text.tokens import Span

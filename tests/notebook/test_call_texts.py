@@ -13,20 +13,20 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab.analysis.buckets.bucket_lives import ShownBucket
+from paimonlab.analysis.compactions.compaction_calls import calls
+from paimonlab.analysis.health.measures import Thresholds
+from paimonlab.analysis.health.rules import findings
 from paimonlab.catalog import Catalog
-from paimonlab.maintenance.health.measures import Thresholds
-from paimonlab.maintenance.health.rules import findings
 from paimonlab.notebook import commands
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.call_statement import parse_call
-from paimonlab.notebook.demo_tables import ORDERS, make_tables
-from paimonlab.notebook.statements import split
-from paimonlab.notebook.views.bucket_lives import ShownBucket
-from paimonlab.notebook.views.compaction_calls import calls
+from paimonlab.notebook.cell.call_statement import parse_call
+from paimonlab.notebook.cell.statements import split
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections.demo_tables import ORDERS, make_tables
 from paimonlab.procedures import bind, find
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.table.table import Table
-from tests.maintenance.test_health import measures
+from tests.analysis.test_health_rules import measures
 from tests.support import cases
 
 

@@ -14,9 +14,9 @@ from pyarrow import csv
 
 import paimonlab
 from paimonlab import notebook
+from paimonlab.analysis.rows.row_changes import compared
 from paimonlab.errors import UnsupportedError
-from paimonlab.notebook.commands.changes import PAGE
-from paimonlab.notebook.row_changes import compared
+from paimonlab.notebook.views.changes.command import PAGE
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, Rows
 from tests.golden.test_changes import WITH_CHANGES, changes, reads, with_kinds

@@ -11,13 +11,14 @@ import pyarrow.compute as pc
 import pytest
 
 import paimonlab as pl
+from paimonlab.analysis.compactions.compaction import space_amplification
+from paimonlab.analysis.compactions.compaction_picks import explained, runs_of
 from paimonlab.compact.strategy import StrategyOptions
 from paimonlab.errors import PaimonError
 from paimonlab.formats.manifests.entry_rows import entries_to_table
-from paimonlab.notebook import commands, determinism, views
+from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.views.compaction import space_amplification
-from paimonlab.notebook.views.compaction_picks import explained, runs_of
+from paimonlab.notebook.kernel import determinism
 from paimonlab.scan.live_files import delta_manifests_of, read_entries
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestEntry
 from paimonlab.spec.options.table_options import Options

@@ -15,10 +15,10 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab.notebook import commands, load_ipython_extension
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.completion import candidates
-from paimonlab.notebook.known_names import Answers, known_names
-from paimonlab.notebook.sql_completion import Names, sql_candidates
+from paimonlab.notebook.completion.completion import candidates
+from paimonlab.notebook.completion.known_names import Answers, known_names
+from paimonlab.notebook.completion.sql_completion import Names, sql_candidates
+from paimonlab.notebook.connections import connection as connections
 
 FLIGHTS = pa.schema(
     [

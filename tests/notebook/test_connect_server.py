@@ -19,11 +19,13 @@ from pyspark.sql.connect.session import SparkSession as Client
 
 import paimonlab
 from paimonlab.errors import UnsupportedError
-from paimonlab.notebook import commands, settings
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.completion import candidates
-from paimonlab.notebook.interruptible import Cancelled
-from paimonlab.notebook.progress import ProgressDisplay, StatementProgress, of_stages
+from paimonlab.notebook import commands
+from paimonlab.notebook.completion.completion import candidates
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections import settings
+from paimonlab.notebook.connections.warehouse_connection import Connection
+from paimonlab.notebook.kernel.interruptible import Cancelled
+from paimonlab.notebook.kernel.progress import ProgressDisplay, StatementProgress, of_stages
 from paimonlab.spark import serve
 from paimonlab.spark.sessions import remote
 from paimonlab.spark.sessions import server as server_module
@@ -367,7 +369,7 @@ def test_a_server_that_has_gone_is_named_with_what_to_do(
     lost = Client.builder.remote("sc://127.0.0.1:1").create()
     lost.client.set_retry_policies([])
     lost.release_session_on_close = False
-    made = connections.Connection(lost, None, "paimon", "", "lost")  # type: ignore[arg-type]
+    made = Connection(lost, None, "paimon", "", "lost")  # type: ignore[arg-type]
     with monkeypatch.context() as patched:
         patched.setattr(type(lost.catalog), "setCurrentCatalog", lambda *_: None)
         connections.make_current(made)

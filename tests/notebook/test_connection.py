@@ -10,8 +10,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from pyspark.sql import SparkSession
 
 import paimonlab
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.connection import NotConnectedError
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
 from tests.notebook.test_magics import failure, refusal, run
 
 

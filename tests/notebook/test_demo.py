@@ -13,9 +13,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab import notebook
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook import determinism
-from paimonlab.notebook.query_error import QueryError
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.kernel import determinism
 from paimonlab.table.table import Table
 
 

@@ -13,9 +13,9 @@ import pytest
 import paimonlab
 from paimonlab.errors import SnapshotNotFoundError, TagNotFoundError
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.determinism import VARIABLE
-from paimonlab.notebook.display.diff import draw
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.kernel.determinism import VARIABLE
+from paimonlab.notebook.views.diff.drawing import draw
 from paimonlab.table.table import Table
 from tests.golden.expected import expected
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page

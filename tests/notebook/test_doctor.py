@@ -17,7 +17,7 @@ import paimonlab
 from paimonlab import notebook
 from paimonlab.catalog import Catalog
 from paimonlab.cli.main import main
-from paimonlab.notebook import determinism
+from paimonlab.notebook.kernel import determinism
 from paimonlab.spark import java
 from paimonlab.spark.sessions.doctor import Check, checks
 from paimonlab.spark.sessions.environment import (

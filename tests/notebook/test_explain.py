@@ -5,11 +5,11 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.spark_errors import explain
+from paimonlab.notebook.cell.statements import quote_system_tables, split
 from paimonlab.notebook.commands import sql
 from paimonlab.notebook.display.characters import text_width
-from paimonlab.notebook.explain import explain
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.statements import quote_system_tables, split
 
 TABLES = ["air.flights", "air.carriers"]
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from paimonlab.notebook.fetch import fetch
+from paimonlab.notebook.results.spark_fetch import fetch
 
 UTC = dt.UTC
 

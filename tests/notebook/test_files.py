@@ -15,13 +15,13 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab.analysis.files.file_sizes import MIB, advice, size_bins
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.determinism import VARIABLE
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.files import alternative, draw
-from paimonlab.notebook.views.file_map import HEIGHT, MOST_FILES, WIDTH, places
-from paimonlab.notebook.views.file_sizes import MIB, advice, size_bins
-from paimonlab.notebook.views.squares import Box, squarified
+from paimonlab.notebook.kernel.determinism import VARIABLE
+from paimonlab.notebook.views.files.drawing import alternative, draw
+from paimonlab.notebook.views.files.squares import Box, squarified
+from paimonlab.notebook.views.files.value import HEIGHT, MOST_FILES, WIDTH, places
 from paimonlab.table.table import Table
 from tests.golden.expected import values
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.notebook import front_ends, selection
-from paimonlab.notebook.front_ends import COMM, FrontEnds
-from paimonlab.notebook.selection import ERROR_CHARACTERS, SELECTIONS_KEPT, Selections
+from paimonlab.notebook.kernel import front_ends, selection
+from paimonlab.notebook.kernel.front_ends import COMM, FrontEnds
+from paimonlab.notebook.kernel.selection import ERROR_CHARACTERS, SELECTIONS_KEPT, Selections
 from paimonlab.table.table import Table
 from tests.notebook.hostile import strings
 from tests.notebook.hostile_views import VIEWS, marked_table
@@ -137,7 +137,7 @@ def test_forged_messages_do_nothing(
     print(f"PAIMONLAB_SEED={seed}")  # noqa: T201
     heard = Selections()
     monkeypatch.setattr("paimonlab.notebook.display.drawn.selections", lambda: heard)
-    monkeypatch.setattr("paimonlab.notebook.widget.selections", lambda: heard)
+    monkeypatch.setattr("paimonlab.notebook.kernel.widget.selections", lambda: heard)
     monkeypatch.setattr(selection, "selections", lambda: heard)
     result = make(pa.table({"a": list(range(5_000)), "b": ["x"] * 5_000})).view
     other = VIEWS["travel"](table)
@@ -169,7 +169,7 @@ def _check(reply: dict[str, Any]) -> None:
 
 def test_a_widget_asks_its_own_view_only(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     heard = Selections()
-    monkeypatch.setattr("paimonlab.notebook.widget.selections", lambda: heard)
+    monkeypatch.setattr("paimonlab.notebook.kernel.widget.selections", lambda: heard)
     widget = VIEWS["timeline"](table).widget()
     asked: list[Any] = []
 

@@ -17,13 +17,14 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab import notebook
+from paimonlab.analysis.health import health_summary
+from paimonlab.analysis.health.measures import Thresholds
+from paimonlab.analysis.health.report import HealthFinding, TableHealth
+from paimonlab.analysis.health.table_health import measured
 from paimonlab.cli.main import main
-from paimonlab.maintenance.health.measures import Thresholds
-from paimonlab.maintenance.health.report import HealthFinding, TableHealth
-from paimonlab.notebook import determinism, views
-from paimonlab.notebook.display.health import draw
+from paimonlab.notebook.kernel import determinism
+from paimonlab.notebook.views.health.drawing import draw
 from paimonlab.scan.live_files import changelog_manifests_of
-from paimonlab.table.health import measured
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 from tests.golden import golden
@@ -165,7 +166,7 @@ def test_html_keeps_to_what_sanitisers_leave_and_escapes_names() -> None:
         findings=(finding,),
     )
 
-    drawn = draw(views.health(EVIL, [health], orphans=False))
+    drawn = draw(health_summary.health(EVIL, [health], orphans=False))
 
     page = Page(drawn.to_html())
     assert page.tags <= KEPT_TAGS

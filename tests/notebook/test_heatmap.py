@@ -12,12 +12,13 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab.analysis.buckets import heatmap
+from paimonlab.analysis.buckets.heatmap import bucket_sums
+from paimonlab.analysis.buckets.skew import gini, skew
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.determinism import VARIABLE
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.heatmap import draw
-from paimonlab.notebook.views.heatmap import bucket_sums
-from paimonlab.notebook.views.skew import gini, skew
+from paimonlab.notebook.kernel.determinism import VARIABLE
+from paimonlab.notebook.views.heatmap.drawing import draw
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, Expected, expected, values
@@ -78,7 +79,7 @@ def test_case_file(title: str, given: str, wanted: str) -> None:
     by, top = first.split()
     table, partitions = sums(drawing)
 
-    value = views.heatmap("t", 1, table, partitions, by=by, top=int(top), has_levels=True)
+    value = heatmap.heatmap("t", 1, table, partitions, by=by, top=int(top), has_levels=True)
 
     assert " ".join(draw_rows(value).split()) == wanted, title
 
@@ -164,7 +165,7 @@ def test_what_waits_for_a_bucket_is_there() -> None:
     entries = entries.set_column(entries.schema.get_field_index("bucket"), "bucket", buckets)
 
     found = bucket_sums(entries)
-    value = views.heatmap("t", 1, found, [""] * found.num_rows, has_levels=True)
+    value = heatmap.heatmap("t", 1, found, [""] * found.num_rows, has_levels=True)
 
     assert [(one.first, one.last) for one in value.columns] == [(-2, -2), (0, 0)]
     assert value.rows[0].files == (1, 2)
@@ -175,7 +176,7 @@ def test_many_buckets_share_columns() -> None:
     drawing = "\n".join(f"a/{bucket}: 1 1 1 1 1" for bucket in (-2, *range(200)))
     table, partitions = sums(drawing)
 
-    value = views.heatmap("t", 1, table, partitions, has_levels=True)
+    value = heatmap.heatmap("t", 1, table, partitions, has_levels=True)
 
     assert len(value.columns) == 51
     assert [(one.first, one.last) for one in value.columns[:3]] == [(-2, -2), (0, 3), (4, 7)]
@@ -188,7 +189,7 @@ def test_partitions_whose_names_are_long_stay_apart() -> None:
     names = ["x" * 10_000 + end for end in ("a", "b")]
     table, _ = sums("a/0: 1 1 1 1 1\nb/0: 2 1 1 1 1")
 
-    value = views.heatmap("t", 1, table, names, has_levels=True)
+    value = heatmap.heatmap("t", 1, table, names, has_levels=True)
 
     assert [row.bytes for row in value.rows] == [(2,), (1,)]
     assert [len(row.partition or "") for row in value.rows] == [200, 200]

@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab.notebook import commands
-from paimonlab.notebook.history import history
+from paimonlab.notebook.cell.history import history
 from tests.notebook.test_magics import failure, run
 
 

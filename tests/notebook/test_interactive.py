@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
-from paimonlab.notebook import modules, views
+from paimonlab.analysis.snapshots import timeline_making
+from paimonlab.notebook import views
 from paimonlab.notebook.display.drawn import MIME, Drawn
-from paimonlab.notebook.display.timeline import draw
-from paimonlab.notebook.selection import ANSWERS_KEPT, Selection, Selections
+from paimonlab.notebook.kernel import browser_modules
+from paimonlab.notebook.kernel.selection import ANSWERS_KEPT, Selection, Selections
+from paimonlab.notebook.views.timeline.drawing import draw
 from tests.notebook.test_views import snapshot
 
 
 @pytest.fixture
 def view() -> Drawn[views.Timeline]:
-    return draw(views.timeline("a.</script>", [snapshot(4), snapshot(7)], {}))
+    return draw(timeline_making.timeline("a.</script>", [snapshot(4), snapshot(7)], {}))
 
 
 def test_a_bundle_is_data_html_and_text(view: Drawn[views.Timeline]) -> None:
@@ -32,7 +34,7 @@ def test_a_bundle_is_data_html_and_text(view: Drawn[views.Timeline]) -> None:
 def test_whole_numbers_that_a_browser_would_round_are_text() -> None:
     points = [snapshot(1, total_record_count=2**53 + 1)]
 
-    data = draw(views.timeline("t", points, {})).data()
+    data = draw(timeline_making.timeline("t", points, {})).data()
 
     assert data["view"]["points"][0]["totalRecordCount"] == "9007199254740993"
 
@@ -47,23 +49,25 @@ def test_a_page_of_its_own_ends_no_script_early(
     assert "https://" not in page
 
 
-@pytest.mark.parametrize("kind", modules.kinds())
+@pytest.mark.parametrize("kind", browser_modules.kinds())
 def test_a_module_is_small_and_imports_nothing(kind: str) -> None:
-    for module in (modules.view_module(kind), modules.widget_module(kind)):
+    for module in (browser_modules.view_module(kind), browser_modules.widget_module(kind)):
         assert len(module.encode()) < 40_000
         assert "\nimport " not in module
         assert "innerHTML" not in module
 
 
-@pytest.mark.parametrize("kind", modules.kinds())
+@pytest.mark.parametrize("kind", browser_modules.kinds())
 def test_modules_in_one_scope_use_no_name_twice(kind: str) -> None:
-    everything = [*modules.shared(), *modules.needed(kind), "page", kind, "widget"]
+    widget = "display/browser/widget"
+    everything = [*browser_modules.shared(), *browser_modules.needed(kind), browser_modules.PAGE]
+    everything += [browser_modules.module_of(kind), widget]
     declared = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
     names = [
         name
         for module in dict.fromkeys(everything)
-        for name in declared.findall(modules.bare(module))
+        for name in declared.findall(browser_modules.bare(module))
     ]
 
     assert sorted(names) == sorted(set(names))
@@ -71,19 +75,21 @@ def test_modules_in_one_scope_use_no_name_twice(kind: str) -> None:
 
 
 def test_a_module_stands_once_and_behind_those_it_imports() -> None:
-    needed = modules.needed("timeline")
+    needed = browser_modules.needed("timeline")
 
     assert len(needed) == len(set(needed))
-    assert needed.index("parts/elements") < needed.index("parts/marks")
-    assert "parts/grid" not in needed
-    assert modules.view_module("timeline").count("function h(") == 1
-    assert set(needed) <= set(modules.shared())
+    assert needed.index(f"{browser_modules.SHARED}/elements") < needed.index(
+        f"{browser_modules.SHARED}/marks"
+    )
+    assert f"{browser_modules.SHARED}/grid" not in needed
+    assert browser_modules.view_module("timeline").count("function h(") == 1
+    assert set(needed) <= set(browser_modules.shared())
 
 
 def test_every_interactive_value_has_a_module() -> None:
     tags = {value.__struct_config__.tag for value in views.INTERACTIVE}
 
-    assert tags == set(modules.kinds())
+    assert tags == set(browser_modules.kinds())
 
 
 def test_a_selection_is_known_in_python() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from paimonlab.analysis.snapshots import commit_log
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.display.log import draw
+from paimonlab.notebook.views.log.drawing import draw
 from paimonlab.scan.live_files import delta_manifests_of, read_entries
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.inside import store_of
@@ -71,7 +72,7 @@ def test_metrics_are_those_of_the_manifests(case: Any) -> None:
 
 
 def test_the_newest_come_first_and_the_rest_is_counted() -> None:
-    history = views.log("t", [snapshot(1), snapshot(2)], {}, {"b": 2, "a": 2}, older_count=3)
+    history = commit_log.log("t", [snapshot(1), snapshot(2)], {}, {"b": 2, "a": 2}, older_count=3)
 
     text = repr(draw(history))
 
@@ -83,7 +84,7 @@ def test_the_newest_come_first_and_the_rest_is_counted() -> None:
 
 def test_secrets_and_hostile_properties_are_not_shown() -> None:
     written = {"jdbc.password": "hunter2", EVIL: EVIL}
-    history = views.log(EVIL, [snapshot(1, properties=written, operation=EVIL)], {}, {EVIL: 1})
+    history = commit_log.log(EVIL, [snapshot(1, properties=written, operation=EVIL)], {}, {EVIL: 1})
 
     drawn = draw(history)
     page = Page(drawn.to_html())
@@ -97,7 +98,7 @@ def test_repeatable_hides_times_files_and_users() -> None:
     totals = views.FileTotals(
         manifest_count=1, file_count=3, added_file_count=2, deleted_file_count=0
     )
-    history = views.log("t", [snapshot(1), snapshot(2)], {1: totals}, {})
+    history = commit_log.log("t", [snapshot(1), snapshot(2)], {1: totals}, {})
 
     hidden = views.repeatable_log(history)
 
@@ -107,4 +108,4 @@ def test_repeatable_hides_times_files_and_users() -> None:
 
 
 def test_a_table_without_snapshots_says_so() -> None:
-    assert "t has no snapshot yet" in repr(draw(views.log("t", [], {}, {})))
+    assert "t has no snapshot yet" in repr(draw(commit_log.log("t", [], {}, {})))

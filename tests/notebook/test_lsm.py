@@ -12,15 +12,17 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
+from paimonlab.analysis.buckets.bucket_lives import ShownBucket, lives
+from paimonlab.analysis.buckets.newest_commits import newest_commits
+from paimonlab.analysis.levels import lsm
+from paimonlab.analysis.levels.lsm import MOST_FILES, LsmSource, repeatable
+from paimonlab.analysis.levels.lsm_files import shown_lives
 from paimonlab.compact.levels import level_runs
 from paimonlab.formats.manifests.entry_rows import table_to_entries
-from paimonlab.notebook import commands, determinism, views
-from paimonlab.notebook.commands.commits import newest_commits
+from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.lsm import alive, draw
-from paimonlab.notebook.views.bucket_lives import ShownBucket, lives
-from paimonlab.notebook.views.lsm import MOST_FILES, LsmSource, repeatable
-from paimonlab.notebook.views.lsm_files import shown_lives
+from paimonlab.notebook.kernel import determinism
+from paimonlab.notebook.views.lsm.drawing import alive, draw
 from paimonlab.scan.live_files import live_entries
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans import compact_plan
@@ -226,7 +228,7 @@ def test_too_many_files_are_bars_of_neighbours(many: Table) -> None:
     place = repeated.schema.get_field_index("file_name")
     repeated = repeated.set_column(place, repeated.schema.field(place), names)
 
-    value = views.lsm(source(many, files=repeated, commits=()), most_buckets=6)
+    value = lsm.lsm(source(many, files=repeated, commits=()), most_buckets=6)
 
     (bucket,) = value.buckets
     assert sum(file.count for file in bucket.files) == bucket.file_count == count

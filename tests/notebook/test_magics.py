@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.result import Result
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.results.result import Result
 
 
 def run(shell: InteractiveShell, cell: str) -> Any:
@@ -174,7 +174,7 @@ def test_a_bug_keeps_its_own_traceback(
     def broken(*_args: Any, **_options: Any) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(sys.modules["paimonlab.notebook.commands.sql"], "split", broken)
+    monkeypatch.setattr(sys.modules["paimonlab.notebook.running.execution"], "split", broken)
 
     lines = failure(connected, capsys, "%paimon SELECT 1")
 
@@ -266,7 +266,7 @@ def test_very_many_rows_are_asked_for_twice(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sys.modules["paimonlab.notebook.commands.sql"], "MANY_ROWS", 10)
+    monkeypatch.setattr(sys.modules["paimonlab.notebook.running.execution"], "MANY_ROWS", 10)
     query = "%paimon --limit 0 SELECT id FROM range(25)"
     answers: dict[str, int] = {}
     for answer in ("n", "y"):

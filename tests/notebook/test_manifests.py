@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab.analysis.manifests.manifest_nodes import shares
 from paimonlab.errors import NotFoundError, SnapshotNotFoundError
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.determinism import VARIABLE
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.manifests import draw
-from paimonlab.notebook.views.manifests import shares
+from paimonlab.notebook.kernel.determinism import VARIABLE
+from paimonlab.notebook.views.manifests.drawing import draw
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, Expected, expected, values
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paimonlab.notebook.named_columns import named_columns
+from paimonlab.notebook.views.travel.named_columns import named_columns
 
 COLUMNS = ["id", "amount", "Status", "a b", "current_date"]
 ALWAYS = ["a b"]

@@ -15,12 +15,13 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
-from paimonlab.notebook import commands, interruptible
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.interruptible import Cancelled
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.results import Results
-from paimonlab.notebook.statements import Statement, split
+from paimonlab.notebook import commands
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.statements import Statement, split
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.kernel import interruptible
+from paimonlab.notebook.kernel.interruptible import Cancelled
+from paimonlab.notebook.results.cell_results import Results
 from tests.notebook.test_magics import failure, run
 
 
@@ -251,7 +252,7 @@ def test_limits_hold_without_spark(
     assert cut.stats.row_count == 2
     assert "2 rows; more exist, beyond --max-bytes; fetched 16 B in " in repr(cut)
 
-    monkeypatch.setattr(sys.modules["paimonlab.notebook.commands.sql"], "MANY_ROWS", 2)
+    monkeypatch.setattr(sys.modules["paimonlab.notebook.running.execution"], "MANY_ROWS", 2)
     query = "%paimon --limit 0 SELECT id FROM db.t"
     answers: dict[str, int] = {}
     for answer in ("n", "y"):
@@ -272,7 +273,7 @@ def test_an_interrupt_is_one_line(
     def interrupted(*_args: Any, **_options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["paimonlab.notebook.native"], "run", interrupted)
+    monkeypatch.setattr(sys.modules["paimonlab.notebook.running.native_query"], "run", interrupted)
 
     (line,) = failure(native, capsys, "%paimon SELECT id FROM db.t")
 

@@ -12,13 +12,14 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
-from paimonlab.notebook import commands, determinism, views
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.display.planned_call import draw_planned_call
-from paimonlab.notebook.history import history
-from paimonlab.notebook.interruptible import Cancelled, run_interruptibly
-from paimonlab.notebook.progress import ProgressDisplay
-from paimonlab.notebook.query_error import QueryError
+from paimonlab.notebook import commands, views
+from paimonlab.notebook.cell.history import history
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.kernel import determinism
+from paimonlab.notebook.kernel.interruptible import Cancelled, run_interruptibly
+from paimonlab.notebook.kernel.progress import ProgressDisplay
+from paimonlab.notebook.views.planned.call_drawing import draw_planned_call
 from paimonlab.table.table import Table
 from tests.notebook.hostile import strings
 from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page

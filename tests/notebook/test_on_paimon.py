@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 import paimonlab
 from paimonlab.notebook import commands
-from paimonlab.notebook.interruptible import Cancelled
+from paimonlab.notebook.kernel.interruptible import Cancelled
 from paimonlab.notebook.views import Timeline
 from paimonlab.procedures import PROCEDURES
 from paimonlab.procedures.invocation import Invocation

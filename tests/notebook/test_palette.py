@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from paimonlab.notebook import modules
-from paimonlab.notebook.display import timeline_picture
+from paimonlab.notebook.kernel import browser_modules
+from paimonlab.notebook.views.timeline import picture as timeline_picture
 
 # Machado, Oliveira, Fernandes: A physiologically-based model for simulation of color vision
 # deficiency (2009), severity 1.0, for linear RGB.
@@ -34,15 +34,21 @@ SEEN = {
 CLOSE = 20.0
 """Of the distance in CIELAB; less, and a small mark may be taken for another."""
 
-COLOURS = dict(re.findall(r"(\w+): \"(#[0-9A-F]{6})\"", modules.text("parts/colours.js")))
+COLOURS = dict(
+    re.findall(
+        r"(\w+): \"(#[0-9A-F]{6})\"", browser_modules.text("display/browser/parts/colours.js")
+    )
+)
 KINDS = {
     kind: (letter, COLOURS[colour], shape)
     for kind, letter, colour, shape in re.findall(
         r"(\w+): \{ letter: \"(\w)\", colour: COLOURS\.(\w+), shape: \"(\w+)\" \}",
-        modules.text("parts/marks.js"),
+        browser_modules.text("display/browser/parts/marks.js"),
     )
 }
-BINS = re.findall(r"colour: COLOURS\.(\w+), letter: \"(\w)\"", modules.text("files.js"))
+BINS = re.findall(
+    r"colour: COLOURS\.(\w+), letter: \"(\w)\"", browser_modules.text("views/files/module.js")
+)
 
 
 def linear(colour: str) -> npt.NDArray[np.float64]:
@@ -113,7 +119,9 @@ def test_what_is_written_on_a_colour_can_be_read(name: str) -> None:
     ink = "#FFFFFF" if name == "blue" else "#000000"
 
     assert contrast(COLOURS[name], ink) >= 4.5
-    assert 'colour === COLOURS.blue ? "#fff" : "#000"' in modules.text("parts/colours.js")
+    assert 'colour === COLOURS.blue ? "#fff" : "#000"' in browser_modules.text(
+        "display/browser/parts/colours.js"
+    )
 
 
 def test_the_picture_without_javascript_has_the_same_colours() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from paimonlab.notebook.parameters import bind, markers, parameters, share
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.statements import split
+from paimonlab.notebook.cell.parameters import bind, markers, parameters, share
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.statements import split
 
 
 @pytest.mark.parametrize(

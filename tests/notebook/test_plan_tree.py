@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from paimonlab.notebook.display.plan_tree import PlanNode, plan_html, plan_nodes
+from paimonlab.notebook.views.planned.plan_tree import PlanNode, plan_html, plan_nodes
 from tests.notebook.hostile import strings
 from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 

@@ -20,15 +20,15 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from paimonlab import notebook
 from paimonlab.errors import ColumnNotFoundError, PaimonError, UnsupportedError
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook import sql_line
+from paimonlab.notebook.cell import magic_line
+from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
-from paimonlab.notebook.plotting import Plot
-from paimonlab.notebook.plotting.axes import number_text, span, ticks, time_text, time_ticks
-from paimonlab.notebook.plotting.picture import HEIGHT, WIDTH
-from paimonlab.notebook.plotting.points import KINDS, MOST_BARS, MOST_POINTS, MOST_SERIES
-from paimonlab.notebook.plotting.thinning import thinned
-from paimonlab.notebook.result import Result
+from paimonlab.notebook.results.plotting import Plot
+from paimonlab.notebook.results.plotting.axes import number_text, span, ticks, time_text, time_ticks
+from paimonlab.notebook.results.plotting.picture import HEIGHT, WIDTH
+from paimonlab.notebook.results.plotting.points import KINDS, MOST_BARS, MOST_POINTS, MOST_SERIES
+from paimonlab.notebook.results.plotting.thinning import thinned
+from paimonlab.notebook.results.result import Result
 from tests.notebook.hostile import strings
 from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.test_result import make
@@ -407,7 +407,7 @@ def test_nothing_of_plotly_is_loaded_before_a_plot() -> None:
     ],
 )
 def test_options_of_a_plot(line: str, plot: tuple[str, ...], by: str | None, sql: str) -> None:
-    asked = sql_line.parse(line)
+    asked = magic_line.parse(line)
 
     assert (asked.plot, asked.by) == (plot, by)
     assert asked.sql == sql
@@ -415,7 +415,7 @@ def test_options_of_a_plot(line: str, plot: tuple[str, ...], by: str | None, sql
 
 def test_a_plot_needs_columns() -> None:
     with pytest.raises(UsageError, match="--plot needs columns"):
-        sql_line.parse("--plot line SELECT 1")
+        magic_line.parse("--plot line SELECT 1")
 
 
 def test_a_cell_shows_the_plot_and_keeps_the_result(

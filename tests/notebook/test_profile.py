@@ -20,13 +20,13 @@ from IPython.core.interactiveshell import InteractiveShell
 import paimonlab
 from paimonlab import notebook
 from paimonlab.errors import ColumnNotFoundError
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook import determinism
-from paimonlab.notebook.commands.profile import MOST_COLUMNS
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import MIME
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.result import Result
+from paimonlab.notebook.kernel import determinism
+from paimonlab.notebook.results.result import Result
 from paimonlab.notebook.views import Profile, ProfileColumn
+from paimonlab.notebook.views.profile.command import MOST_COLUMNS
 from paimonlab.table.table import Table
 from tests.golden.expected import Case
 from tests.golden.test_rows import READ, open_table

@@ -18,14 +18,14 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as spark_types
 
-from paimonlab.notebook.commands.profile_columns import profile_column
-from paimonlab.notebook.profiling import ColumnSketch, RowSketch, sketch_batches
-from paimonlab.notebook.profiling import bins as bins_module
-from paimonlab.notebook.profiling.bins import Bins, Scale
-from paimonlab.notebook.profiling.distinct import SIZE as DISTINCT_SIZE
-from paimonlab.notebook.profiling.frequent import SIZE as FREQUENT_SIZE
-from paimonlab.notebook.profiling.on_spark import arrow_kind
-from paimonlab.notebook.profiling.sample import SIZE as SAMPLE_SIZE
+from paimonlab.notebook.results.profiling import ColumnSketch, RowSketch, sketch_batches
+from paimonlab.notebook.results.profiling import bins as bins_module
+from paimonlab.notebook.results.profiling.bins import Bins, Scale
+from paimonlab.notebook.results.profiling.distinct import SIZE as DISTINCT_SIZE
+from paimonlab.notebook.results.profiling.frequent import SIZE as FREQUENT_SIZE
+from paimonlab.notebook.results.profiling.on_spark import arrow_kind
+from paimonlab.notebook.results.profiling.sample import SIZE as SAMPLE_SIZE
+from paimonlab.notebook.views.profile.profile_columns import profile_column
 from tests.notebook.hostile import strings
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)

@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
-from paimonlab.notebook import front_ends
-from paimonlab.notebook.front_ends import COMM
-from paimonlab.notebook.progress import Job, ProgressDisplay, Stage, StatementProgress, progress_of
+from paimonlab.notebook.kernel import front_ends
+from paimonlab.notebook.kernel.front_ends import COMM
+from paimonlab.notebook.kernel.progress import (
+    Job,
+    ProgressDisplay,
+    Stage,
+    StatementProgress,
+    progress_of,
+)
 
 
 class FakeKernel:

@@ -7,17 +7,19 @@ from typing import get_args
 import pytest
 
 from paimonlab.errors import PaimonError, TableNotFoundError
-from paimonlab.notebook import help_pages, topics
-from paimonlab.notebook.display.problem import WIDTH, draw
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.statements import split
+from paimonlab.notebook.cell import topics
+from paimonlab.notebook.cell.problem_text import WIDTH
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.statements import split
 from paimonlab.notebook.views import Problem
+from paimonlab.notebook.views.help import pages as help_pages
+from paimonlab.notebook.views.problem.drawing import draw
 from paimonlab.spec.sql_text.tokens import Span
 from tests.notebook.hostile import strings
 from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.test_hostile import OVERRIDES
 
-NOTEBOOK = Path(help_pages.__file__).parent
+NOTEBOOK = Path(help_pages.__file__).parents[2]
 
 
 def failed(cell: str, marked: str, *, number: int = 1) -> QueryError:

@@ -13,10 +13,10 @@ from IPython.core.interactiveshell import InteractiveShell
 import paimonlab
 from paimonlab.errors import ReadOnlyError
 from paimonlab.notebook import commands
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.read_only import check_reads
-from paimonlab.notebook.statements import split
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.read_only import check_reads
+from paimonlab.notebook.cell.statements import split
+from paimonlab.notebook.connections import connection as connections
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame
 
-from paimonlab.notebook import result as results
-from paimonlab.notebook.result import PartialResultWarning, Result, Stats
+from paimonlab.notebook.results import result as results
+from paimonlab.notebook.results.result import PartialResultWarning, Result, Stats
 
 
 def make(table: pa.Table, *, has_more_rows: bool = False, duration_seconds: float = 0.42) -> Result:

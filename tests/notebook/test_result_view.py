@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from pyarrow.interchange import from_dataframe
 
-from paimonlab.notebook.column_facts import column_facts, ranks
-from paimonlab.notebook.display import result as drawing
 from paimonlab.notebook.display.drawn import MIME
+from paimonlab.notebook.results.column_facts import column_facts, ranks
+from paimonlab.notebook.results.table import drawing
 from tests.notebook.test_result import make
 
 EVIL = "</script><b>\u202ex"

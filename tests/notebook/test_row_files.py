@@ -18,8 +18,9 @@ from pyspark.sql import SparkSession
 
 import paimonlab
 from paimonlab.errors import UnsupportedError
-from paimonlab.notebook import commands, fetch
-from paimonlab.notebook.row_files import export
+from paimonlab.notebook import commands
+from paimonlab.notebook.results import spark_fetch as fetch
+from paimonlab.notebook.results.row_files import export
 from tests.notebook.test_magics import failure, run
 from tests.notebook.test_result import make
 

@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.notebook.display import result as drawing
-from paimonlab.notebook.fetch import fetch
-from paimonlab.notebook.row_query import Rows, literals
-from paimonlab.notebook.selection import RowQuery, selections
+from paimonlab.notebook.kernel.selection import RowQuery, selections
+from paimonlab.notebook.results.row_query import Rows, literals
+from paimonlab.notebook.results.spark_fetch import fetch
+from paimonlab.notebook.results.table import drawing
 from tests.notebook import random_rows
 from tests.notebook.test_result import make
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from paimonlab.analysis.schema_history import differences
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.display.schemas import draw, markdown
-from paimonlab.notebook.views.schemas import differences
+from paimonlab.notebook.views.schemas.drawing import draw, markdown
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import ArrayType, DataField, RowType
 from paimonlab.spec.types.text import parse_type

@@ -23,17 +23,17 @@ from nbconvert import HTMLExporter, MarkdownExporter
 import paimonlab as pl
 from paimonlab.cli.main import main
 from paimonlab.errors import PaimonError, UnsupportedError
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.completion import candidates
-from paimonlab.notebook.display.problem import draw as draw_problem
-from paimonlab.notebook.explain import explain
-from paimonlab.notebook.history import history
-from paimonlab.notebook.parameters import bind_names
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.selection import selections
-from paimonlab.notebook.settings import read
-from paimonlab.notebook.statements import quote_system_tables, split
-from paimonlab.notebook.wrong_use import wrong_use
+from paimonlab.notebook.cell.history import history
+from paimonlab.notebook.cell.parameters import bind_names
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.spark_errors import explain
+from paimonlab.notebook.cell.statements import quote_system_tables, split
+from paimonlab.notebook.cell.wrong_use import wrong_use
+from paimonlab.notebook.completion.completion import candidates
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections.settings import read
+from paimonlab.notebook.kernel.selection import selections
+from paimonlab.notebook.views.problem.drawing import draw as draw_problem
 from paimonlab.spark.sessions.session import _is_hidden
 from paimonlab.table.table import Table
 from tests.notebook.hostile_views import VIEWS, marked_table

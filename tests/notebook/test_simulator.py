@@ -9,14 +9,15 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from paimonlab import notebook
+from paimonlab.analysis.simulation.histories import Pattern, invented
+from paimonlab.analysis.simulation.simulator import GRID
 from paimonlab.compact.simulator import Flush, SimulatorOptions, replay
 from paimonlab.errors import PaimonError, UnsupportedError
-from paimonlab.notebook import commands, determinism, views
+from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.simulator import settings
-from paimonlab.notebook.selection import selections
-from paimonlab.notebook.views.histories import Pattern, invented
-from paimonlab.notebook.views.simulator import GRID
+from paimonlab.notebook.kernel import determinism
+from paimonlab.notebook.kernel.selection import selections
+from paimonlab.notebook.views.simulator.drawing import settings
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.table import Table
 from tests.golden.expected import Case

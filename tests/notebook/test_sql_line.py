@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from IPython.core.error import UsageError
 
-from paimonlab.notebook.sql_line import SqlLine, parse, parse_first
+from paimonlab.notebook.cell.magic_line import SqlLine, parse, parse_first
 
 QUIET = frozenset({"--no-progress"})
 

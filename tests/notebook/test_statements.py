@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from paimonlab.notebook.statements import quote_system_tables, split
+from paimonlab.notebook.cell.statements import quote_system_tables, split
 
 
 def test_statements_are_split_outside_strings_and_comments() -> None:

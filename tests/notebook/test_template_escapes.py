@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.templates import compiled
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.templates import compiled
 
 ESCAPES = [
     "{{ ''.__class__ }}",

@@ -16,11 +16,11 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from paimonlab import notebook
 from paimonlab.errors import PaimonError
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook.parameters import bind
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.statements import split
-from paimonlab.notebook.templates import MOST_VALUES, compiled
+from paimonlab.notebook.cell.parameters import bind
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.statements import split
+from paimonlab.notebook.cell.templates import MOST_VALUES, compiled
+from paimonlab.notebook.connections import connection as connections
 from paimonlab.spec.sql_text.tokens import TokenKind, tokenize
 from tests.notebook.hostile import strings
 

@@ -11,11 +11,12 @@ import pyarrow.compute as pc
 import pytest
 
 import paimonlab
+from paimonlab.analysis.snapshots import timeline_making
+from paimonlab.analysis.snapshots.timeline_making import BRANCH_POINTS, MOST_BRANCHES
 from paimonlab.notebook import commands, views
-from paimonlab.notebook.determinism import VARIABLE
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.timeline import draw
-from paimonlab.notebook.views.timeline_making import BRANCH_POINTS, MOST_BRANCHES
+from paimonlab.notebook.kernel.determinism import VARIABLE
+from paimonlab.notebook.views.timeline.drawing import draw
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.inside import store_of
 from paimonlab.table.system.live import files_of
@@ -97,7 +98,7 @@ def test_older_snapshots_are_in_groups_of_days() -> None:
     snapshots = [snapshot(number, time_millis=number * DAY // 10) for number in range(1, 701)]
     tags = {"in a group": 5, "alone": 650}
 
-    line = views.timeline("t", snapshots, tags)
+    line = timeline_making.timeline("t", snapshots, tags)
 
     assert line.grouped_by == "day"
     assert len(line.points) == 500
@@ -110,8 +111,8 @@ def test_older_snapshots_are_in_groups_of_days() -> None:
 def test_groups_are_equal_where_days_say_little_or_are_hidden() -> None:
     snapshots = [snapshot(number) for number in range(1, 10_001)]
 
-    of_one_day = views.timeline("t", snapshots, {})
-    without_days = views.timeline(
+    of_one_day = timeline_making.timeline("t", snapshots, {})
+    without_days = timeline_making.timeline(
         "t", [snapshot(n, time_millis=n * DAY) for n in range(1, 601)], {}, has_days=False
     )
 
@@ -128,7 +129,7 @@ def test_groups_tell_kinds_schemas_and_what_expired_inside() -> None:
         for number in (2, 3, 4, 7, 8, 9)
     ]
 
-    line = views.timeline("t", snapshots, {}, consumers={"c": 7, "gone": 1}, one_by_one=2)
+    line = timeline_making.timeline("t", snapshots, {}, consumers={"c": 7, "gone": 1}, one_by_one=2)
 
     assert [(group.first_id, group.last_id) for group in line.groups] == [(2, 7)]
     (group,) = line.groups
@@ -144,7 +145,7 @@ def test_ten_thousand_snapshots_are_few_bytes() -> None:
     snapshots = [snapshot(number, watermark=number) for number in range(1, 10_001)]
     others = {f"b{number}": snapshots[-100:] for number in range(20)}
 
-    line = views.timeline("t", snapshots, {}, branches=others)
+    line = timeline_making.timeline("t", snapshots, {}, branches=others)
     bundle = draw(line)._repr_mimebundle_()
 
     assert len(json.dumps(bundle)) < 500_000
@@ -157,7 +158,7 @@ def test_branches_fork_at_the_last_snapshot_that_both_have() -> None:
     ours = [snapshot(number) for number in range(1, 60)]
     theirs = [*ours[:50], *(snapshot(number, time_millis=7) for number in range(51, 55))]
 
-    (branch,) = views.timeline("t", ours, {}, branches={"b": theirs}).branches
+    (branch,) = timeline_making.timeline("t", ours, {}, branches={"b": theirs}).branches
 
     assert branch.forked_at == 50
     assert [len(branch.points), branch.older_count] == [BRANCH_POINTS, 14]
@@ -183,7 +184,7 @@ def test_a_branch_shows_the_main_one_beside_it(tmp_path: Any) -> None:
 
 
 def test_hostile_names_are_only_text() -> None:
-    line = views.timeline(
+    line = timeline_making.timeline(
         EVIL, [snapshot(1)], {EVIL: 1, "x" * 10_000: 1}, consumers={EVIL: 1}, branches={EVIL: []}
     )
     line = msgspec.structs.replace(

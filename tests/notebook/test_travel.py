@@ -16,8 +16,8 @@ from IPython.core.interactiveshell import InteractiveShell
 import paimonlab
 from paimonlab import notebook
 from paimonlab.errors import UnsupportedError
-from paimonlab.notebook import determinism
-from paimonlab.notebook.views.travel import MOST_STOPS, TravelStop, spread, stops
+from paimonlab.notebook.kernel import determinism
+from paimonlab.notebook.views.travel.value import MOST_STOPS, TravelStop, spread, stops
 from paimonlab.table.table import Table
 from tests.golden.expected import Case
 from tests.golden.test_rows import READ, open_table

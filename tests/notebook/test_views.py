@@ -9,9 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.notebook import views
-from paimonlab.notebook.display.timeline import draw
-from paimonlab.notebook.display.timeline_picture import alternative, svg
+from paimonlab.notebook.views.timeline.drawing import draw
+from paimonlab.notebook.views.timeline.picture import alternative, svg
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 
 
@@ -38,7 +39,9 @@ def timeline() -> views.Timeline:
         snapshot(8, schema_id=1, commit_kind=CommitKind.OVERWRITE, delta_record_count=27_004),
         snapshot(9, schema_id=1, commit_kind=CommitKind.ANALYZE, delta_record_count=0),
     ]
-    return views.timeline("air.flights", reversed(snapshots), {"v1": 7, "q1": 7, "old": 1})
+    return timeline_making.timeline(
+        "air.flights", reversed(snapshots), {"v1": 7, "q1": 7, "old": 1}
+    )
 
 
 def test_points_are_in_order_with_tags_gaps_and_schema_changes(timeline: views.Timeline) -> None:
@@ -49,7 +52,7 @@ def test_points_are_in_order_with_tags_gaps_and_schema_changes(timeline: views.T
 
 
 def test_only_the_newest_are_shown_and_the_rest_is_counted() -> None:
-    line = views.timeline("t", [snapshot(number) for number in range(1, 31)], {})
+    line = timeline_making.timeline("t", [snapshot(number) for number in range(1, 31)], {})
 
     drawn = draw(line, last=20)
 
@@ -59,7 +62,7 @@ def test_only_the_newest_are_shown_and_the_rest_is_counted() -> None:
 
 def test_last_must_be_positive() -> None:
     with pytest.raises(ValueError, match="last must be at least 1, got 0"):
-        draw(views.timeline("t", [], {}), last=0)
+        draw(timeline_making.timeline("t", [], {}), last=0)
 
 
 def test_repeatable_hides_times_and_numbers_users(timeline: views.Timeline) -> None:
@@ -81,7 +84,8 @@ def test_a_timeline_is_the_same_after_another_run() -> None:
     ]
 
     first, second = [
-        replace(draw(views.repeatable(views.timeline("t", run, {}))), id="view-1") for run in runs
+        replace(draw(views.repeatable(timeline_making.timeline("t", run, {}))), id="view-1")
+        for run in runs
     ]
 
     assert first._repr_mimebundle_() == second._repr_mimebundle_()
@@ -122,7 +126,7 @@ def test_the_picture_is_an_image_that_needs_nothing_else(timeline: views.Timelin
 
 
 def test_names_cannot_break_the_picture() -> None:
-    line = views.timeline('a<b>"&', [snapshot(1)], {'<x>"&': 1})
+    line = timeline_making.timeline('a<b>"&', [snapshot(1)], {'<x>"&': 1})
 
     ET.fromstring(svg(line.points))
     assert "<x>" not in draw(line).to_html()
@@ -138,11 +142,11 @@ def test_rows_are_arrow(timeline: views.Timeline) -> None:
 def test_users_are_left_out_when_none_comes_back() -> None:
     snapshots = [snapshot(number, commit_user=f"u{number}") for number in (1, 2, 3)]
 
-    assert "user" not in repr(draw(views.timeline("t", snapshots, {})))
+    assert "user" not in repr(draw(timeline_making.timeline("t", snapshots, {})))
 
 
 def test_a_table_without_snapshots_says_so() -> None:
-    empty = draw(views.timeline("air.flights", [], {}))
+    empty = draw(timeline_making.timeline("air.flights", [], {}))
 
     assert "air.flights has no snapshot yet" in repr(empty)
     assert "air.flights has no snapshot yet" in empty.to_html()

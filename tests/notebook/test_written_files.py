@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.notebook import connection as connections
-from paimonlab.notebook import row_files
-from paimonlab.notebook.plotting import plot_of
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.results import row_files
+from paimonlab.notebook.results.plotting import plot_of
 from tests.notebook.test_magics import failure
 from tests.notebook.test_result import make
 

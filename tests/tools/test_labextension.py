@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paimonlab.notebook.sql_line import OPTIONS
+from paimonlab.notebook.cell.magic_line import OPTIONS
 from tools import labextension
 
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The bar below a cell that runs. It is no output: nothing of it is stored.
 
-import { h } from "../../../paimonlab/notebook/static/parts.js";
+import { h } from "../../../paimonlab/notebook/display/browser/parts.js";
 import { state } from "./state.js";
 
 const LOST_MILLIS = 15_000;

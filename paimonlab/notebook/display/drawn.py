@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from paimonlab.notebook.display import html, page, plain
 from paimonlab.notebook.display.grid import Grid
-from paimonlab.notebook.selection import Selection, Selections, selections
-from paimonlab.notebook.written_files import save_page
+from paimonlab.notebook.display.written_files import save_page
+from paimonlab.notebook.kernel.selection import Selection, Selections, selections
 
 if TYPE_CHECKING:
-    from paimonlab.notebook.widget import ViewWidget
+    from paimonlab.notebook.kernel.widget import ViewWidget
 
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -114,7 +114,7 @@ class Drawn(Generic[StructT]):
 
     def widget(self) -> ViewWidget:
         """Return the view as a widget: ``selected`` and ``range`` can be observed from Python."""
-        from paimonlab.notebook.widget import ViewWidget  # noqa: PLC0415 - anywidget is optional
+        from paimonlab.notebook.kernel.widget import ViewWidget  # noqa: PLC0415 - anywidget is optional
 
         return ViewWidget(self)
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from paimonlab.notebook import modules
 from paimonlab.notebook.display.characters import escaped
+from paimonlab.notebook.kernel import browser_modules
 
 # Nothing is loaded from anywhere: not even by a mistake in a module.
 _POLICY = (
@@ -37,9 +37,10 @@ def page(title: str, static: str, data: Mapping[str, Any] | None) -> str:
     """
     script = ""
     if data is not None:
+        module = browser_modules.view_module(data["kind"])
         script = (
             f'<script type="application/json" id="data">{_json(data)}</script>\n'
-            f'<script type="module">{_script(modules.view_module(data["kind"]))}{_START}</script>\n'
+            f'<script type="module">{_script(module)}{_START}</script>\n'
         )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'

@@ -6,6 +6,7 @@ A magic has at most four options; what needs a fifth is a function for users to 
 from __future__ import annotations
 
 from paimonlab.notebook.magics.compaction import CompactionMagics
+from paimonlab.notebook.magics.connecting import ConnectionMagics
 from paimonlab.notebook.magics.files import FileMagics
 from paimonlab.notebook.magics.rows import RowMagics
 from paimonlab.notebook.magics.snapshots import SnapshotMagics
@@ -14,6 +15,7 @@ from paimonlab.notebook.magics.start import StartMagics
 from paimonlab.notebook.magics.upkeep import UpkeepMagics
 
 ALL = (
+    ConnectionMagics,
     SqlMagics,
     StartMagics,
     SnapshotMagics,

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import parse_argstring
 
 from paimonlab.errors import PaimonError, close_matches
-from paimonlab.notebook.query_error import QueryError
-from paimonlab.notebook.topics import Topic, topic_of
-from paimonlab.notebook.wrong_use import wrong_use
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.topics import Topic, topic_of
+from paimonlab.notebook.cell.wrong_use import wrong_use
 
 
 @contextmanager
@@ -40,3 +41,9 @@ def arguments(magic: Callable[..., Any], line: str) -> Any:
 def unquoted(word: str) -> str:
     """Take the quotes off that IPython's argument splitting leaves on."""
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word
+
+
+def variables_of(shell: InteractiveShell | None) -> dict[str, Any]:
+    """Return the variables of the notebook that a magic runs in."""
+    assert shell is not None, "magics run in a shell"
+    return shell.user_ns

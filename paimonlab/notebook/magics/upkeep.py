@@ -6,8 +6,8 @@ from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from paimonlab.notebook import commands
+from paimonlab.notebook.display.view import View
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line
-from paimonlab.notebook.views import View
 
 
 @magics_class

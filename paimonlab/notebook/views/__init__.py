@@ -7,21 +7,22 @@ browser; `display` turns them into HTML and text.
 
 from __future__ import annotations
 
-from paimonlab.notebook.views.changes import ChangeCount, ChangedRow, ChangeList
-from paimonlab.notebook.views.compaction import Call, Compaction, Untouched, compaction
-from paimonlab.notebook.views.compaction_picks import Pick
-from paimonlab.notebook.views.compaction_runs import BucketChange, CompactionRun, FileSum, LevelSum
-from paimonlab.notebook.views.connections import ConnectionEntry, ConnectionList
-from paimonlab.notebook.views.diff import (
-    Diff,
-    DiffFile,
-    DiffGroup,
-    DiffSide,
-    diff,
-    repeatable_diff,
+from paimonlab.analysis.buckets.heatmap import (
+    Heatmap,
+    HeatmapColumn,
+    HeatmapRow,
+    repeatable_heatmap,
 )
-from paimonlab.notebook.views.doctor import Doctor, repeatable_doctor
-from paimonlab.notebook.views.file import (
+from paimonlab.analysis.buckets.skew import Skew
+from paimonlab.analysis.compactions.compaction import Call, Compaction, Untouched
+from paimonlab.analysis.compactions.compaction_picks import Pick
+from paimonlab.analysis.compactions.compaction_runs import (
+    BucketChange,
+    CompactionRun,
+    FileSum,
+    LevelSum,
+)
+from paimonlab.analysis.files.data_file import (
     DataFileView,
     FileColumn,
     FilePartNode,
@@ -29,24 +30,13 @@ from paimonlab.notebook.views.file import (
     data_file,
     repeatable_file,
 )
-from paimonlab.notebook.views.file_map import FileMap, Tile, file_map, repeatable_files
-from paimonlab.notebook.views.file_sizes import Advice, SizeBin
-from paimonlab.notebook.views.file_totals import FileTotals, Sums
-from paimonlab.notebook.views.fsck import Fsck, fsck
-from paimonlab.notebook.views.health import Health, health, repeatable_health
-from paimonlab.notebook.views.heatmap import (
-    Heatmap,
-    HeatmapColumn,
-    HeatmapRow,
-    heatmap,
-    repeatable_heatmap,
-)
-from paimonlab.notebook.views.help import HelpEntry, HelpPage
-from paimonlab.notebook.views.log import Log, LogEntry, log, repeatable_log
-from paimonlab.notebook.views.lsm import Lsm, LsmBucket, lsm
-from paimonlab.notebook.views.lsm_files import LsmFile
-from paimonlab.notebook.views.lsm_steps import LsmStep
-from paimonlab.notebook.views.manifests import (
+from paimonlab.analysis.files.file_sizes import Advice, SizeBin
+from paimonlab.analysis.health.fsck_summary import Fsck
+from paimonlab.analysis.health.health_summary import Health, repeatable_health
+from paimonlab.analysis.levels.lsm import Lsm, LsmBucket
+from paimonlab.analysis.levels.lsm_files import LsmFile
+from paimonlab.analysis.levels.lsm_steps import LsmStep
+from paimonlab.analysis.manifests.manifest_nodes import (
     EntryNode,
     EntrySums,
     IndexFileNode,
@@ -57,23 +47,13 @@ from paimonlab.notebook.views.manifests import (
     VectorNode,
     repeatable_manifests,
 )
-from paimonlab.notebook.views.planned import PlannedQuery, PlannedRead
-from paimonlab.notebook.views.planned_call import (
+from paimonlab.analysis.planned_call import (
     PlannedCall,
     PlannedChange,
     planned_call,
     repeatable_call,
 )
-from paimonlab.notebook.views.problem import (
-    MESSAGE_CHARACTERS,
-    Problem,
-    ProblemLine,
-    bounded_trace,
-    problem_lines,
-)
-from paimonlab.notebook.views.profile import Profile, ProfileColumn
-from paimonlab.notebook.views.result import ResultCells, ResultColumn, ResultRows
-from paimonlab.notebook.views.schemas import (
+from paimonlab.analysis.schema_history import (
     SchemaColumn,
     SchemaDifference,
     SchemaHistory,
@@ -82,34 +62,48 @@ from paimonlab.notebook.views.schemas import (
     repeatable_schemas,
     schema_history,
 )
-from paimonlab.notebook.views.simulator import (
-    OPTIONS as SIMULATED_OPTIONS,
-)
-from paimonlab.notebook.views.simulator import (
+from paimonlab.analysis.simulation.simulator import OPTIONS as SIMULATED_OPTIONS
+from paimonlab.analysis.simulation.simulator import (
     Simulation,
     Simulator,
     SimulatorSlider,
     simulation,
-    simulator,
 )
-from paimonlab.notebook.views.skew import Skew
-from paimonlab.notebook.views.statements import (
-    ParameterEntry,
-    Parameters,
-    StatementEntry,
-    Statements,
-)
-from paimonlab.notebook.views.tables import TableEntry, TableList
-from paimonlab.notebook.views.timeline import (
+from paimonlab.analysis.snapshots.commit_log import Log, LogEntry, repeatable_log
+from paimonlab.analysis.snapshots.diff import Diff, DiffFile, DiffGroup, DiffSide, repeatable_diff
+from paimonlab.analysis.snapshots.file_totals import FileTotals, Sums
+from paimonlab.analysis.snapshots.timeline import (
     Timeline,
     TimelineBranch,
     TimelineGroup,
     TimelinePoint,
     repeatable,
 )
-from paimonlab.notebook.views.timeline_making import timeline, with_files
-from paimonlab.notebook.views.travel import Travel, TravelStep, TravelStop, spread, stops
-from paimonlab.notebook.views.view import View, rows
+from paimonlab.analysis.snapshots.timeline_making import with_files
+from paimonlab.notebook.cell.problem import (
+    MESSAGE_CHARACTERS,
+    Problem,
+    ProblemLine,
+    bounded_trace,
+    problem_lines,
+)
+from paimonlab.notebook.cell.statement_entries import (
+    ParameterEntry,
+    Parameters,
+    StatementEntry,
+    Statements,
+)
+from paimonlab.notebook.display.view import View, rows
+from paimonlab.notebook.results.table.value import ResultCells, ResultColumn, ResultRows
+from paimonlab.notebook.views.changes.value import ChangeCount, ChangedRow, ChangeList
+from paimonlab.notebook.views.connections.value import ConnectionEntry, ConnectionList
+from paimonlab.notebook.views.doctor.value import Doctor, repeatable_doctor
+from paimonlab.notebook.views.files.value import FileMap, Tile, file_map, repeatable_files
+from paimonlab.notebook.views.help.value import HelpEntry, HelpPage
+from paimonlab.notebook.views.planned.value import PlannedQuery, PlannedRead
+from paimonlab.notebook.views.profile.value import Profile, ProfileColumn
+from paimonlab.notebook.views.tables.value import TableEntry, TableList
+from paimonlab.notebook.views.travel.value import Travel, TravelStep, TravelStop, spread, stops
 
 __all__ = [
     "INTERACTIVE",
@@ -199,15 +193,8 @@ __all__ = [
     "VectorNode",
     "View",
     "bounded_trace",
-    "compaction",
     "data_file",
-    "diff",
     "file_map",
-    "fsck",
-    "health",
-    "heatmap",
-    "log",
-    "lsm",
     "planned_call",
     "problem_lines",
     "repeatable",
@@ -224,10 +211,8 @@ __all__ = [
     "rows",
     "schema_history",
     "simulation",
-    "simulator",
     "spread",
     "stops",
-    "timeline",
     "with_files",
 ]
 

@@ -1,0 +1,62 @@
+"""Facts of a table: its levels, compactions, files, snapshots, manifests, health.
+
+Answers what a table looks like, in frozen values: for scripts, for the notebook to draw, for the
+command line to print. Knows `Table` and everything below it; must not know how a value is shown,
+Spark, IPython or pandas. Modules named ``reading_…`` read metadata, most others are pure.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paimonlab.analysis.buckets.reading_heatmap import heatmap_of
+    from paimonlab.analysis.compactions.reading_compactions import compactions_of
+    from paimonlab.analysis.files.reading_data_file import data_file_of
+    from paimonlab.analysis.health.catalog_health import catalog_health
+    from paimonlab.analysis.levels.reading_levels import levels_of
+    from paimonlab.analysis.manifests.reading_manifests import manifest_tree_of
+    from paimonlab.analysis.rows.row_changes import compared, reported
+    from paimonlab.analysis.rows.settled_columns import settled_columns
+    from paimonlab.analysis.simulation.reading_flushes import flushes_of
+    from paimonlab.analysis.snapshots.snapshot_plan import snapshot_plan
+
+__all__ = [
+    "catalog_health",
+    "compactions_of",
+    "compared",
+    "data_file_of",
+    "flushes_of",
+    "heatmap_of",
+    "levels_of",
+    "manifest_tree_of",
+    "reported",
+    "settled_columns",
+    "snapshot_plan",
+]
+
+# Nobody waits for the imports of what is not asked for.
+_LATER = {
+    "catalog_health": "health.catalog_health",
+    "compactions_of": "compactions.reading_compactions",
+    "compared": "rows.row_changes",
+    "data_file_of": "files.reading_data_file",
+    "flushes_of": "simulation.reading_flushes",
+    "heatmap_of": "buckets.reading_heatmap",
+    "levels_of": "levels.reading_levels",
+    "manifest_tree_of": "manifests.reading_manifests",
+    "reported": "rows.row_changes",
+    "settled_columns": "rows.settled_columns",
+    "snapshot_plan": "snapshots.snapshot_plan",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,1 @@
+"""Buckets: what they hold, and how their files came and went."""

@@ -1,0 +1,287 @@
+"""Partitions and buckets by what they hold: which are large, old, full of small files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.analysis.buckets.skew import Skew, skew
+from paimonlab.spec.visible_text import shortened
+
+MEASURES = ("bytes", "files", "rows", "file_size", "level_0", "age")
+"""``file_size``: average bytes of a file; ``level_0``: share of the files on level 0; ``age``:
+milliseconds from the newest file of a bucket to the newest of the table."""
+HIDDEN_MEASURES = frozenset({"bytes", "file_size", "age"})
+"""That differ from run to run."""
+DEFAULT_TOP = 50
+MOST_COLUMNS = 64
+_SUMS = ("bytes", "files", "rows", "level_0", "updated_millis")
+
+Numbers = tuple[int | None, ...]
+"""One for each column; None: there is no such bucket."""
+
+
+class HeatmapColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A bucket, or some that follow each other."""
+
+    first: int
+    last: int
+
+
+class HeatmapRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A partition, or the rest of them taken together."""
+
+    partition: str | None
+    """As ``$buckets`` writes it: ``{2026-01-01}``; "" in a table without partitions. None: the
+    rest."""
+    partition_count: int
+    bytes: Numbers
+    files: Numbers
+    rows: Numbers
+    """Before merging."""
+    level_0: Numbers
+    """Files on level 0."""
+    updated_millis: Numbers
+    """When the newest file was made, on its writer's clock."""
+
+
+class Heatmap(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="heatmap", tag_field="kind"
+):
+    """The buckets of a snapshot, a row a partition and a column a bucket."""
+
+    table: str
+    snapshot_id: int | None
+    """None: the table has no snapshot yet."""
+    measure: str
+    """By which the partitions shown were chosen and ordered, largest first."""
+    measures: tuple[str, ...]
+    """Those that the table has, of `MEASURES`."""
+    columns: tuple[HeatmapColumn, ...]
+    rows: tuple[HeatmapRow, ...]
+    rest: HeatmapRow | None
+    """All partitions that have no row."""
+    partition_count: int
+    bucket_count: int
+    """Buckets that have files, of all partitions."""
+    newest_millis: int | None
+    """When the newest file of the table was made."""
+    skews: tuple[Skew, ...]
+    """Over all buckets, those of the rest, too."""
+
+
+def bucket_sums(files: pa.Table) -> pa.Table:
+    """Add up the files of each bucket.
+
+    Parameters
+    ----------
+    files
+        Live files, of `ENTRY_SCHEMA`.
+
+    Returns
+    -------
+    pyarrow.Table
+        ``partition`` (serialised), ``bucket`` and int64 columns ``bytes``, ``files``, ``rows``,
+        ``level_0`` and ``updated_millis``, which may be null.
+    """
+    is_low = pc.cast(pc.equal(files["level"], 0), pa.int64())
+    columns = ["partition", "bucket", "file_size_bytes", "row_count", "creation_time_millis"]
+    found = (
+        files.select(columns)
+        .append_column("is_low", is_low)
+        .group_by(["partition", "bucket"], use_threads=False)
+        .aggregate(
+            [
+                ("file_size_bytes", "sum"),
+                ("bucket", "count"),
+                ("row_count", "sum"),
+                ("is_low", "sum"),
+                ("creation_time_millis", "max"),
+            ]
+        )
+    )
+    sums = ("file_size_bytes_sum", "bucket_count", "row_count_sum", "is_low_sum")
+    return found.select(["partition", "bucket", *sums, "creation_time_millis_max"]).rename_columns(
+        ["partition", "bucket", *_SUMS]
+    )
+
+
+def heatmap(
+    table: str,
+    snapshot_id: int | None,
+    sums: pa.Table,
+    partitions: Sequence[str],
+    *,
+    by: str = "bytes",
+    top: int = DEFAULT_TOP,
+    has_levels: bool,
+) -> Heatmap:
+    """Lay out buckets by partition and number.
+
+    Parameters
+    ----------
+    table
+        Its name.
+    snapshot_id
+        The snapshot that is shown.
+    sums
+        Of `bucket_sums`: n buckets.
+    partitions
+        (n,) what their partitions are called.
+    by
+        One of `MEASURES`: the partitions that have most of it get a row.
+    top
+        How many partitions get a row; the rest is taken together.
+    has_levels
+        Whether the table has a primary key.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure, or ``top`` is less than 1.
+    """
+    measures = tuple(name for name in MEASURES if has_levels or name != "level_0")
+    if by not in measures:
+        raise ValueError(f"the measure must be one of {', '.join(measures)}, got {by!r}")
+    if top < 1:
+        raise ValueError(f"top must be at least 1, got {top}")
+    names, of_row = np.unique(np.array(partitions, object).astype(str), return_inverse=True)
+    columns, of_column = _columns(sums["bucket"].to_numpy())
+    values = {name: _filled(sums[name]) for name in _SUMS}
+    newest = int(values["updated_millis"].max(initial=-1))
+    amounts = measured(_totals(values, of_row, len(names)), by, newest)
+    order = np.argsort(-amounts, kind="stable")
+    place = np.empty(len(names), np.int64)
+    place[order] = np.arange(len(names))
+    shape = (min(top, len(names)) + 1, len(columns))
+    cells = _cells(values, np.minimum(place[of_row], shape[0] - 1), of_column, shape)
+    rows = [
+        _row(shortened(str(names[one])), 1, cells, at)
+        for at, one in enumerate(order[: shape[0] - 1])
+    ]
+    rest_count = len(names) - len(rows)
+    found = [
+        skew(name, measured(values, name, newest), adds_up=name in {"bytes", "files", "rows"})
+        for name in measures
+    ]
+    return Heatmap(
+        table=table,
+        snapshot_id=snapshot_id,
+        measure=by,
+        measures=measures,
+        columns=tuple(columns),
+        rows=tuple(rows),
+        rest=_row(None, rest_count, cells, shape[0] - 1) if rest_count else None,
+        partition_count=len(names),
+        bucket_count=sums.num_rows,
+        newest_millis=newest if newest >= 0 else None,
+        skews=tuple(one for one in found if one is not None),
+    )
+
+
+Arrays = dict[str, npt.NDArray[np.int64]]
+
+
+def measured(values: Arrays, measure: str, newest: int) -> npt.NDArray[np.float64]:
+    """Return a measure of buckets or partitions.
+
+    Parameters
+    ----------
+    values
+        By `_SUMS`, (n,) each; no files: there is no such bucket.
+    measure
+        One of `MEASURES`.
+    newest
+        When the newest file of the table was made.
+    """
+    files = np.maximum(values["files"], 1)
+    match measure:
+        case "file_size":
+            return values["bytes"] / files
+        case "level_0":
+            return values["level_0"] / files
+        case "age":
+            return np.maximum(newest - values["updated_millis"], 0).astype(np.float64)
+    return values[measure].astype(np.float64)
+
+
+def _filled(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    return pc.fill_null(column, -1).to_numpy().astype(np.int64)
+
+
+def _totals(values: Arrays, of_row: npt.NDArray[np.int64], count: int) -> Arrays:
+    cells = _cells(values, of_row, np.zeros(len(of_row), np.int64), (count, 1))
+    return {name: found[:, 0] for name, found in cells.items()}
+
+
+def _cells(
+    values: Arrays,
+    of_row: npt.NDArray[np.int64],
+    of_column: npt.NDArray[np.int64],
+    shape: tuple[int, int],
+) -> Arrays:
+    """Add up buckets that share a cell; of times the newest counts."""
+    found = {}
+    for name, numbers in values.items():
+        is_time = name == "updated_millis"
+        cells = np.full(shape, -1 if is_time else 0, np.int64)
+        (np.maximum if is_time else np.add).at(cells, (of_row, of_column), numbers)
+        found[name] = cells
+    return found
+
+
+def _row(partition: str | None, count: int, cells: Arrays, at: int) -> HeatmapRow:
+    files = cells["files"][at]
+    numbers = {
+        name: tuple(
+            None if not there or value < 0 else value
+            for there, value in zip(files.tolist(), found[at].tolist(), strict=True)
+        )
+        for name, found in cells.items()
+    }
+    return HeatmapRow(partition=partition, partition_count=count, **numbers)
+
+
+def _columns(
+    buckets: npt.NDArray[np.int32],
+) -> tuple[list[HeatmapColumn], npt.NDArray[np.int64]]:
+    """Give each bucket a column, or some together if there are too many."""
+    known = np.unique(buckets)
+    width = 1
+    while len(np.unique(_groups(known, width))) > MOST_COLUMNS:
+        width *= 2
+    groups = _groups(known, width)
+    firsts, of_known = np.unique(groups, return_inverse=True)
+    columns = [
+        HeatmapColumn(first=int(known[groups == one].min()), last=int(known[groups == one].max()))
+        for one in firsts
+    ]
+    return columns, of_known[np.searchsorted(known, buckets)].astype(np.int64)
+
+
+def _groups(buckets: npt.NDArray[np.int32], width: int) -> npt.NDArray[np.int64]:
+    """Return numbers of groups; rows that wait for a bucket (-2) are never together with others."""
+    return np.where(buckets < 0, buckets, buckets // width).astype(np.int64)
+
+
+def repeatable_heatmap(value: Heatmap) -> Heatmap:
+    """Leave out what differs from run to run: bytes and times."""
+    replace = msgspec.structs.replace
+    return replace(
+        value,
+        measures=tuple(name for name in value.measures if name not in HIDDEN_MEASURES),
+        rows=tuple(map(_repeatable_row, value.rows)),
+        rest=value.rest and _repeatable_row(value.rest),
+        newest_millis=None,
+        skews=tuple(one for one in value.skews if one.measure not in HIDDEN_MEASURES),
+    )
+
+
+def _repeatable_row(row: HeatmapRow) -> HeatmapRow:
+    nothing = (None,) * len(row.files)
+    return msgspec.structs.replace(row, bytes=nothing, updated_millis=nothing)

@@ -1,0 +1,64 @@
+"""Read what the newest commits of a table changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paimonlab.analysis.buckets.bucket_lives import Commit
+from paimonlab.errors import SnapshotExpiredError, SnapshotNotFoundError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.scan.entries import fold
+from paimonlab.scan.live_files import delta_manifests_of, in_real_buckets, read_entries
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.compacting.keyed import Keep
+from paimonlab.table.store import TableStore
+
+
+def newest_commits(
+    store: TableStore,
+    snapshot: Snapshot,
+    count: int,
+    keep: Keep = lambda entries: entries,
+) -> list[Commit]:
+    """Read what the newest commits changed in real buckets.
+
+    Parameters
+    ----------
+    store
+        Of the table.
+    snapshot
+        The newest one.
+    count
+        How many, at least 1.
+    keep
+        Which entries are looked at; decides by partition or bucket alone.
+
+    Returns
+    -------
+    list of Commit
+        Oldest first, without gaps: they begin behind the newest snapshot that has expired.
+    """
+    found: list[Commit] = []
+    for one in _newest_first(store.snapshots, snapshot, count):
+        try:
+            found.append(_commit(store.manifests, one, keep))
+        except SnapshotExpiredError:
+            break
+    return found[::-1]
+
+
+def _newest_first(snapshots: SnapshotManager, snapshot: Snapshot, count: int) -> Iterator[Snapshot]:
+    yield snapshot
+    for snapshot_id in range(snapshot.id - 1, max(snapshot.id - count, 0), -1):
+        try:
+            yield snapshots.get(snapshot_id)
+        except SnapshotNotFoundError:
+            return
+
+
+def _commit(manifests: ManifestStore, snapshot: Snapshot, keep: Keep) -> Commit:
+    metas = delta_manifests_of(snapshot, manifests)
+    tables = read_entries(snapshot, metas, manifests)
+    chosen = [keep(in_real_buckets(one)) for one in tables]
+    return Commit(snapshot, fold(chosen, referrer=f"snapshot-{snapshot.id}"))

@@ -1,0 +1,39 @@
+"""Read what the buckets of a table hold."""
+
+from __future__ import annotations
+
+from paimonlab.analysis.buckets.heatmap import DEFAULT_TOP, Heatmap, bucket_sums, heatmap
+from paimonlab.analysis.partition_names import partition_names
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.system.live import files_of
+from paimonlab.table.table import Table
+
+
+def heatmap_of(
+    table: Table, snapshot: Snapshot | None, *, by: str = "bytes", top: int = DEFAULT_TOP
+) -> Heatmap:
+    """Add up what the buckets of a snapshot hold, a row a partition.
+
+    Parameters
+    ----------
+    table
+        The table.
+    snapshot
+        One of the table's; None: the table has none yet.
+    by
+        One of `paimonlab.analysis.buckets.heatmap.MEASURES`: the partitions that have most of it
+        get a row of their own.
+    top
+        How many partitions get one.
+    """
+    sums = bucket_sums(files_of(store_of(table).manifests, snapshot, with_postponed=True))
+    return heatmap(
+        table.name,
+        None if snapshot is None else snapshot.id,
+        sums,
+        partition_names(definition_of(table).schema, sums["partition"]),
+        by=by,
+        top=top,
+        has_levels=bool(table.primary_keys),
+    )

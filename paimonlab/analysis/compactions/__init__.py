@@ -1,0 +1,1 @@
+"""Compactions: what they did and cost, and what would be compacted now."""

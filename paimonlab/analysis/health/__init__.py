@@ -1,0 +1,1 @@
+"""How tables are kept: measures, the rules over them, and what they find."""

@@ -1,0 +1,82 @@
+"""How the tables of a catalog are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from paimonlab.analysis.health.measures import Thresholds
+from paimonlab.analysis.health.report import TableHealth, unreadable
+from paimonlab.analysis.health.table_health import table_health
+from paimonlab.catalog.filesystem import Catalog
+from paimonlab.errors import PaimonError
+from paimonlab.progress import Progress
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.table import Table
+
+
+def catalog_health(
+    catalog: Catalog,
+    names: Sequence[str] = (),
+    *,
+    thresholds: Thresholds | None = None,
+    orphans: bool = False,
+    progress: Progress | None = None,
+) -> list[TableHealth]:
+    """Look at tables of a catalog, one after the other; data files are not opened.
+
+    Parameters
+    ----------
+    catalog
+        Where they are.
+    names
+        Databases and tables (``db``, ``db.t``); (): every table.
+    thresholds
+        From which values on something is said; None: the usual ones.
+    orphans
+        Whether to look for files that nothing names, too, which lists every folder.
+    progress
+        Told of the tables that were looked at.
+
+    Returns
+    -------
+    list of TableHealth
+        In the order of their names; a table that cannot be read has a ``problem``.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such database or table.
+    """
+    found = list(dict.fromkeys(_tables(catalog, names)))
+    reports = []
+    for done, name in enumerate(found):
+        if progress is not None:
+            progress(done, len(found), "tables")
+        reports.append(_of(catalog, name, thresholds, orphans=orphans))
+    if progress is not None and found:
+        progress(len(found), len(found), "tables")
+    return reports
+
+
+def _tables(catalog: Catalog, names: Sequence[str]) -> Iterator[str]:
+    for name in names or catalog.databases():
+        if "." in name:
+            if not catalog.has_table(name):
+                catalog.table(name)  # says what is wrong with the name
+            yield name
+        else:
+            yield from (f"{name}.{table}" for table in catalog.tables(name))
+
+
+def _of(
+    catalog: Catalog, name: str, thresholds: Thresholds | None, *, orphans: bool
+) -> TableHealth:
+    try:
+        table = catalog.table(name)
+    except (PaimonError, OSError) as error:
+        return unreadable(name, error)
+    if not isinstance(table, Table):
+        return unreadable(name, TypeError("a system table has no files of its own"))
+    return table_health(
+        definition_of(table), store_of(table), thresholds=thresholds, orphans=orphans
+    )

@@ -1,0 +1,276 @@
+"""The rules: each looks at measured values and says what could be better.
+
+A rule is a function of `Measures` and `Thresholds`; none of them reads anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from paimonlab.analysis.health.actions import Action, set_option
+from paimonlab.analysis.health.conflicts import conflicts
+from paimonlab.analysis.health.measures import Measures, Thresholds
+from paimonlab.analysis.health.report import SEVERITIES, HealthFinding, Severity
+from paimonlab.spec.sql_text.call_text import call_text
+
+Rule = Callable[[Measures, Thresholds], Iterator[HealthFinding]]
+
+
+def findings(measures: Measures, thresholds: Thresholds) -> tuple[HealthFinding, ...]:
+    """Apply every rule to a table; the worst findings come first."""
+    found = [finding for rule in RULES for finding in rule(measures, thresholds)]
+    return tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def small_files(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
+    """Many files are opened where few would do."""
+    avoidable = measures.avoidable_files
+    if avoidable >= limits.small_files and 2 * avoidable >= measures.file_count:
+        yield _finding(
+            "small-files",
+            "warning",
+            f"{avoidable:,} of {measures.file_count:,} files could be saved: they are much smaller "
+            f"than the {measures.target_file_size_bytes:,} bytes that a file shall have",
+            (avoidable, limits.small_files, "files"),
+            action=_compact(measures),
+        )
+
+
+def level_0_backlog(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
+    """Readers merge many runs because nobody compacts."""
+    if not measures.has_primary_key or not measures.level_0_worst:
+        return
+    ratio = measures.level_0_worst / measures.compaction_trigger
+    if ratio < limits.level_0_ratio:
+        return
+    is_stopped = measures.runs_worst >= measures.stop_trigger
+    yield _finding(
+        "level-0-backlog",
+        "error" if is_stopped else "warning",
+        f"{measures.level_0_worst:,} files of level 0 among {measures.runs_worst:,} sorted runs "
+        "that each read of the bucket merges; a compaction is due at "
+        f"{measures.compaction_trigger:,} runs"
+        + (f", and writers wait at {measures.stop_trigger:,}" if is_stopped else ""),
+        (ratio, limits.level_0_ratio, "of the trigger"),
+        where=str(measures.worst_place or ""),
+        action=_compact(measures),
+    )
+
+
+def bucket_skew(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
+    """One bucket holds much more than the others of its partition."""
+    is_large = measures.largest_bucket_bytes >= limits.skew_bytes
+    if is_large and measures.skew_ratio >= limits.skew_ratio:
+        yield _finding(
+            "bucket-skew",
+            "warning",
+            f"the largest bucket has {measures.largest_bucket_bytes:,} bytes, "
+            f"{measures.skew_ratio:.1f} times those of the median one of its partition; more "
+            "buckets help only if the bucket key has more values",
+            (measures.skew_ratio, limits.skew_ratio, "times the median"),
+            where=str(measures.largest_place or ""),
+            action=_rescale(2 * measures.bucket) if measures.bucket > 0 else Action(),
+        )
+
+
+def many_snapshots(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
+    """Snapshots pile up: files that nobody reads any more stay."""
+    if measures.snapshot_count > limits.snapshots:
+        yield _finding(
+            "many-snapshots",
+            "warning",
+            f"{measures.snapshot_count:,} snapshots are kept, and all files they need",
+            (measures.snapshot_count, limits.snapshots, "snapshots"),
+            action=_expire(measures, limits.snapshots),
+        )
+
+
+def many_manifests(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
+    """Planning a read opens many manifests."""
+    if measures.manifest_count > limits.manifests:
+        yield _finding(
+            "many-manifests",
+            "warning",
+            f"the latest snapshot has {measures.manifest_count:,} manifests, which each plan of a "
+            "read opens",
+            (measures.manifest_count, limits.manifests, "manifests"),
+            action=Action(
+                call_text("compact_manifest", measures.name), "table.compact_manifests()"
+            ),
+        )
+
+
+def consumers(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
+    """Name readers that are lost, or hold up expiry."""
+    earliest, latest = measures.earliest_snapshot, measures.latest_snapshot
+    if earliest is None or latest is None:
+        return
+    for one in measures.consumers:
+        lag = latest - one.next_snapshot + 1
+        where = f"consumer {one.name}"
+        if one.next_snapshot < earliest:
+            yield _finding(
+                "consumer-lost",
+                "error",
+                f"it reads snapshot {one.next_snapshot} next, which is gone; the earliest is "
+                f"{earliest}: what came between is lost to it",
+                (one.next_snapshot, earliest, "snapshot"),
+                where=where,
+                action=Action(
+                    call_text(
+                        "reset_consumer",
+                        measures.name,
+                        consumerId=one.name,
+                        nextSnapshotId=earliest,
+                    ),
+                    f"table.consumers.reset({one.name!r}, {earliest})",
+                ),
+            )
+        elif lag > limits.consumer_lag or (lag > 0 and one.idle_days > limits.consumer_idle_days):
+            is_lag = lag > limits.consumer_lag
+            yield _finding(
+                "consumer-blocks-expiry",
+                "warning",
+                f"it has {lag:,} snapshots to read and last moved {one.idle_days:,.1f} days ago; "
+                "none of them expires",
+                (lag, limits.consumer_lag, "snapshots")
+                if is_lag
+                else (one.idle_days, limits.consumer_idle_days, "days"),
+                where=where,
+                action=Action(
+                    call_text("reset_consumer", measures.name, consumerId=one.name),
+                    f"table.consumers.delete({one.name!r})  # if nobody reads as it any more",
+                ),
+            )
+
+
+def orphan_files(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
+    """Files that nothing names take room."""
+    if measures.orphan_files and measures.orphan_bytes > limits.orphan_bytes:
+        yield _finding(
+            "orphan-files",
+            "warning",
+            f"{measures.orphan_files:,} files older than a day that nothing names have "
+            f"{measures.orphan_bytes:,} bytes",
+            (measures.orphan_bytes, limits.orphan_bytes, "bytes"),
+            action=Action(
+                call_text("remove_orphan_files", measures.name),
+                "table.maintenance.remove_orphan_files(dry_run=False)",
+            ),
+        )
+
+
+def never_compacted(measures: Measures, _limits: Thresholds) -> Iterator[HealthFinding]:
+    """No compaction has ever happened, though there is work for one."""
+    if not measures.file_count or measures.compacted_files or measures.compact_snapshots:
+        return
+    due = measures.level_0_worst if measures.has_primary_key else measures.avoidable_files
+    if due >= measures.compaction_trigger:
+        yield _finding(
+            "never-compacted",
+            "info",
+            "no file comes from a compaction, and no snapshot that is kept is one",
+            (0, 1, "compactions"),
+            action=_compact(measures),
+        )
+
+
+def option_conflicts(measures: Measures, _limits: Thresholds) -> Iterator[HealthFinding]:
+    """Options that cannot both have their way."""
+    for conflict in conflicts(measures):
+        yield _finding(
+            "option-conflict",
+            conflict.severity,
+            conflict.message,
+            (conflict.measured, 0, conflict.unit),
+            where=conflict.options,
+            action=conflict.action,
+        )
+
+
+def statistics_off(measures: Measures, _limits: Thresholds) -> Iterator[HealthFinding]:
+    """Say that filters skip no files."""
+    if not measures.columns_with_stats:
+        yield _finding(
+            "statistics-off",
+            "info",
+            "no column has minimum and maximum in the manifests of new files: filters read every "
+            "file of a partition",
+            (0, 1, "columns"),
+            action=set_option(measures.name, "metadata.stats-mode", "truncate(16)"),
+        )
+
+
+def clock_jumps(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
+    """Commit times go back or lie in the future: time travel by time finds the wrong snapshot."""
+    for jump in measures.clock_jumps:
+        if jump.millis > limits.clock_millis:
+            where = (
+                "lies in the future" if jump.is_in_future else "is before that of the one before"
+            )
+            yield _finding(
+                "clock-jump",
+                "warning",
+                f"its commit time {where} by {jump.millis:,} ms; the clocks of writers differ",
+                (jump.millis, limits.clock_millis, "ms"),
+                where=f"snapshot {jump.snapshot_id}",
+            )
+
+
+RULES: tuple[Rule, ...] = (
+    consumers,
+    level_0_backlog,
+    small_files,
+    never_compacted,
+    bucket_skew,
+    many_snapshots,
+    many_manifests,
+    orphan_files,
+    option_conflicts,
+    statistics_off,
+    clock_jumps,
+)
+
+
+def _finding(
+    code: str,
+    severity: Severity,
+    message: str,
+    values: tuple[float, float, str],
+    *,
+    where: str = "",
+    action: Action | None = None,
+) -> HealthFinding:
+    measured, threshold, unit = values
+    done = action or Action()
+    return HealthFinding(
+        code=code,
+        severity=severity,
+        message=message,
+        measured=round(float(measured), 3),
+        threshold=float(threshold),
+        unit=unit,
+        where=where,
+        sql=done.sql,
+        python=done.python,
+    )
+
+
+def _expire(measures: Measures, most: int) -> Action:
+    least = int(measures.options.get("snapshot.num-retained.min", "10"))
+    given = {"retain_max": most} | ({"retain_min": most} if least > most else {})
+    return Action(
+        call_text("expire_snapshots", measures.name, **given),
+        f"table.maintenance.expire_snapshots(retain_max={most})",
+    )
+
+
+def _compact(measures: Measures) -> Action:
+    return Action(
+        call_text("compact", measures.name, compact_strategy="full"), "table.compact(full=True)"
+    )
+
+
+def _rescale(buckets: int) -> Action:
+    """Say it in Python alone: Paimon's connector for Spark has no procedure for it."""
+    return Action(python=f"table.maintenance.rescale(buckets={buckets})")

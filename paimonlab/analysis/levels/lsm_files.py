@@ -1,0 +1,213 @@
+"""The files of a bucket as bars: where each lies, and which are drawn as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.analysis.buckets.bucket_lives import Lives
+from paimonlab.scan.key_ranges import key_ranks
+from paimonlab.spec.manifests.data_file import FileSource
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.table.texts import key_text
+
+_KEY_CHARACTERS = 60
+_SOURCES = {int(source): source.name for source in FileSource}
+
+Ranks = npt.NDArray[np.int64]
+
+
+class LsmFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A data file on one level, or neighbours on a level that are drawn as one bar."""
+
+    name: str
+    """Of the first one, if they are several."""
+    count: int
+    """Files in the bar."""
+    level: int
+    low: int
+    """Place of the smallest key on the axis."""
+    high: int
+    """Place of the greatest key, not before ``low``."""
+    bytes: int | None
+    """None when sizes are hidden."""
+    rows: int
+    deletes: int | None
+    """Rows of kind -U and -D; None: unknown."""
+    hidden: int | None
+    """Rows that a deletion vector hides now; None: unknown."""
+    born: int
+    """Index of the first step with the file."""
+    died: int
+    """Index of the first step without it; as many as there are steps: it is alive."""
+    min_key: str
+    """As ``$files`` shows it, cut if it is long; "" in an append table."""
+    max_key: str
+    min_sequence: int
+    max_sequence: int
+    schema_id: int
+    source: str
+    """``APPEND``, ``COMPACT``, or "" if unknown."""
+    created_millis: int | None
+    """Local wall clock of the writer, as if it were UTC."""
+
+
+def shown_lives(found: Lives, most: int) -> tuple[Lives, int]:
+    """Leave out the oldest changes until at most ``most`` files come or go in those that stay.
+
+    Returns
+    -------
+    Lives
+        With the steps that stay.
+    int
+        How many were left out.
+    """
+    last = found.last
+    for state in range(last + 1):
+        changes = (found.born > state) | ((found.died <= last) & (found.died > state))
+        if np.count_nonzero(changes) <= most or state == last:
+            return found.since(state), state
+    raise AssertionError("the last state has no changes")
+
+
+def files_shown(
+    found: Lives, schema: TableSchema, vectors: Mapping[str, int | None], most: int
+) -> tuple[tuple[LsmFile, ...], int]:
+    """Describe the files of a bucket, and the length of the axis that they are placed on.
+
+    Parameters
+    ----------
+    found
+        The files.
+    schema
+        Of the table.
+    vectors
+        Rows that deletion vectors hide, by the name of the data file.
+    most
+        How many bars there may be, roughly: files that stay in all steps are put together, on
+        each level neighbours with neighbours.
+    """
+    files = found.files
+    has_levels = bool(schema.primary_keys)
+    low, high = _places(files, schema) if has_levels else _one_behind_the_other(files)
+    order = _newest_first(files, low, has_levels=has_levels)
+    groups = _groups(found, order, low, most)
+    firsts = [group[0] for group in groups]
+    lasts = [max(group, key=lambda row: (int(high[row]), row)) for group in groups]
+    fields = [schema.field(name) for name in schema.trimmed_primary_keys]
+    smallest = _key_texts(files.column("min_key").take(pa.array(firsts, pa.int64())), fields)
+    greatest = _key_texts(files.column("max_key").take(pa.array(lasts, pa.int64())), fields)
+    columns = {
+        name: files.column(name).to_numpy(zero_copy_only=False)
+        for name in ("file_size_bytes", "row_count", "level", "schema_id")
+    } | {
+        "min_sequence": files.column("min_sequence_number").to_numpy(zero_copy_only=False),
+        "max_sequence": files.column("max_sequence_number").to_numpy(zero_copy_only=False),
+    }
+    bars = []
+    for group, min_key, max_key in zip(groups, smallest, greatest, strict=True):
+        some = np.array(group)
+        picked = files.select(
+            ["file_name", "delete_row_count", "file_source", "creation_time_millis"]
+        ).take(pa.array(group, pa.int64()))
+        names = picked["file_name"].to_pylist()
+        deletes = picked["delete_row_count"].to_pylist()
+        hidden = [vectors.get(name, 0) for name in names]
+        sources = {_SOURCES.get(source, "") for source in picked["file_source"].to_pylist()}
+        times = picked["creation_time_millis"].to_pylist()
+        bars.append(
+            LsmFile(
+                name=names[0],
+                count=len(group),
+                level=int(columns["level"][group[0]]),
+                low=int(low[some].min()),
+                high=int(high[some].max()),
+                bytes=int(columns["file_size_bytes"][some].sum()),
+                rows=int(columns["row_count"][some].sum()),
+                deletes=_sum(deletes),
+                hidden=_sum(hidden),
+                born=int(found.born[group[0]]),
+                died=int(found.died[group[0]]),
+                min_key=min_key,
+                max_key=max_key,
+                min_sequence=int(columns["min_sequence"][some].min()),
+                max_sequence=int(columns["max_sequence"][some].max()),
+                schema_id=int(columns["schema_id"][some].max()),
+                source=sources.pop() if len(sources) == 1 else "",
+                created_millis=max((time for time in times if time is not None), default=None),
+            )
+        )
+    return tuple(bars), int(high.max()) + 1 if high.size else 0
+
+
+def _places(files: pa.Table, schema: TableSchema) -> tuple[Ranks, Ranks]:
+    types = [schema.field(name).type for name in schema.trimmed_primary_keys]
+    return key_ranks(files["min_key"], files["max_key"], types)
+
+
+def _one_behind_the_other(files: pa.Table) -> tuple[Ranks, Ranks]:
+    """Place the files of an append table in the order in which their rows were written."""
+    first = files["first_row_id"].fill_null(-1).to_numpy()
+    sequence = files["min_sequence_number"].to_numpy()
+    created = files["creation_time_millis"].fill_null(0).to_numpy()
+    order = np.lexsort((created, sequence, first))
+    place = np.empty(order.size, np.int64)
+    place[order] = np.arange(order.size)
+    return place, place
+
+
+def _newest_first(files: pa.Table, low: Ranks, *, has_levels: bool) -> list[int]:
+    """Order files by run: level 0 newest first, other levels by key; without levels by place."""
+    level = files["level"].to_numpy()
+    if not has_levels:
+        found: list[int] = np.lexsort((low, level)).tolist()
+        return found
+    newest = -files["max_sequence_number"].to_numpy()
+    oldest = files["min_sequence_number"].to_numpy()
+    created = files["creation_time_millis"].fill_null(0).to_numpy()
+    names = files["file_name"].to_numpy(zero_copy_only=False).astype(str)
+    within = [np.where(level == 0, part, low) for part in (newest, oldest, created)]
+    ordered: list[int] = np.lexsort((names, *reversed(within), level)).tolist()
+    return ordered
+
+
+def _groups(found: Lives, order: Sequence[int], low: Ranks, most: int) -> list[list[int]]:
+    """Put files that stay in all steps together until there are few enough bars."""
+    if len(order) <= most:
+        return [[row] for row in order]
+    stays = (found.born == 0) & (found.died > found.last)
+    level = found.files["level"].to_numpy()
+    staying = [row for row in order if stays[row]]
+    room = max(most - (len(order) - len(staying)), 1)
+    size = -(-len(staying) // room)
+    groups: list[list[int]] = []
+    opened: dict[int, list[int]] = {}
+    for row in order:
+        group = opened.get(int(level[row]))
+        if not stays[row]:
+            groups.append([row])
+        elif group is not None and len(group) < size:
+            group.append(row)
+        else:
+            groups.append([row])
+            opened[int(level[row])] = groups[-1]
+    for group in groups:
+        group.sort(key=lambda row: int(low[row]))
+    return groups
+
+
+def _key_texts(rows: pa.ChunkedArray, fields: Sequence[object]) -> list[str]:
+    found = key_text(rows.combine_chunks(), fields)  # type: ignore[arg-type]
+    return [_cut(text or "") for text in found.to_pylist()]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _KEY_CHARACTERS else f"{text[:_KEY_CHARACTERS]}…"
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    return None if None in counts else sum(count or 0 for count in counts)

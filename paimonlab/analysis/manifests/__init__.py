@@ -1,0 +1,1 @@
+"""What a snapshot refers to: manifest lists, manifests, entries, index files."""

@@ -1,0 +1,1 @@
+"""Rows: which changed, and which columns have one value everywhere."""

@@ -1,0 +1,1 @@
+"""What a history of writes would cost under other options."""

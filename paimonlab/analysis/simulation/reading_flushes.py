@@ -1,0 +1,90 @@
+"""Read what was flushed to a bucket of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimonlab.analysis.buckets.bucket_lives import ShownBucket
+from paimonlab.analysis.buckets.newest_commits import newest_commits
+from paimonlab.analysis.simulation.histories import FlushHistory, replayed
+from paimonlab.errors import UnsupportedError
+from paimonlab.table.compacting.verb import kept
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.table import Table
+from paimonlab.table.texts import partition_text
+
+_SNAPSHOTS = 200
+
+
+def flushes_of(
+    table: Table,
+    *,
+    partition: Mapping[str, Any] | None = None,
+    bucket: int | None = None,
+    most: int = 100,
+) -> FlushHistory:
+    """Read what was flushed to a bucket, to be replayed under other options.
+
+    Parameters
+    ----------
+    table
+        With a primary key.
+    partition, bucket
+        Of the bucket; None: the one that was written to most often.
+    most
+        How many of the newest flushes.
+
+    Raises
+    ------
+    UnsupportedError
+        If the table has no levels.
+    ValueError
+        If nothing was flushed in the newest snapshots.
+    """
+    if not table.primary_keys:
+        raise UnsupportedError(
+            "simulating the compaction of an append table", f"{table.name} has no levels"
+        )
+    snapshot = table.snapshot
+    keep = kept(
+        definition_of(table),
+        None if partition is None else [partition],
+        None if bucket is None else [bucket],
+        None,
+    )
+    commits = (
+        [] if snapshot is None else newest_commits(store_of(table), snapshot, _SNAPSHOTS, keep)
+    )
+    written = [commit.entries for commit in commits if commit.entries.num_rows]
+    if not written:
+        raise ValueError(
+            f"nothing was written to {table.name} in its newest {_SNAPSHOTS} snapshots"
+        )
+    key = _most_flushed(written)
+    found = replayed(key, commits, table.schema)
+    if not found:
+        raise ValueError(
+            f"nothing was flushed to {table.name} in its newest {_SNAPSHOTS} snapshots"
+        )
+    fields = [table.schema.field(name) for name in table.partition_keys]
+    (text,) = partition_text(pa.array([key.partition], pa.large_binary()), fields).to_pylist()
+    place = f"{text if fields else ''} bucket {key.bucket}".strip()
+    newest = found[-most:]
+    words = (
+        f"the newest {len(newest)} of {len(found)} flushes of {place} in {len(commits)} snapshots"
+    )
+    return FlushHistory(table.name, words, tuple(newest), definition_of(table).options)
+
+
+def _most_flushed(written: Sequence[pa.Table]) -> ShownBucket:
+    """Choose the bucket that most files were written to."""
+    counts = (
+        pa.concat_tables([entries.select(["partition", "bucket"]) for entries in written])
+        .group_by(["partition", "bucket"], use_threads=False)
+        .aggregate([([], "count_all")])
+        .sort_by([("count_all", "descending"), ("bucket", "ascending")])
+    )
+    return ShownBucket(counts["partition"][0].as_py(), counts["bucket"][0].as_py())

@@ -1,0 +1,243 @@
+"""Lay the snapshots of a table on a line."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import Literal
+
+import msgspec
+
+from paimonlab.analysis.snapshots.file_totals import FileTotals
+from paimonlab.analysis.snapshots.timeline import (
+    Timeline,
+    TimelineBranch,
+    TimelineGroup,
+    TimelinePoint,
+)
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, FIRST_SNAPSHOT_ID, Snapshot
+
+ONE_BY_ONE = 500
+"""The newest snapshots that are shown one by one."""
+MOST_GROUPS = 200
+MOST_BRANCHES = 10
+BRANCH_POINTS = 40
+"""The newest snapshots of another branch that are shown."""
+
+_NO_WATERMARK = -(2**63)
+
+
+def timeline(
+    table: str,
+    snapshots: Iterable[Snapshot],
+    tags: Mapping[str, int],
+    *,
+    consumers: Mapping[str, int] | None = None,
+    branch: str | None = None,
+    branches: Mapping[str, Sequence[Snapshot]] | None = None,
+    one_by_one: int = ONE_BY_ONE,
+    has_days: bool = True,
+) -> Timeline:
+    """Lay the snapshots of a table on a line.
+
+    Parameters
+    ----------
+    table
+        Name of the table, for the caption.
+    snapshots
+        In any order.
+    tags
+        Name of each tag and the id of its snapshot.
+    consumers
+        Name of each consumer and the id of the snapshot that it reads next.
+    branch
+        That of ``snapshots``; None: the main one.
+    branches
+        The snapshots of each other branch, oldest first.
+    one_by_one
+        How many of the newest stand there alone, at least 1; those before them are in groups.
+    has_days
+        Whether groups may be days: else they are of the same size.
+    """
+    ordered = sorted(snapshots, key=lambda snapshot: snapshot.id)
+    ids = {snapshot.id for snapshot in ordered}
+    older, newest = ordered[:-one_by_one], ordered[-one_by_one:]
+    grouped_by, parts = _split(older, has_days=has_days)
+    befores = [None, *(part[-1] for part in parts)]
+    others = branches or {}
+    readers_next = consumers or {}
+    seen_tags, seen_readers = (
+        {name: id for name, id in sorted(named.items()) if id in ids}
+        for named in (tags, readers_next)
+    )
+    return Timeline(
+        table=table,
+        points=tuple(
+            _points(newest, befores[-1], _names_by_id(seen_tags), _names_by_id(seen_readers))
+        ),
+        groups=tuple(
+            _group(part, before, seen_tags, seen_readers)
+            for part, before in zip(parts, befores, strict=False)
+        ),
+        grouped_by=grouped_by if older else None,
+        expired_count=_expired(ordered) if branch is None else 0,
+        branches=tuple(
+            _branch(name, others[name], ordered) for name in sorted(others)[:MOST_BRANCHES]
+        ),
+        branch_count=len(others),
+        other_tags=_without(tags, ids),
+        other_consumers=_without(readers_next, ids),
+    )
+
+
+def with_files(timeline: Timeline, totals: Mapping[int, FileTotals]) -> Timeline:
+    """Say of each snapshot that is shown, and of the last of each group, which files it has.
+
+    Parameters
+    ----------
+    timeline
+        Without them.
+    totals
+        By snapshot id; what is not there stays unknown.
+    """
+    replace = msgspec.structs.replace
+    points = [
+        replace(
+            point,
+            manifest_count=found.manifest_count,
+            file_count=found.file_count,
+            file_bytes=found.file_bytes,
+            added_file_count=found.added_file_count,
+            deleted_file_count=found.deleted_file_count,
+        )
+        if (found := totals.get(point.id))
+        else point
+        for point in timeline.points
+    ]
+    groups = [
+        replace(group, file_count=found.file_count, file_bytes=found.file_bytes)
+        if (found := totals.get(group.last_id))
+        else group
+        for group in timeline.groups
+    ]
+    return replace(timeline, points=tuple(points), groups=tuple(groups))
+
+
+def _names_by_id(named: Mapping[str, int]) -> dict[int, tuple[str, ...]]:
+    names: dict[int, tuple[str, ...]] = {}
+    for name in sorted(named):
+        names[named[name]] = (*names.get(named[name], ()), name)
+    return names
+
+
+def _without(named: Mapping[str, int], ids: Container[int]) -> dict[str, int]:
+    return {name: id for name, id in sorted(named.items()) if id not in ids}
+
+
+def _expired(ordered: Sequence[Snapshot]) -> int:
+    return ordered[0].id - FIRST_SNAPSHOT_ID if ordered else 0
+
+
+def _points(
+    snapshots: Sequence[Snapshot],
+    before: Snapshot | None,
+    tags: Mapping[int, tuple[str, ...]],
+    consumers: Mapping[int, tuple[str, ...]],
+) -> Iterator[TimelinePoint]:
+    for snapshot in snapshots:
+        identifier = snapshot.commit_identifier
+        yield TimelinePoint(
+            id=snapshot.id,
+            commit_kind=snapshot.commit_kind.value,
+            commit_user=snapshot.commit_user,
+            commit_identifier=None if identifier == BATCH_COMMIT_IDENTIFIER else identifier,
+            time_millis=snapshot.time_millis,
+            delta_record_count=snapshot.delta_record_count,
+            total_record_count=snapshot.total_record_count,
+            changelog_record_count=snapshot.changelog_record_count,
+            watermark_millis=_watermark(snapshot),
+            schema_id=snapshot.schema_id,
+            is_new_schema=before is not None and before.schema_id != snapshot.schema_id,
+            tags=tags.get(snapshot.id, ()),
+            consumers=consumers.get(snapshot.id, ()),
+            missing_before=0 if before is None else snapshot.id - before.id - 1,
+        )
+        before = snapshot
+
+
+def _watermark(snapshot: Snapshot) -> int | None:
+    return None if snapshot.watermark == _NO_WATERMARK else snapshot.watermark
+
+
+def _split(
+    older: Sequence[Snapshot], *, has_days: bool
+) -> tuple[Literal["day", "number"], list[Sequence[Snapshot]]]:
+    """Cut into days, or into equal parts where days are too many, or too few to tell much."""
+    size = -(-len(older) // MOST_GROUPS) or 1
+    equal = [older[start : start + size] for start in range(0, len(older), size)]
+    if has_days:
+        days = [list(part) for _, part in groupby(older, _day)]
+        if len(older) / ONE_BY_ONE <= len(days) <= MOST_GROUPS:
+            return "day", [*days]
+    return "number", equal
+
+
+def _day(snapshot: Snapshot) -> int:
+    return snapshot.time_millis // (24 * 60 * 60 * 1000)
+
+
+def _group(
+    part: Sequence[Snapshot],
+    before: Snapshot | None,
+    tags: Mapping[str, int],
+    consumers: Mapping[str, int],
+) -> TimelineGroup:
+    first, last = part[0], part[-1]
+    deltas = [snapshot.delta_record_count for snapshot in part]
+    known = [delta for delta in deltas if delta is not None]
+    line = part if before is None else [before, *part]
+    kinds: dict[str, int] = {}
+    for snapshot in part:
+        kind = snapshot.commit_kind.value
+        kinds[kind] = kinds.get(kind, 0) + 1
+    return TimelineGroup(
+        first_id=first.id,
+        last_id=last.id,
+        snapshot_count=len(part),
+        missing_count=last.id - line[0].id + 1 - len(line),
+        begin_millis=first.time_millis,
+        end_millis=last.time_millis,
+        kinds=kinds,
+        delta_record_count=sum(known) if len(known) == len(deltas) else None,
+        total_record_count=last.total_record_count,
+        changelog_record_count=sum(one.changelog_record_count or 0 for one in part),
+        watermark_millis=_watermark(last),
+        schema_id=last.schema_id,
+        new_schemas=tuple(
+            two.schema_id for one, two in pairwise(line) if one.schema_id != two.schema_id
+        ),
+        tags=_between(tags, first.id, last.id),
+        consumers=_between(consumers, first.id, last.id),
+    )
+
+
+def _between(named: Mapping[str, int], first: int, last: int) -> dict[str, int]:
+    return {name: id for name, id in named.items() if first <= id <= last}
+
+
+def _branch(name: str, theirs: Sequence[Snapshot], ours: Sequence[Snapshot]) -> TimelineBranch:
+    known = {_identity(snapshot) for snapshot in ours}
+    shared = [snapshot.id for snapshot in theirs if _identity(snapshot) in known]
+    shown = theirs[-BRANCH_POINTS:]
+    before = theirs[-BRANCH_POINTS - 1] if len(theirs) > BRANCH_POINTS else None
+    return TimelineBranch(
+        name=name,
+        points=tuple(_points(shown, before, {}, {})),
+        older_count=len(theirs) - len(shown),
+        forked_at=max(shared, default=None),
+    )
+
+
+def _identity(snapshot: Snapshot) -> tuple[object, ...]:
+    """Tell a snapshot from another one that a branch gave the same id."""
+    return snapshot.id, snapshot.commit_user, snapshot.commit_identifier, snapshot.time_millis

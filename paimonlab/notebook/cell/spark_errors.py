@@ -1,0 +1,183 @@
+"""What Spark or paimonlab said of a failed statement, as an error that points into the cell."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+
+from py4j.protocol import Py4JJavaError, Py4JNetworkError
+from pyspark.errors import PySparkException, QueryContextType
+
+from paimonlab.errors import PaimonError, close_matches
+from paimonlab.notebook.cell.query_error import QueryError, of_paimon
+from paimonlab.notebook.cell.statements import SentText, Statement
+from paimonlab.notebook.cell.topics import Topic
+from paimonlab.spark.sessions.remote import has_lost_server
+from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind, offset_of
+from paimonlab.table.system import SYSTEM_TABLES
+
+_POSITION = re.compile(r"\bline (\d+),? pos (\d+)")
+_NOISE = re.compile(
+    r"\s*(?:SQLSTATE:|== SQL|Search path:|Verify the spelling|JVM stack"
+    r"|If you did not qualify|If the schema is inferred).*",
+    re.DOTALL,
+)
+_SUGGESTION = re.compile(r"\s*Did you mean one of the following\?.*", re.DOTALL)
+_KEYWORDS = (
+    *("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "LEFT", "RIGHT"),
+    *("INNER", "OUTER", "CROSS", "UNION", "EXCEPT", "INTERSECT", "DISTINCT", "BETWEEN", "LIKE"),
+    *("WITH", "VALUES", "INSERT", "INTO", "OVERWRITE", "CREATE", "TABLE", "DATABASE", "DROP"),
+    *("ALTER", "COLUMN", "PARTITION", "PARTITIONED", "TBLPROPERTIES", "COMMENT", "EXISTS"),
+    *("VERSION", "TIMESTAMP", "DELETE", "UPDATE", "MERGE", "MATCHED", "WHEN", "THEN", "CASE"),
+    *("DESCRIBE", "SHOW", "TABLES", "DATABASES", "EXPLAIN", "CALL", "REPLACE", "RENAME"),
+)
+
+_MOST_CAUSES = 50
+KnownTables = Callable[[], Sequence[str]]
+
+
+def explain(
+    error: Exception, statement: Statement, sent: SentText, known_tables: KnownTables
+) -> QueryError | None:
+    """Turn what a statement failed with into a short error; None if it is a bug.
+
+    Parameters
+    ----------
+    error
+        What ``spark.sql`` or fetching raised.
+    statement
+        The statement as the user wrote it.
+    sent
+        The text Spark got for it; its positions are turned into the user's.
+    known_tables
+        Lists ``database.table`` names for suggestions; only called when a table is missing.
+    """
+    match error:
+        case PaimonError():
+            return of_paimon(error, statement)
+        case PySparkException():
+            return _explain_spark(error, statement, sent, known_tables)
+        case Py4JJavaError():  # thrown by Java code that names no condition
+            return QueryError(_java_message(error), topic="errors", statement=statement)
+        case Py4JNetworkError() | ConnectionRefusedError():
+            return QueryError(
+                "Spark's JVM does not answer any more.",
+                topic="errors",
+                statement=statement,
+                hint="Restart the kernel, then connect again.",
+            )
+        case _:
+            return None
+
+
+def _explain_spark(
+    error: PySparkException, statement: Statement, sent: SentText, known_tables: KnownTables
+) -> QueryError:
+    if has_lost_server(error):
+        return QueryError(
+            "The Spark Connect server does not answer any more.",
+            topic="connections",
+            statement=statement,
+            hint="When it is there again: %paimon_connect --close NAME, then --use NAME",
+        )
+    span = _spark_span(error, sent)
+    condition, state = error.getCondition() or "", error.getSqlState() or ""
+    return QueryError(
+        _message(error),
+        topic=_topic(error),
+        statement=statement,
+        span=span,
+        hint=_hint(error, statement, span, known_tables),
+        condition=", ".join(part for part in (condition, state) if part),
+    )
+
+
+def _java_message(error: Py4JJavaError) -> str:
+    """Say what the innermost cause of a Java exception says."""
+    cause = error.java_exception
+    for _ in range(_MOST_CAUSES):
+        below = cause.getCause()
+        if below is None:
+            break
+        cause = below
+    name, said = cause.getClass().getSimpleName(), cause.getMessage()
+    return " ".join(f"{name}: {said}".split()) if said else str(name)
+
+
+def _topic(error: PySparkException) -> Topic:
+    condition = error.getCondition() or ""
+    if "PARAMETER" in condition:
+        return "parameters"
+    is_name = re.match("TABLE_OR_VIEW|SCHEMA_NOT_FOUND|UNRESOLVED_COLUMN", condition)
+    return "tables" if is_name else "sql"
+
+
+def _message(error: PySparkException) -> str:
+    """Take the sentences that say what is wrong, without plans, stacks and repeated SQL."""
+    parameters = error.getMessageParameters() or {}
+    if "traceback" in parameters:  # a Python function in a worker: its last line says it
+        last = parameters["traceback"].strip().rpartition("\n")[2]
+        return f"A Python function of the query failed: {last}"
+    text = re.sub(r"^\s*\[[A-Z0-9_.]+\]\s*", "", str(error))
+    return " ".join(_SUGGESTION.sub("", _NOISE.sub("", text)).split()) or type(error).__name__
+
+
+def _spark_span(error: PySparkException, sent: SentText) -> Span | None:
+    """Find out where in the cell the error is: by its context, else by line and position."""
+    for context in error.getQueryContext():
+        is_ours = context.contextType() == QueryContextType.SQL and not context.objectType()
+        if is_ours and 0 <= context.startIndex() <= context.stopIndex() < len(sent.text):
+            begin, last = context.startIndex(), context.stopIndex()
+            return Span(sent.cell_offset(begin), sent.cell_offset(last) + 1)
+    if match := _POSITION.search(str(error)):
+        offset = offset_of(sent.text, int(match[1]), int(match[2]))
+        word = re.compile(r"\w+|\W|$").match(sent.text, offset)
+        length = max(len(word[0]), 1) if word else 1
+        return Span(sent.cell_offset(offset), sent.cell_offset(offset) + length)
+    return None
+
+
+def _hint(
+    error: PySparkException, statement: Statement, span: Span | None, known_tables: KnownTables
+) -> str:
+    parameters = error.getMessageParameters() or {}
+    if "proposal" in parameters:
+        return f"Did you mean {' or '.join(parameters['proposal'].split(', ')[:3])}?"
+    if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
+        return _close_tables(parameters.get("relationName", ""), known_tables())
+    if error.getCondition() == "PARSE_SYNTAX_ERROR" and span is not None:
+        return _close_keywords(statement.tokens, span)
+    return ""
+
+
+def _close_tables(relation: str, known: Sequence[str]) -> str:
+    """Compare as many parts of the names as the user wrote."""
+    parts = [part.strip("`") for part in relation.split(".")]
+    if len(parts) == 1:
+        known = [name.rpartition(".")[2] for name in known]
+    table, _, system_table = ".".join(parts[-2:]).partition("$")
+    if table in known:
+        close = close_matches(system_table, SYSTEM_TABLES)
+        return f"There is no system table ${system_table}.{close} See %paimon_help system tables."
+    return close_matches(table, known).strip() or "%paimon_tables lists the tables."
+
+
+def _close_keywords(tokens: Sequence[Token], span: Span) -> str:
+    """Look for a misspelt keyword where Spark gave up, and right before."""
+    if any(not _is_closed(token) for token in tokens[-1:]):
+        return f"The quote {tokens[-1].text[:1]} that begins here is never closed."
+    near = [token for token in tokens if token.start <= span.start][-2:]
+    for token in near:
+        if token.kind is TokenKind.WORD and token.text.upper() not in _KEYWORDS:
+            found = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)
+            if found:
+                return f"Did you mean {found[0]} instead of {token.text}?"
+    return ""
+
+
+def _is_closed(token: Token) -> bool:
+    if token.kind is TokenKind.QUOTED:
+        return len(token.text) > 1 and token.text.endswith("`")
+    is_quoted = token.kind is TokenKind.STRING and token.text[0] in "'\""
+    return not is_quoted or (len(token.text) > 1 and token.text.endswith(token.text[0]))

@@ -1,0 +1,84 @@
+"""What the magics do, as functions: each magic calls one of these and returns what it returns.
+
+Each is in the folder of its view, or where SQL is run, and reads what it needs and nothing else.
+"""
+
+from __future__ import annotations
+
+from paimonlab.notebook.cell.limits import DEFAULT_LIMIT, MANY_ROWS
+from paimonlab.notebook.cell.plan_modes import Explained
+from paimonlab.notebook.connections.connection import connect
+from paimonlab.notebook.connections.demo import demo
+from paimonlab.notebook.running.execution import (
+    Manner,
+    check_views,
+    lazy,
+    parse,
+    run,
+    sql,
+    write,
+)
+from paimonlab.notebook.views.changes.command import changes
+from paimonlab.notebook.views.compaction.command import compaction
+from paimonlab.notebook.views.connections.command import list_connections
+from paimonlab.notebook.views.diff.command import diff
+from paimonlab.notebook.views.doctor.command import doctor
+from paimonlab.notebook.views.file.command import file
+from paimonlab.notebook.views.files.command import files
+from paimonlab.notebook.views.fsck.command import fsck
+from paimonlab.notebook.views.health.command import health
+from paimonlab.notebook.views.heatmap.command import heatmap
+from paimonlab.notebook.views.help.command import show_help
+from paimonlab.notebook.views.log.command import log
+from paimonlab.notebook.views.lsm.command import lsm
+from paimonlab.notebook.views.manifests.command import manifests
+from paimonlab.notebook.views.planned.command import planned
+from paimonlab.notebook.views.problem.command import problem
+from paimonlab.notebook.views.profile.command import check_profiles, profile, profile_query
+from paimonlab.notebook.views.schemas.command import schemas
+from paimonlab.notebook.views.simulator.command import simulate
+from paimonlab.notebook.views.statements.command import explain_parameters, statement_history
+from paimonlab.notebook.views.tables.command import tables
+from paimonlab.notebook.views.timeline.command import timeline
+from paimonlab.notebook.views.travel.command import travel
+
+__all__ = [
+    "DEFAULT_LIMIT",
+    "MANY_ROWS",
+    "Explained",
+    "Manner",
+    "changes",
+    "check_profiles",
+    "check_views",
+    "compaction",
+    "connect",
+    "demo",
+    "diff",
+    "doctor",
+    "explain_parameters",
+    "file",
+    "files",
+    "fsck",
+    "health",
+    "heatmap",
+    "lazy",
+    "list_connections",
+    "log",
+    "lsm",
+    "manifests",
+    "parse",
+    "planned",
+    "problem",
+    "profile",
+    "profile_query",
+    "run",
+    "schemas",
+    "show_help",
+    "simulate",
+    "sql",
+    "statement_history",
+    "tables",
+    "timeline",
+    "travel",
+    "write",
+]

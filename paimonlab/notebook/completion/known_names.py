@@ -1,0 +1,158 @@
+"""What a completer knows of the connected catalog: fresh enough, and never waited for.
+
+A name is looked up in a thread; who asks waits a moment at most. An answer that comes later is
+there the next time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+
+from paimonlab.errors import PaimonError
+from paimonlab.notebook.completion.sql_completion import Names
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections.warehouse_connection import Connection
+from paimonlab.spark.values.quoting import quoted
+from paimonlab.table.system import SYSTEM_TABLES
+from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FRESH_SECONDS = 10.0
+"""An older answer is looked up again."""
+PATIENCE_SECONDS = 0.12
+"""How long all questions of one completion wait together."""
+_NEWEST = 50
+
+T = TypeVar("T")
+
+
+class Answers:
+    """Answers that are kept for a while; slow ones come late instead of making wait."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: dict[Hashable, tuple[float, Any]] = {}
+        self._asked: dict[Hashable, Event] = {}
+
+    def get(self, key: Hashable, ask: Callable[[], T], default: T, *, deadline: float) -> T:
+        """Return an answer, an older one if a new one takes too long, else ``default``.
+
+        Parameters
+        ----------
+        key
+            Names the question.
+        ask
+            Looks the answer up; runs in a thread of its own. What it raises means ``default``.
+        default
+            The answer while nothing is known.
+        deadline
+            When to stop waiting, in seconds of `time.monotonic`.
+        """
+        with self._lock:
+            known = self._known.get(key)
+            if known is not None and time.monotonic() - known[0] < FRESH_SECONDS:
+                answer: T = known[1]
+                return answer
+            answered = self._asked.get(key)
+            if answered is None:
+                answered = self._asked[key] = Event()
+                Thread(target=self._look_up, args=(key, ask, default), daemon=True).start()
+        answered.wait(max(deadline - time.monotonic(), 0))
+        with self._lock:
+            late: T = self._known.get(key, (0.0, default))[1]
+            return late
+
+    def _look_up(self, key: Hashable, ask: Callable[[], T], default: T) -> None:
+        try:
+            answer = ask()
+        except (PaimonError, OSError, ValueError):
+            answer = default  # a completer has nowhere to show an error
+        except Exception:  # noqa: BLE001 - Spark's own errors, as when its session was stopped
+            answer = default
+        with self._lock:
+            self._known[key] = (time.monotonic(), answer)
+            self._asked.pop(key).set()
+
+
+_answers = Answers()
+
+
+def known_names(patience_seconds: float = PATIENCE_SECONDS) -> Names:
+    """Return what is known of the connected catalog; nothing if there is none.
+
+    Parameters
+    ----------
+    patience_seconds
+        How long all questions together wait for an answer that is not known yet.
+    """
+    system_tables = {name: kind.help for name, kind in SYSTEM_TABLES.items()}
+    if not connections.is_connected():  # to connect as configured could take long
+        return Names(tuple, lambda _: None, lambda _: {}, system_tables, tuple)
+    here = connections.current()
+    deadline = time.monotonic() + patience_seconds
+
+    def ask(what: str, look_up: Callable[[], T], default: T) -> T:
+        return _answers.get((id(here), what), look_up, default, deadline=deadline)
+
+    return Names(
+        tables=lambda: ask("tables", here.known_tables, ()),
+        columns=lambda name: ask(f"columns {name}", lambda: _columns(here, name), None),
+        points=lambda name: ask(f"points {name}", lambda: _points(here, name), {}),
+        system_tables=system_tables,
+        functions=lambda: ask("functions", lambda: _functions(here), ()),
+        tags=lambda name: ask(f"tags {name}", lambda: _tags(here, name), {}),
+        branches=lambda name: ask(f"branches {name}", lambda: _branches(here, name), {}),
+        catalog=here.catalog_name,
+    )
+
+
+def _in_catalog(here: Connection, name: str) -> str:
+    parts = name.split(".")
+    return ".".join(parts[1:]) if len(parts) == 3 and parts[0] == here.catalog_name else name
+
+
+def _columns(here: Connection, name: str) -> pa.Schema | None:
+    if here.opened is None:
+        return _server_columns(here.session("columns"), name)
+    return here.opened.table(_in_catalog(here, name)).arrow_schema
+
+
+def _server_columns(spark: SparkSession, name: str) -> pa.Schema:
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - PySpark is optional
+
+    return to_arrow_schema(spark.table(".".join(map(quoted, name.split(".")))).schema)
+
+
+def _tags(here: Connection, name: str) -> dict[str, str]:
+    table = here.catalog.table(_in_catalog(here, name))
+    if not isinstance(table, Table):
+        return {}
+    return {tag: f"tag of snapshot {one.id}" for tag, one in table.tags.list().items()}
+
+
+def _branches(here: Connection, name: str) -> Mapping[str, str]:
+    table = here.catalog.table(_in_catalog(here, name))
+    return dict.fromkeys(table.branches.list(), "branch") if isinstance(table, Table) else {}
+
+
+def _points(here: Connection, name: str) -> Mapping[str, str]:
+    table = here.catalog.table(_in_catalog(here, name))
+    if not isinstance(table, Table):
+        return {}
+    tags = _tags(here, name)
+    newest = sorted(table.snapshots.list(), key=lambda one: -one.id)[:_NEWEST]
+    return tags | {str(one.id): one.commit_kind.value for one in newest}
+
+
+def _functions(here: Connection) -> Sequence[str]:
+    if here.spark is None:
+        return ()
+    rows = here.spark.sql("SHOW SYSTEM FUNCTIONS").collect()
+    return [row[0] for row in rows if str(row[0]).isidentifier()]

@@ -1,0 +1,1 @@
+"""Warehouses: connecting, configured and offered connections, tables to try things on."""

@@ -1,0 +1,246 @@
+"""Do what a cell asks for."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import singledispatchmethod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from IPython.core.error import StdinNotImplementedError
+from IPython.display import display
+
+from paimonlab.notebook import commands
+from paimonlab.notebook.cell.cell_request import CellRequest, Task
+from paimonlab.notebook.cell.cell_steps import (
+    LAST_RESULT,
+    BoundStatement,
+    Check,
+    Export,
+    Gather,
+    Hide,
+    Keep,
+    MakeFrame,
+    MakePlot,
+    MakeProfile,
+    MakeView,
+    Run,
+    Show,
+    Step,
+    Stream,
+    TellWritten,
+    steps_of,
+)
+from paimonlab.notebook.cell.parameters import share
+from paimonlab.notebook.cell.params_option import values_of
+from paimonlab.notebook.cell.query_error import QueryError, check_query
+from paimonlab.notebook.display.view import View
+from paimonlab.notebook.results.cell_results import Results
+from paimonlab.notebook.results.result import Result
+from paimonlab.notebook.results.row_files import Written
+from paimonlab.secrets import without_secrets
+from paimonlab.spec.visible_text import visible
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from paimonlab.notebook.results.plotting import Plot
+
+Outcome: TypeAlias = "Result | Results | Plot | View | DataFrame | None"
+"""What a cell returns."""
+
+
+def answer(request: CellRequest, variables: dict[str, Any]) -> Outcome:
+    """Do what a cell asks for.
+
+    Parameters
+    ----------
+    request
+        What it asks for.
+    variables
+        Of the notebook: parameters are taken from them, results put into them.
+
+    Raises
+    ------
+    QueryError
+        If a statement fails; those before it have been run, those after it have not.
+    """
+    if request.task is Task.HELP:
+        return commands.show_help("sql")
+    in_order = None if request.params is None else values_of(request.params, variables)
+    sql, named = _compiled(request, variables)
+    if request.shows_sql:
+        print(without_secrets(sql))  # noqa: T201 - asked for
+    if request.task is Task.SHOW_VALUES:
+        shown = commands.explain_parameters(
+            sql,
+            named,
+            source="notebook",
+            in_order=in_order,
+            order_source=f"--params {request.params}",
+        )
+        return _shown(request, shown, variables)
+    statements = commands.parse(sql)
+    shares = share(statements, named, in_order)
+    if request.task is Task.SHOW_PLAN:
+        shown = commands.planned(
+            sql,
+            args=named if in_order is None else in_order,
+            as_of=request.as_of,
+            explain=request.explained or False,
+        )
+        return _shown(request, shown, variables)
+    bound = [BoundStatement(*one) for one in zip(statements, shares, strict=True)]
+    return CellRun(request, variables).all(steps_of(request, bound))
+
+
+def _shown(request: CellRequest, shown: View, variables: dict[str, Any]) -> View | None:
+    if request.target is not None:
+        variables[request.target] = shown
+    return None if request.is_silent else shown
+
+
+def _compiled(request: CellRequest, variables: dict[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return SQL and the values of its parameters, those that a template makes among them."""
+    if not request.is_template:
+        return request.text, variables
+    from paimonlab.notebook.cell.templates import compiled  # noqa: PLC0415 - few ask for it
+
+    made = compiled(request.text, variables)
+    return made.text, ChainMap(dict(made.values), variables)
+
+
+class CellRun:
+    """Takes the steps of a cell.
+
+    Parameters
+    ----------
+    request
+        What the cell asks for.
+    variables
+        Of the notebook.
+    """
+
+    def __init__(self, request: CellRequest, variables: dict[str, Any]) -> None:
+        self._request = request
+        self._variables = variables
+        self._manner = commands.Manner(
+            limit=request.limit,
+            max_bytes=request.max_bytes,
+            as_of=request.as_of,
+            progress=request.has_progress,
+            confirm=None if request.is_confirmed else confirm_many,
+        )
+        self._results: list[Result] = []
+        self._frame: DataFrame | None = None
+        """Made without running a query."""
+        self._written: Written | None = None
+        self._outcome: Outcome = None
+
+    def all(self, steps: Sequence[Step]) -> Outcome:
+        """Take steps, one after the other; return what the cell returns."""
+        try:
+            for step in steps:
+                self._do(step)
+        except BaseException:
+            if self._request.keeps_all and not self._request.is_silent:
+                display(Results(self._results))
+            raise
+        return self._outcome
+
+    @singledispatchmethod
+    def _do(self, step: object) -> None:
+        raise TypeError(f"no such step: {step}")
+
+    @_do.register
+    def _check(self, step: Check) -> None:
+        if step.profiles:
+            commands.check_profiles()
+        if step.views:
+            commands.check_views(as_of=self._request.as_of)
+
+    @_do.register
+    def _run(self, step: Run) -> None:
+        manner = self._manner
+        statement = step.bound.statement
+        if step.has_all_rows:
+            check_query("--to", statement, "limits")
+            manner = replace(manner, limit=0, max_bytes=None, confirm=None)
+        result = commands.run(statement, step.bound.values, manner)
+        self._variables[LAST_RESULT] = self._outcome = result
+        self._results.append(result)
+
+    @_do.register
+    def _make_frame(self, step: MakeFrame) -> None:
+        bound = step.bound
+        frame = commands.lazy(bound.statement, bound.values, as_of=self._request.as_of)
+        self._frame = self._outcome = frame
+
+    @_do.register
+    def _stream(self, step: Stream) -> None:
+        bound = step.bound
+        self._written = commands.write(bound.statement, bound.values, self._manner, step.path)
+
+    @_do.register
+    def _tell_written(self, step: TellWritten) -> None:
+        assert self._written is not None, "something was written"
+        _tell(step.path, self._written.row_count, self._written.byte_count)
+
+    @_do.register
+    def _export(self, step: Export) -> None:
+        size = self._results[-1].export(step.path)
+        _tell(step.path, len(self._results[-1]), size)
+
+    @_do.register
+    def _make_view(self, step: MakeView) -> None:
+        frame = self._results[-1].spark if self._frame is None else self._frame
+        check_query("--view", step.statement, "sql")
+        frame.createOrReplaceTempView(step.name)
+
+    @_do.register
+    def _gather(self, _step: Gather) -> None:
+        self._outcome = Results(self._results)
+
+    @_do.register
+    def _keep(self, step: Keep) -> None:
+        self._variables[step.name] = self._outcome
+
+    @_do.register
+    def _show(self, _step: Show) -> None:
+        display(self._outcome)
+
+    @_do.register
+    def _hide(self, _step: Hide) -> None:
+        self._outcome = None
+
+    @_do.register
+    def _make_plot(self, step: MakePlot) -> None:
+        check_query("--plot", step.statement, "plots")
+        plot = step.plot
+        drawn = self._results[-1].plot(*plot.words, by=plot.by, source=step.source)
+        if plot.shows_code:
+            print(drawn.code)  # noqa: T201 - asked for
+        self._outcome = drawn
+
+    @_do.register
+    def _make_profile(self, step: MakeProfile) -> None:
+        bound = step.bound
+        self._outcome = commands.profile_query(bound.statement, bound.values, self._manner)
+
+
+def _tell(path: str, row_count: int, byte_count: int) -> None:
+    print(f"{visible(path)}: {row_count:,} rows, {byte_count:,} bytes")  # noqa: T201
+
+
+def confirm_many() -> bool:
+    """Ask whether to fetch very many rows."""
+    question = f"more than {commands.MANY_ROWS:,} rows: fetch them all? [y/N] "
+    try:
+        return input(question).strip().lower() in {"y", "yes"}
+    except (EOFError, OSError, StdinNotImplementedError) as error:
+        raise QueryError(
+            f"There are more than {commands.MANY_ROWS:,} rows, and nobody can be asked.",
+            topic="limits",
+            hint="--yes fetches them, --limit N fetches the first N.",
+        ) from error

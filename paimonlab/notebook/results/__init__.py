@@ -1,0 +1,1 @@
+"""What a statement returns: rows, their table, plots, profiles, files."""

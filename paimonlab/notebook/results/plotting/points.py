@@ -1,0 +1,368 @@
+"""Which points a plot draws: few enough to look at, and never fewer without saying so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.notebook.results.plotting.columns import (
+    AxisKind,
+    Places,
+    categories,
+    column_of,
+    numbers,
+    places,
+)
+from paimonlab.notebook.results.plotting.thinning import M4_POINTS, sampled, thinned
+from paimonlab.notebook.results.profiling import bins_of
+
+Kind = Literal["line", "bar", "hist", "scatter"]
+KINDS: tuple[Kind, ...] = ("line", "bar", "hist", "scatter")
+MOST_POINTS = 2_000
+MOST_BARS = 60
+MOST_CATEGORIES = 200
+"""On the axis of a line or of a scatter plot."""
+MOST_SERIES = 8
+
+_Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """Points that belong together."""
+
+    name: str
+    """Empty: there is only one."""
+    at: _Floats
+    """(n,) where they stand on the x axis; of bars of a histogram: where they begin."""
+    x: Sequence[Any]
+    """(n,) the same as plotly takes it: numbers or texts."""
+    y: _Floats
+    """(n,) NaN: a gap."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """What a plot draws."""
+
+    kind: Kind
+    x_name: str
+    y_name: str
+    by: str
+    """Empty: one series."""
+    x_kind: AxisKind
+    labels: tuple[str, ...]
+    """Of an axis of categories, in order."""
+    series: tuple[Series, ...]
+    notes: tuple[str, ...]
+    """What is left out, and what was added up."""
+    width: float | None = None
+    """Of the bars of a histogram, in numbers or seconds."""
+
+    @property
+    def title(self) -> str:
+        """Say what is drawn."""
+        by = f", by {self.by}" if self.by else ""
+        return f"{self.y_name} by {self.x_name}{by}"
+
+    @property
+    def count(self) -> int:
+        """How many points there are."""
+        return sum(len(one.x) for one in self.series)
+
+
+def points_of(rows: pa.Table, kind: str, x: str, y: str | None, by: str | None) -> Points:
+    """Choose the points of a plot.
+
+    Parameters
+    ----------
+    rows
+        All rows there are.
+    kind
+        One of `KINDS`.
+    x, y
+        Columns. A histogram has no ``y``; bars without ``y`` count rows.
+    by
+        A column whose values are series of their own; None: one series.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If there is no such column.
+    UnsupportedError
+        If there is no such kind, or a column cannot be drawn.
+    """
+    if kind not in KINDS:
+        hint = close_matches(kind, KINDS).strip() or f"there are {', '.join(KINDS)}"
+        raise UnsupportedError(f"a plot of the kind {kind!r}", hint)
+    needs_y, takes_y = kind in {"line", "scatter"}, kind != "hist"
+    if (needs_y and y is None) or (y is not None and not takes_y):
+        wanted = "x and y" if needs_y else "x, and y if it is not to count" if takes_y else "x only"
+        raise UnsupportedError(f"a {kind} of these columns", f"give {wanted}")
+    group = _Groups.of(rows, by)
+    column = column_of(rows, x)
+    along = places(x, column)
+    given = None if y is None else column_of(rows, y)
+    values = None if y is None or given is None else numbers(y, given)
+    maker = _Maker(kind, x, y, by or "", column, along, given, values, group)
+    return {
+        "line": maker.line,
+        "scatter": maker.scatter,
+        "bar": maker.bar,
+        "hist": maker.histogram,
+    }[kind]()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Groups:
+    """Which series a row belongs to."""
+
+    names: tuple[str, ...]
+    codes: npt.NDArray[np.int64]
+    """(n,) of each row; -1: of none that is drawn."""
+    notes: tuple[str, ...]
+
+    @staticmethod
+    def of(rows: pa.Table, by: str | None) -> _Groups:
+        """Give each value a number, in the order of the values, NULL last."""
+        if by is None:
+            return _Groups(("",), np.zeros(rows.num_rows, np.int64), ())
+        column = column_of(rows, by)
+        along = places(by, column)  # refuses what cannot be drawn
+        del along
+        codes, labels = categories(column)
+        names = (*labels, "NULL") if (codes < 0).any() else labels
+        codes = np.where(codes < 0, len(labels), codes)
+        order = np.argsort(np.array(_ranks(column, codes, len(names))), kind="stable")
+        notes: tuple[str, ...] = ()
+        if len(names) > MOST_SERIES:
+            many = np.bincount(codes, minlength=len(names))
+            kept = set(np.argsort(-many, kind="stable")[:MOST_SERIES].tolist())
+            order = np.array([one for one in order.tolist() if one in kept])
+            notes = (f"the {MOST_SERIES} of {len(names):,} values of {by} with most rows",)
+        renumbered = np.full(len(names), -1, np.int64)
+        renumbered[order] = np.arange(len(order))
+        return _Groups(tuple(names[one] for one in order), renumbered[codes], notes)
+
+
+def _ranks(column: pa.ChunkedArray, codes: npt.NDArray[np.int64], count: int) -> list[int]:
+    """Return for each value its place in the order of the column."""
+    _, first = np.unique(codes, return_index=True)
+    values = column.take(pa.array(first))
+    if pa.types.is_duration(values.type):
+        values = values.cast(pa.int64())
+    ordered = pc.rank(values.combine_chunks(), sort_keys="ascending", tiebreaker="first")
+    found: list[int] = ordered.to_pylist()
+    assert len(found) == count
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Maker:
+    """The columns of one plot."""
+
+    kind: Kind
+    x: str
+    y: str | None
+    by: str
+    column: pa.ChunkedArray
+    along: Places
+    numbers: pa.ChunkedArray | None
+    """What `values` are made of."""
+    values: _Floats | None
+    groups: _Groups
+
+    def line(self) -> Points:
+        """Put the points of each series in order of x; of too many keep the outline."""
+        assert self.values is not None
+        notes = [*self._gone(), *self._gaps()]
+        each = max(
+            MOST_POINTS // max(len(self.groups.names), 1) // M4_POINTS * M4_POINTS, M4_POINTS
+        )
+        series, kept, all_points = [], 0, 0
+        for number, name in enumerate(self.groups.names):
+            rows = self._rows(number)
+            rows = rows[np.argsort(self.along.at[rows], kind="stable")]
+            chosen = rows[thinned(self.along.at[rows], self.values[rows], each)]
+            kept, all_points = kept + len(chosen), all_points + len(rows)
+            series.append(self._series(name, chosen))
+        if kept < all_points:
+            notes.append(
+                f"{kept:,} of {all_points:,} points: first, last, least and largest of each of "
+                "many ranges of x"
+            )
+        return self._points(series, notes, self.y or "")
+
+    def scatter(self) -> Points:
+        """Take all points, or evenly chosen ones."""
+        assert self.values is not None
+        notes = [*self._gone()]
+        is_there = ~np.isnan(self.along.at) & ~np.isnan(self.values) & (self.groups.codes >= 0)
+        missing = int(np.isnan(self.values).sum())
+        if missing:
+            notes.append(f"{missing:,} rows without a finite {self.y} are left out")
+        rows = np.flatnonzero(is_there & self._in_view())
+        chosen = sampled(rows, MOST_POINTS)
+        if len(chosen) < len(rows):
+            notes.append(f"{len(chosen):,} of {len(rows):,} points, chosen evenly")
+        codes = self.groups.codes[chosen]
+        series = [
+            self._series(name, chosen[codes == number])
+            for number, name in enumerate(self.groups.names)
+        ]
+        return self._points(series, notes, self.y or "")
+
+    def bar(self) -> Points:
+        """Add up ``y``, or count rows, for each x and series."""
+        notes = [*self._gone()]
+        rows = np.flatnonzero(~np.isnan(self.along.at) & (self.groups.codes >= 0))
+        at, first, code = np.unique(self.along.at[rows], return_index=True, return_inverse=True)
+        if not pa.types.is_floating(self.column.type):
+            different = len(pc.unique(self.column.take(pa.array(rows))))
+            if different > len(at):
+                notes.append(f"values of {self.x} that differ behind the 15th digit are one bar")
+        shape = (len(self.groups.names), len(at))
+        counts = np.zeros(shape, np.int64)
+        group = self.groups.codes[rows]
+        is_there = np.ones(len(rows), bool) if self.values is None else ~np.isnan(self.values[rows])
+        place = np.ravel_multi_index((group[is_there], code[is_there]), shape)
+        np.add.at(counts.reshape(-1), place, 1)
+        sums = counts.astype(np.float64) if self.numbers is None else np.zeros(shape)
+        if self.numbers is not None:
+            _add_up(sums.reshape(-1), place, self.numbers.take(pa.array(rows[is_there])))
+        name = "rows" if self.y is None else self.y
+        if self.y is not None and (counts > 1).any():
+            name = f"sum of {self.y}"
+            notes.append(f"{self.y} of rows with the same {self.x} is added up")
+        if self.y is not None:
+            notes += self._gaps()
+            sums[counts == 0] = np.nan
+        kept = np.arange(len(at))
+        if len(at) > MOST_BARS:
+            size = np.nan_to_num(np.abs(sums)).sum(axis=0)
+            kept = np.sort(np.argsort(-size, kind="stable")[:MOST_BARS])
+            notes.append(f"the {MOST_BARS} of {len(at):,} values of {self.x} with most {name}")
+        series = []
+        for number, label in enumerate(self.groups.names):
+            mine = kept if self.y is not None else kept[counts[number, kept] > 0]
+            shown = [self.along.shown(int(rows[first[place]])) for place in mine]
+            series.append(Series(label, at[mine], shown, sums[number, mine]))
+        return self._points(series, notes, name)
+
+    def histogram(self) -> Points:
+        """Count rows in ranges of x, the same for all series; categories are counted as bars."""
+        if self.along.kind is AxisKind.CATEGORY:
+            return self.bar()
+        notes = [*self._gone()]
+        parts = []
+        for number, name in enumerate(self.groups.names):
+            rows = self._rows(number)
+            found = bins_of(_array(self.column.take(pa.array(rows))))
+            parts += [(name, found)] if found is not None else []
+        if not parts:
+            return self._points([], notes, "rows")
+        total = parts[0][1]
+        for _, found in parts[1:]:
+            total += found
+        while len(total.counts) == 1 and total.width < max(abs(total.starts[0]) / 16, 1e-3):
+            total = total.at(total.step + 1)  # one value: a bar that can be seen
+        starts = total.starts
+        edges = places(self.x, pa.chunked_array([_values(starts, self.column.type)]))
+        series = []
+        for name, found in parts:
+            wide = found.at(total.step)
+            counts = np.zeros(len(starts))
+            counts[wide.first - total.first :][: len(wide.counts)] = wide.counts
+            shown = [edges.shown(place) for place in range(len(starts))]
+            series.append(Series(name, edges.at, shown, counts))
+        width = float(total.width)
+        if self.along.kind is AxisKind.TIME:
+            width = _seconds(width, self.column.type)
+        return self._points(series, notes, "rows", width)
+
+    def _rows(self, number: int) -> npt.NDArray[np.int64]:
+        mine = (self.groups.codes == number) & ~np.isnan(self.along.at) & self._in_view()
+        return np.flatnonzero(mine)
+
+    def _in_view(self) -> npt.NDArray[np.bool_]:
+        """Tell which rows are on an axis that has only the first categories."""
+        with np.errstate(invalid="ignore"):
+            is_first = self.along.at < MOST_CATEGORIES
+        return is_first if self.along.kind is AxisKind.CATEGORY else np.ones(len(is_first), bool)
+
+    def _gone(self) -> list[str]:
+        """Say which rows have no place at all."""
+        missing = int(np.isnan(self.along.at).sum())
+        plain = f"{missing:,} {'row' if missing == 1 else 'rows'} without a finite {self.x}"
+        notes = [*self.groups.notes, *([f"{plain} left out"] if missing else [])]
+        count = len(self.along.labels)
+        if self.kind in {"line", "scatter"} and count > MOST_CATEGORIES:
+            notes.append(f"the first {MOST_CATEGORIES} of {count:,} values of {self.x}")
+        return notes
+
+    def _gaps(self) -> list[str]:
+        assert self.values is not None
+        gaps = int(np.isnan(self.values).sum())
+        rows = "row" if gaps == 1 else "rows"
+        return [f"{gaps:,} {rows} without a finite {self.y}: gaps"] if gaps else []
+
+    def _series(self, name: str, rows: npt.NDArray[np.int64]) -> Series:
+        assert self.values is not None
+        shown = [self.along.shown(int(row)) for row in rows]
+        return Series(name, self.along.at[rows], shown, self.values[rows])
+
+    def _points(
+        self, series: Sequence[Series], notes: Sequence[str], y: str, width: float | None = None
+    ) -> Points:
+        x_kind = self.along.kind
+        drawn = tuple(one for one in series if len(one.x))
+        labels = self.along.labels
+        if x_kind is AxisKind.CATEGORY:
+            used = {label for one in drawn for label in one.x}
+            labels = tuple(label for label in labels if label in used)
+            order = {label: float(place) for place, label in enumerate(labels)}
+            drawn = tuple(
+                Series(one.name, np.array([order[label] for label in one.x]), one.x, one.y)
+                for one in drawn
+            )
+        return Points(self.kind, self.x, y, self.by, x_kind, labels, drawn, tuple(notes), width)
+
+
+def _add_up(sums: _Floats, place: npt.NDArray[np.int64], numbers: pa.ChunkedArray) -> None:
+    """Add numbers to their places; whole numbers and decimals without rounding on the way."""
+    if pa.types.is_floating(numbers.type):
+        np.add.at(sums, place, numbers.to_numpy().astype(np.float64))
+        return
+    scale = numbers.type.scale if pa.types.is_decimal(numbers.type) else 0
+    exact = numbers.cast(pa.decimal256(76, scale))
+    added = pa.table({"place": place, "number": exact}).group_by("place")
+    found = added.aggregate([("number", "sum")])
+    totals = found["number_sum"].cast(pa.string()).cast(pa.float64())
+    sums[found["place"].to_numpy()] = totals.to_numpy()
+
+
+def _array(column: pa.ChunkedArray) -> pa.Array:
+    found = column.combine_chunks()
+    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+
+
+def _values(starts: Sequence[float], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return pa.array(starts, pa.float64())
+    values = pa.array(starts, pa.int64())
+    if not pa.types.is_temporal(kind):
+        return values
+    return values.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
+
+
+def _seconds(width: float, kind: pa.DataType) -> float:
+    if pa.types.is_date32(kind):
+        return width * 86_400
+    return width / {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[getattr(kind, "unit", "ms")]

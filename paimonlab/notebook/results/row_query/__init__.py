@@ -1,0 +1,18 @@
+"""What was typed into the table of a result, carried out: on Arrow, and as SQL.
+
+The browser does the same on the rows that it has (``static/result/filters.js``). A filter is
+
+- ``null`` or ``not null``;
+- ``>``, ``>=``, ``<``, ``<=``, ``=`` or ``!=`` and a value of the column: a number, ``true``,
+  ``2026-01-31``, ``2026-01-31 12:00``, ``0x00ff``, or text, which may stand in ``'``;
+- else a piece of the text that is shown, in upper or lower case.
+
+NULL passes ``null`` only. NaN is above all numbers, as in SQL. Text is compared by code points.
+"""
+
+from __future__ import annotations
+
+from paimonlab.notebook.results.row_query.on_arrow import Rows
+from paimonlab.notebook.results.row_query.sql import SqlColumn, conditions, order, query_sql
+
+__all__ = ["Rows", "SqlColumn", "conditions", "order", "query_sql"]

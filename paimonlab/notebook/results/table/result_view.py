@@ -1,0 +1,171 @@
+"""The interactive table of a result, and in Python what was chosen in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.grid import Grid
+from paimonlab.notebook.kernel.progress import ProgressDisplay
+from paimonlab.notebook.kernel.selection import RowQuery
+from paimonlab.notebook.results.row_query import Rows, SqlColumn, conditions, order, query_sql
+from paimonlab.notebook.results.table.drawing import ROWS_ASKED, cell_texts
+from paimonlab.notebook.results.table.value import ResultRows
+from paimonlab.spark.values.quoting import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class ResultView(Drawn[ResultRows]):
+    """The table of a result: it knows how the interactive form is sorted and filtered."""
+
+    statement: str = ""
+    """The SQL that returned the rows."""
+    frame: DataFrame | None = None
+    """All rows of the statement, not run yet; None: it ran without Spark."""
+
+    @property
+    def query(self) -> RowQuery:
+        """What was last chosen in the interactive form; empty if nothing was."""
+        return self.selection.rows or RowQuery()
+
+    @property
+    def sql(self) -> str:
+        """The statement, sorted and filtered as the interactive form is now.
+
+        It asks all rows, not only those that were fetched, with the options and parameters that
+        the statement was run with. Rows that are equal in the column they are sorted by come in any
+        order.
+
+        Raises
+        ------
+        UnsupportedError
+            If SQL cannot say it: a piece of text in a nested or floating-point column, columns of
+            the same name, a statement that is no query.
+        """
+        return query_sql(self.statement, self._columns, self.query)
+
+    def to_arrow(self, *, all_rows: bool = False) -> pa.Table:
+        """Return the rows, sorted and filtered as the interactive form is now.
+
+        Parameters
+        ----------
+        all_rows
+            False: of the rows that were fetched, computed here. True: of all rows of the statement;
+            where not all were fetched, Spark is asked.
+
+        Raises
+        ------
+        UnsupportedError
+            If Spark has to be asked and SQL cannot say it.
+        """
+        if not (all_rows and self.value.has_more_rows):
+            return Rows(self.rows, self._kinds).rows(self.query) if self.query else self.rows
+        if self.frame is None:
+            raise UnsupportedError(
+                "all rows of a result that was read without Spark", "run it with --limit 0"
+            )
+        return _fetched(self.frame, self._columns, self.query)
+
+    @property
+    def _kinds(self) -> list[Any]:
+        return [column.value for column in self.value.columns]
+
+    @property
+    def _columns(self) -> list[SqlColumn]:
+        return [
+            SqlColumn(field.name, field.type, kind)
+            for field, kind in zip(self.rows.schema, self._kinds, strict=True)
+        ]
+
+
+class _Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the interactive form asks."""
+
+    rows: RowQuery
+    start: int
+    count: int
+    whole: bool = False
+    """Whether cells that are long are wanted whole."""
+
+
+def result_view(
+    value: ResultRows, *, grid: Grid, table: pa.Table, statement: str, frame: DataFrame | None
+) -> ResultView:
+    """Draw a result whose table can be asked for the rows that it does not carry.
+
+    Parameters
+    ----------
+    value
+        What the interactive form has.
+    grid
+        The static form.
+    table
+        All rows that were fetched.
+    statement
+        The SQL that returned them.
+    frame
+        All rows of it; None: it ran without Spark.
+    """
+    is_all_there = len(value.rows) == table.num_rows and not any(
+        column.cells.cut for column in value.columns
+    )
+    return ResultView(
+        value,
+        grid,
+        table,
+        statement=statement,
+        frame=frame,
+        answer=None if is_all_there else _answer(table, value),
+    )
+
+
+def _answer(table: pa.Table, value: ResultRows) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+    rows = Rows(table, [column.value for column in value.columns])
+    last: list[tuple[RowQuery, pa.Array]] = []
+
+    def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
+        asked = msgspec.convert(dict(request), _Asked)
+        if not last or last[0][0] != asked.rows:
+            last[:] = [(asked.rows, rows.places(asked.rows))]
+        places = last[0][1]
+        some = places.slice(asked.start, min(asked.count, ROWS_ASKED))
+        texts = cell_texts(table.take(some), is_whole=asked.whole)
+        return {
+            "count": len(places),
+            "places": some.to_pylist(),
+            "rows": texts.rows,
+            "columns": msgspec.to_builtins(texts.columns),
+        }
+
+    return answer
+
+
+def _fetched(frame: DataFrame, columns: list[SqlColumn], query: RowQuery) -> pa.Table:
+    from pyspark.sql import functions as sf  # noqa: PLC0415 - PySpark is optional
+
+    from paimonlab.notebook.kernel.spark_work import run_on_spark  # noqa: PLC0415 - PySpark is optional
+    from paimonlab.notebook.results.spark_fetch import fetch  # noqa: PLC0415 - PySpark is optional
+
+    for wanted in conditions(columns, query):
+        frame = frame.where(wanted)
+    if query.by is not None:
+        order(columns, query)  # refuses what has no order
+        column = sf.col(quoted(columns[query.by].name))
+        frame = frame.orderBy(
+            column.desc_nulls_last() if query.descending else column.asc_nulls_last()
+        )
+    return run_on_spark(
+        frame.sparkSession,
+        lambda: fetch(frame, limit=None).table,
+        description="the rows of a table as it is sorted and filtered",
+        display=ProgressDisplay(is_shown=False),
+    )

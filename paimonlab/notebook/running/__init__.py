@@ -1,0 +1,1 @@
+"""Run statements: on Spark, or natively on one table."""

@@ -1,0 +1,353 @@
+"""Run SQL on the connected catalog."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from paimonlab.errors import PaimonError, UnsupportedError
+from paimonlab.notebook.cell.call_statement import is_call
+from paimonlab.notebook.cell.history import history
+from paimonlab.notebook.cell.limits import DEFAULT_LIMIT, MANY_ROWS
+from paimonlab.notebook.cell.parameters import Values, bind, share
+from paimonlab.notebook.cell.query_error import QueryError, check_query, of_paimon
+from paimonlab.notebook.cell.read_only import check_reads
+from paimonlab.notebook.cell.statements import Statement, split
+from paimonlab.notebook.cell.time_travel import check_travels
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.kernel.interruptible import Cancelled, run_interruptibly
+from paimonlab.notebook.kernel.progress import ProgressDisplay, is_wanted
+from paimonlab.notebook.results.result import Result, Stats
+from paimonlab.notebook.results.row_files import Written, checked_path, export
+from paimonlab.notebook.running import native_query
+from paimonlab.notebook.running.native_call import run_call
+from paimonlab.notebook.running.on_spark import OnSpark, looks_up_again
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from paimonlab.notebook.connections.warehouse_connection import Connection
+    from paimonlab.notebook.results.spark_fetch import Fetched
+
+T = TypeVar("T")
+_AS_NOW = "on a Spark Connect server it would read the tables as they are now"
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How statements are run."""
+
+    limit: int = DEFAULT_LIMIT
+    """Rows fetched of a query; 0: all."""
+    max_bytes: int | None = None
+    """Rows are kept while they take no more than this in Arrow."""
+    as_of: int | str | None = None
+    """Snapshot id, tag, or moment (``2026-01-31 12:00``) at which tables are read; None: now."""
+    progress: bool = True
+    """Whether a notebook shows how far a slow statement is."""
+    confirm: Callable[[], bool] | None = None
+    """Asked before more than `MANY_ROWS` are fetched; None: nobody is asked."""
+
+
+def sql(
+    text: str,
+    *,
+    args: Values | None = None,
+    limit: int = DEFAULT_LIMIT,
+    max_bytes: int | None = None,
+    as_of: int | str | None = None,
+    spark: SparkSession | None = None,
+    progress: bool = True,
+    jinja: bool = False,
+) -> Result:
+    """Run SQL on the connected catalog.
+
+    Parameters
+    ----------
+    text
+        One or more statements with ``;`` between them; ``db.t$snapshots`` needs no back-quotes.
+    args
+        Values of the ``:name`` parameters by name, or a list of those of ``?`` in order.
+    limit
+        Rows fetched of a query; 0: all. Writes and ``CALL`` are never limited.
+    max_bytes
+        Keep rows of a query while they take no more than this; None: all that were fetched.
+    as_of
+        Read all tables at this snapshot, tag or moment; for queries only.
+    spark
+        Session to use instead of the connected one.
+    progress
+        Whether a notebook shows how far a slow statement is.
+    jinja
+        Whether ``text`` is a template whose values, from ``args``, become parameters.
+
+    Returns
+    -------
+    Result
+        That of the last statement.
+
+    Raises
+    ------
+    QueryError
+        If a statement fails; those before it have been run, those behind it have not.
+    """
+    if jinja:
+        if args is not None and not isinstance(args, Mapping):
+            raise ValueError("a template takes its values by name: args must be a mapping")
+        from paimonlab.notebook.cell.templates import compiled  # noqa: PLC0415 - few ask for it
+
+        made = compiled(text, args or {})
+        text, args = made.text, {**(args or {}), **made.values}
+    statements = parse(text)
+    shares = share_all(statements, args)
+    manner = Manner(limit=limit, max_bytes=max_bytes, as_of=as_of, progress=progress)
+    results = [
+        run(statement, values, manner, spark=spark)
+        for statement, values in zip(statements, shares, strict=True)
+    ]
+    return results[-1]
+
+
+def share_all(statements: Sequence[Statement], args: Values | None) -> list[Values]:
+    """Give each statement its part of what `sql` got.
+
+    Raises
+    ------
+    QueryError
+        As `paimonlab.notebook.cell.parameters.share` does.
+    """
+    if args is None or isinstance(args, Mapping):
+        return share(statements, args or {}, None)
+    if isinstance(args, str | bytes):
+        raise TypeError("args must be a mapping, or a list of values")
+    return share(statements, {}, args)
+
+
+def parse(text: str) -> list[Statement]:
+    """Split text into statements.
+
+    Raises
+    ------
+    QueryError
+        If there is none.
+    """
+    statements = split(text)
+    if not statements:
+        raise QueryError("There is no SQL to run.", topic="sql")
+    return statements
+
+
+def run(
+    statement: Statement,
+    args: Values,
+    manner: Manner,
+    *,
+    spark: SparkSession | None = None,
+) -> Result:
+    """Run one statement as `sql` does."""
+    if manner.limit < 0:
+        raise ValueError(f"limit must be 0 or more, got {manner.limit}")
+    with history().recorded(statement.text, _alias(spark)) as entry:
+        if spark is None:
+            _check_reads(statement)
+        if spark is None and connections.current().spark is None:
+            here = connections.current()
+            result = _run_natively(here, statement, args, manner)
+        else:
+            session = spark or connections.current().session("SQL")
+            result = _run_on_spark(session, statement, args, manner)
+        entry.finish(result.stats.row_count, result.stats.snapshots)
+        return result
+
+
+def write(
+    statement: Statement, args: Values, manner: Manner, path: str | os.PathLike[str]
+) -> Written:
+    """Write all rows of a query to a file as they come; none is kept.
+
+    Parameters
+    ----------
+    statement
+        The query.
+    args
+        Values of the ``:name`` parameters.
+    manner
+        Its limits mean nothing here.
+    path
+        As `paimonlab.notebook.results.row_files.export` takes it.
+
+    Raises
+    ------
+    QueryError
+        If the statement is no query, or fails.
+    UnsupportedError
+        If there is no such kind of file, or it has no form for a column.
+    """
+    check_query("--to", statement, "limits")
+    target = checked_path(path)
+    here = connections.current()
+    _check_reads(statement)
+    with history().recorded(statement.text, here.alias) as entry:
+        if here.spark is None:
+            written = _written_natively(here, statement, args, manner, target)
+        else:
+            written = _written_by_spark(here.spark, statement, args, manner, target)
+        entry.finish(written.row_count)
+        return written
+
+
+def _written_natively(
+    here: Connection, statement: Statement, args: Values, manner: Manner, path: Path
+) -> Written:
+    try:
+        return run_interruptibly(
+            lambda told: export(
+                native_query.batches_of(here, statement, args, manner.as_of, told), path
+            ),
+            display=_display(statement, manner, "paimonlab"),
+        )
+    except QueryError:
+        raise
+    except PaimonError as error:
+        raise of_paimon(error, statement) from error
+
+
+def _written_by_spark(
+    session: SparkSession, statement: Statement, args: Values, manner: Manner, path: Path
+) -> Written:
+    from paimonlab.notebook.kernel.spark_work import run_on_spark  # noqa: PLC0415 - PySpark is optional
+    from paimonlab.notebook.results.spark_fetch import stream  # noqa: PLC0415 - PySpark is optional
+
+    work = OnSpark(session, statement, bind(statement, args), manner.as_of)
+    return run_on_spark(
+        session,
+        lambda: work.reading(lambda frame: export(stream(frame), path)),
+        description=statement.text[:200],
+        display=_display(statement, manner, "Spark"),
+    )
+
+
+def lazy(statement: Statement, args: Values, *, as_of: int | str | None = None) -> DataFrame:
+    """Return the DataFrame of a query without running it.
+
+    Raises
+    ------
+    QueryError
+        If the statement is no query.
+    """
+    session = connections.current().session("--lazy")
+    _check_reads(statement)
+    if as_of is not None and looks_up_again(session):
+        raise UnsupportedError("--lazy with --as-of", _AS_NOW)
+    return OnSpark(session, statement, bind(statement, args), as_of).frame()
+
+
+def _run_natively(here: Connection, statement: Statement, args: Values, manner: Manner) -> Result:
+    if is_call(statement):
+        if manner.as_of is not None:
+            check_travels(statement, args)
+        return run_call(here, statement, args, display=_display(statement, manner, "CALL"))
+    begin = time.monotonic()
+    asks_first = _asks_first(statement, manner)
+    display = _display(statement, manner, "paimonlab")
+
+    def answered(limit: int) -> Result:
+        return native_query.run(
+            here, statement, args, limit=limit, as_of=manner.as_of, display=display
+        )
+
+    try:
+        result = answered(MANY_ROWS if asks_first else manner.limit)
+        has_more = asks_first and result.stats.has_more_rows
+        if has_more and manner.confirm is not None and manner.confirm():
+            result = answered(manner.limit)
+        return result.within(manner.max_bytes)
+    except QueryError:
+        raise
+    except PaimonError as error:
+        raise of_paimon(error, statement) from error
+    except Cancelled:
+        raise
+    except KeyboardInterrupt:
+        raise Cancelled(f"cancelled after {time.monotonic() - begin:.1f} s") from None
+
+
+def _check_reads(statement: Statement) -> None:
+    here = connections.current()
+    if here.is_read_only:
+        check_reads(statement, here.alias)
+
+
+def check_views(*, as_of: int | str | None) -> None:
+    """Check that a query read at ``as_of`` can become a view.
+
+    Raises
+    ------
+    UnsupportedError
+        If a Spark Connect server would read the tables of the view as they are now.
+    """
+    session = connections.current().spark
+    if as_of is not None and session is not None and looks_up_again(session):
+        raise UnsupportedError("--view with --as-of", _AS_NOW)
+
+
+def _alias(spark: SparkSession | None) -> str:
+    return connections.current().alias if spark is None else "spark"
+
+
+def _run_on_spark(
+    session: SparkSession, statement: Statement, args: Values, manner: Manner
+) -> Result:
+    from paimonlab.notebook.kernel.spark_work import run_on_spark  # noqa: PLC0415 - PySpark is optional
+
+    work = OnSpark(session, statement, bind(statement, args), manner.as_of)
+    wanted = manner.limit if manner.limit and statement.is_query else None
+    asks_first = _asks_first(statement, manner)
+    display = _display(statement, manner, "Spark")
+    description = statement.text[:200]
+
+    def fetched(limit: int | None) -> tuple[DataFrame, Fetched, Sequence[str], float]:
+        return run_on_spark(
+            session,
+            lambda: work.fetch(limit),
+            description=description,
+            display=display,
+        )
+
+    frame, found, snapshots, seconds = fetched(MANY_ROWS if asks_first else wanted)
+    if asks_first and found.has_more_rows and manner.confirm is not None and manner.confirm():
+        frame, found, snapshots, seconds = fetched(wanted)
+    stats = Stats(
+        row_count=found.table.num_rows,
+        has_more_rows=found.has_more_rows,
+        fetched_bytes=found.table.nbytes,
+        duration_seconds=seconds,
+        snapshots=snapshots,
+    )
+    is_lost = manner.as_of is not None and looks_up_again(session)
+    result = Result(
+        found.table,
+        types=found.types,
+        sql=statement.text,
+        title=statement.title,
+        stats=stats,
+        spark=None if is_lost else frame,
+        without_frame=_AS_NOW,
+    )
+    return result.within(manner.max_bytes) if statement.is_query else result
+
+
+def _asks_first(statement: Statement, manner: Manner) -> bool:
+    """Tell whether somebody is asked before more than `MANY_ROWS` are fetched."""
+    is_many = not manner.limit or manner.limit > MANY_ROWS
+    return is_many and manner.confirm is not None and statement.is_query
+
+
+def _display(statement: Statement, manner: Manner, label: str) -> ProgressDisplay:
+    is_shown = manner.progress and is_wanted()
+    place = (statement.number, statement.count)
+    return ProgressDisplay(is_shown=is_shown, label=label, place=place)

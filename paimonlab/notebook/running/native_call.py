@@ -1,0 +1,136 @@
+"""``CALL sys.…`` without Spark: the same procedures, run by this process."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from paimonlab.errors import ArgumentError, PaimonError, ProcedureNotFoundError
+from paimonlab.notebook.cell.call_statement import CallStatement, parse_call
+from paimonlab.notebook.cell.parameters import Values
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.statements import Statement
+from paimonlab.notebook.cell.topics import topic_of
+from paimonlab.notebook.kernel.interruptible import run_interruptibly
+from paimonlab.notebook.kernel.progress import ProgressDisplay
+from paimonlab.notebook.results.result import Result, Stats
+from paimonlab.procedures import PROCEDURES, Procedure, bind, find
+from paimonlab.spec.sql_text.tokens import Span
+from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.spec.types.text import format_type
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.connections.warehouse_connection import Connection
+
+NAMESPACE = "sys"
+
+
+def run_call(
+    connection: Connection, statement: Statement, args: Values, *, display: ProgressDisplay
+) -> Result:
+    """Run a call of a procedure.
+
+    Parameters
+    ----------
+    connection
+        Where its table is.
+    statement
+        The call.
+    args
+        Values of the parameters.
+    display
+        Shows how far it is while it lasts, under the procedure's name.
+
+    Raises
+    ------
+    QueryError
+        If it is no such call, or if it fails.
+    Cancelled
+        If the kernel was interrupted.
+    """
+    begin = time.monotonic()
+    call = parse_call(statement, args)
+    procedure, arguments = bound_call(connection, call)
+    try:
+        rows = run_interruptibly(
+            lambda progress: procedure.call(
+                connection.catalog,
+                arguments,
+                catalog_name=connection.catalog_name,
+                progress=progress,
+            ),
+            display=display.labelled(f"sys.{procedure.name}"),
+        )
+    except PaimonError as error:
+        raise failed(call, error) from error
+    stats = Stats(
+        row_count=rows.num_rows,
+        has_more_rows=False,
+        fetched_bytes=rows.nbytes,
+        duration_seconds=time.monotonic() - begin,
+    )
+    types = [format_type(with_nullable(one.type, nullable=True)) for one in procedure.result]
+    return Result(
+        rows,
+        types=[text.lower() for text in types],
+        sql=statement.text,
+        title=statement.title,
+        stats=stats,
+        spark=None,
+    )
+
+
+def bound_call(connection: Connection, call: CallStatement) -> tuple[Procedure, dict[str, object]]:
+    """Find the procedure of a call and give the arguments to its parameters.
+
+    Raises
+    ------
+    QueryError
+        If there is no such procedure, or the arguments are not what it takes.
+    """
+    *namespace, name = call.name
+    if len(namespace) == 2 and namespace[0] == connection.catalog_name:
+        namespace = namespace[1:]
+    if [part.lower() for part in namespace] != [NAMESPACE]:
+        raise QueryError(
+            f"{'.'.join(call.name)} is no procedure; those of Paimon are in sys.",
+            topic="call",
+            statement=call.statement,
+            span=call.name_span,
+            hint=f"CALL sys.{name}(…)",
+        )
+    try:
+        procedure = find(name)
+        return procedure, bind(procedure, call.positional, call.named)
+    except PaimonError as error:
+        raise failed(call, error) from error
+
+
+def failed(call: CallStatement, error: PaimonError) -> QueryError:
+    """Turn what a call failed with into an error that points into the cell."""
+    topic = topic_of(error, "call")
+    span = _span(call, error)
+    return QueryError(str(error), topic=topic, statement=call.statement, span=span)
+
+
+def _span(call: CallStatement, error: PaimonError) -> Span:
+    """Find what an error is about: an argument, or the procedure."""
+    if isinstance(error, ProcedureNotFoundError):
+        return call.name_span
+    problem = error.problem if isinstance(error, ArgumentError) else str(error)
+    for name, one in reversed(list(zip(_names(call), call.arguments, strict=True))):
+        if name and problem.startswith((f"{name} ", f"has no parameter {name!r}")):
+            return one.span
+    for one in call.arguments:
+        if isinstance(one.value, str) and re.search(rf"\b{re.escape(one.value)}\b", problem):
+            return one.span
+    return call.name_span
+
+
+def _names(call: CallStatement) -> list[str]:
+    """Name each argument; "" if it is given by a place that no parameter has."""
+    procedure = PROCEDURES.get(call.name[-1].lower())
+    known = [one.name for one in procedure.parameters] if procedure else []
+    known += [""] * (len(call.arguments) - len(known))
+    return [one.name or name for one, name in zip(call.arguments, known, strict=False)]

@@ -1,0 +1,383 @@
+"""SQL without Spark: the query of one table that `Table.scan` answers as it stands.
+
+``SELECT * | columns | count(*) FROM table [VERSION AS OF …] [WHERE …] [LIMIT n]``. Whatever else
+there is in a statement is refused by name: a query is never answered in part.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
+
+import pyarrow as pa
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.notebook.cell.parameters import Bound, Values, bind
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.statements import Statement
+from paimonlab.notebook.cell.time_travel import check_travels, is_moment
+from paimonlab.notebook.kernel.interruptible import run_interruptibly
+from paimonlab.notebook.kernel.progress import ProgressDisplay
+from paimonlab.notebook.results.result import Result, Stats
+from paimonlab.notebook.running.native_condition import Condition, ConditionText, Given
+from paimonlab.progress import Progress
+from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
+from paimonlab.spec.types.arrow import from_arrow
+from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.spec.types.text import format_type
+from paimonlab.table.reading.scan import Scan
+from paimonlab.table.system.asking import SystemRows
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.connections.warehouse_connection import Connection
+
+_NAMES = (TokenKind.WORD, TokenKind.QUOTED)
+PATIENCE_SECONDS = 1.0
+"""How long an interrupt waits for a read, which changes nothing."""
+_WITHOUT_SPARK = "connect with --engine spark"
+
+
+Answering: TypeAlias = Scan | SystemRows
+"""What answers a query: the scan of a table, or the rows of a system table."""
+
+
+class _Point(TypedDict, total=False):
+    """Which state of a table is read; empty: the latest."""
+
+    version: int | str
+    timestamp: str
+    tag: str
+    snapshot: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """A query that a scan answers."""
+
+    columns: tuple[str, ...] | None
+    """None: all."""
+    is_count: bool
+    table: tuple[str, ...]
+    version: int | str | None
+    where: Condition | None
+    limit: int | None
+
+
+def run(
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    *,
+    limit: int,
+    as_of: int | str | None,
+    display: ProgressDisplay,
+) -> Result:
+    """Answer a query.
+
+    Parameters
+    ----------
+    connection
+        Where its table is.
+    statement
+        The query.
+    args
+        Values of the parameters.
+    limit
+        Rows fetched; 0: all.
+    display
+        Shows how many files are read, while it lasts.
+    as_of
+        Snapshot, tag or moment to read, unless the query says it.
+
+    Raises
+    ------
+    QueryError
+        If the statement is anything else, or there is no such table or column.
+    """
+    begin = time.monotonic()
+    query = _Parser(statement, bind(statement, args)).query()
+    if as_of is not None:
+        check_travels(statement, args)
+    scan = _scan(connection, query, limit, as_of)
+    if query.is_count:
+        rows = _rows(scan, query)  # interrupted wherever it is
+    else:
+        rows = run_interruptibly(
+            lambda told: _rows(scan, query, told),
+            display=display,
+            patience_seconds=PATIENCE_SECONDS,
+        )
+    row_limit = limit if not query.is_count else 0
+    has_more = bool(row_limit) and rows.num_rows > row_limit
+    table = rows.slice(0, row_limit) if has_more else rows
+    stats = Stats(
+        row_count=table.num_rows,
+        has_more_rows=has_more,
+        fetched_bytes=table.nbytes,
+        duration_seconds=time.monotonic() - begin,
+        snapshots=(_read_at(scan, query),),
+    )
+    return Result(
+        table,
+        types=[type_text(field) for field in table.schema],
+        sql=statement.text,
+        title=statement.title,
+        stats=stats,
+        spark=None,
+    )
+
+
+def scan_of(
+    connection: Connection, statement: Statement, args: Values, as_of: int | str | None
+) -> Scan | None:
+    """Return the scan that answers a query; None if it reads a system table.
+
+    Raises
+    ------
+    QueryError
+        As `run` does.
+    """
+    query = _Parser(statement, bind(statement, args)).query()
+    if as_of is not None:
+        check_travels(statement, args)
+    scan = _scan(connection, query, 0, as_of)
+    return scan if isinstance(scan, Scan) else None
+
+
+def batches_of(
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    as_of: int | str | None,
+    told: Progress,
+) -> pa.RecordBatchReader:
+    """Stream all rows of a query.
+
+    Parameters
+    ----------
+    connection, statement, args, as_of
+        As for `run`.
+    told
+        Told how many files are read, before each batch; what it raises ends the stream.
+
+    Raises
+    ------
+    QueryError
+        As `run` does.
+    """
+    query = _Parser(statement, bind(statement, args)).query()
+    if as_of is not None:
+        check_travels(statement, args)
+    scan = _scan(connection, query, 0, as_of)
+    if query.is_count or not isinstance(scan, Scan):
+        return _rows(scan, query).to_reader()
+    return _streamed(scan, told)
+
+
+def _ignored(_done: int, _total: int, _unit: str) -> None:
+    """Be told how far it is, and show it nowhere."""
+
+
+def _read_at(scan: Answering, query: _Query) -> str:
+    """Name what is read, as ``table@snapshot``; a system table has no snapshot."""
+    if not isinstance(scan, Scan):
+        return ".".join(query.table)
+    return f"{scan.definition.name}@{'none' if scan.snapshot is None else scan.snapshot.id}"
+
+
+def _rows(scan: Answering, query: _Query, told: Progress = _ignored) -> pa.Table:
+    if query.is_count:
+        counted = pa.table({"count(1)": pa.array([scan.count()], pa.int64())})
+        return counted.slice(0, query.limit)
+    if not isinstance(scan, Scan):
+        return scan.to_arrow()
+    return _streamed(scan, told).read_all()
+
+
+def _streamed(scan: Scan, told: Progress) -> pa.RecordBatchReader:
+    heard: deque[tuple[int, int, str]] = deque(maxlen=1)  # by the threads that read
+    reader = scan.to_batches(progress=lambda *said: heard.append(said))
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in reader:
+            told(*(heard[-1] if heard else (0, 0, "files")))
+            yield batch
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
+
+
+def _scan(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> Answering:
+    name = query.table[1:] if len(query.table) == 3 else query.table
+    if len(query.table) == 3 and query.table[0] != connection.catalog_name:
+        raise UnsupportedError(f"the catalog {query.table[0]} without Spark", _WITHOUT_SPARK)
+    point = _point(query, as_of)
+    asked = None if query.is_count or not limit else limit + 1
+    if query.limit is not None:
+        asked = query.limit if asked is None else min(query.limit, asked)
+    table = connection.catalog.table(".".join(name))
+    where = None if query.where is None else query.where.predicate()
+    return table.scan(query.columns, where, limit=None if query.is_count else asked, **point)
+
+
+def _point(query: _Query, as_of: int | str | None) -> _Point:
+    """Say which state is read; the query itself has the last word."""
+    if query.version is not None:
+        return {"version": query.version}
+    if isinstance(as_of, str):
+        return {"timestamp": as_of} if is_moment(as_of) else {"tag": as_of}
+    return {} if as_of is None else {"snapshot": as_of}
+
+
+def type_text(field: pa.Field) -> str:
+    """Name the type of a column as SQL does."""
+    return format_type(with_nullable(from_arrow(field.type), nullable=True)).lower()
+
+
+class _Parser:
+    """Reads the tokens of a statement from left to right."""
+
+    def __init__(self, statement: Statement, values: Bound) -> None:
+        self._statement = statement
+        self._given = Given(values)
+        self._tokens = statement.tokens
+        self._place = 0
+
+    def query(self) -> _Query:
+        """Read all of it."""
+        self._expect("SELECT")
+        columns, is_count = self._columns()
+        self._expect("FROM")
+        table = self._name()
+        version = self._version()
+        where = self._where()
+        limit = self._limit()
+        if self._peek() is not None:
+            raise self._refused()
+        return _Query(columns, is_count, table, version, where, limit)
+
+    def _columns(self) -> tuple[tuple[str, ...] | None, bool]:
+        if self._take("*"):
+            return None, False
+        words = [token.text.upper() for token in self._tokens[self._place :][:5]]
+        if words[:3] == ["COUNT", "(", "*"] and words[3:] == [")", "FROM"]:
+            self._place += 4
+            return None, True
+        names = [self._column()]
+        while self._take(","):
+            names.append(self._column())
+        if len(set(names)) < len(names):
+            raise self._refused("a column asked for twice", self._place - 1)
+        return tuple(names), False
+
+    def _column(self) -> str:
+        token = self._peek()
+        after = self._peek(1)
+        ends = after is not None and (after.text == "," or after.text.upper() == "FROM")
+        if token is None or token.kind not in _NAMES or not ends or token.text[0].isdigit():
+            raise self._refused()
+        self._place += 1
+        return _plain(token)
+
+    def _name(self) -> tuple[str, ...]:
+        parts = [self._part()]
+        while self._take("."):
+            parts.append(self._part())
+        if not 2 <= len(parts) <= 3:
+            raise self._refused("a table without its database", self._place - 1)
+        return tuple(parts)
+
+    def _part(self) -> str:
+        text = self._word()
+        while (token := self._peek()) is not None and token.text == "$":
+            self._place += 1
+            text += "$" + self._word()
+        return text
+
+    def _word(self) -> str:
+        token = self._peek()
+        if token is None or token.kind not in _NAMES:
+            raise self._refused()
+        self._place += 1
+        return _plain(token)
+
+    def _version(self) -> int | str | None:
+        if not self._take("VERSION"):
+            return None
+        self._expect("AS")
+        self._expect("OF")
+        token = self._peek()
+        if token is None:
+            raise self._refused()
+        self._place += 1
+        if token.kind is TokenKind.WORD and token.text.isdecimal():
+            return int(token.text)
+        if token.kind is TokenKind.STRING and "\\" not in token.text and token.text[0] in "'\"":
+            return token.text[1:-1]
+        raise self._refused(place=self._place - 1)
+
+    def _where(self) -> Condition | None:
+        """Take the condition, up to LIMIT; what it means is `Table.scan`'s business."""
+        if not self._take("WHERE"):
+            return None
+        begin = self._place
+        condition = ConditionText(self._statement, self._given)
+        while (token := self._peek()) is not None and token.text.upper() != "LIMIT":
+            is_word = token.kind is TokenKind.WORD
+            if is_word and token.text.upper() in {"GROUP", "ORDER", "HAVING", "SELECT", "UNION"}:
+                raise self._refused()
+            self._place += condition.take(self._place)
+        if begin == self._place:
+            raise self._refused()
+        return condition.made()
+
+    def _limit(self) -> int | None:
+        if not self._take("LIMIT"):
+            return None
+        token = self._peek()
+        taken = self._given.take(self._tokens, self._place)
+        if taken is not None:
+            if type(taken.value) is not int or taken.value < 0:
+                raise self._refused(f"LIMIT {taken.value!r}")
+            self._place += taken.token_count
+            return taken.value
+        if token is None or not token.text.isdecimal():
+            raise self._refused()
+        self._place += 1
+        return int(token.text)
+
+    def _peek(self, ahead: int = 0) -> Token | None:
+        place = self._place + ahead
+        return self._tokens[place] if place < len(self._tokens) else None
+
+    def _take(self, word: str) -> bool:
+        token = self._peek()
+        found = token is not None and token.kind is not TokenKind.QUOTED
+        if found and token is not None and token.text.upper() == word:
+            self._place += 1
+            return True
+        return False
+
+    def _expect(self, word: str) -> None:
+        if not self._take(word):
+            raise self._refused()
+
+    def _refused(self, what: str = "", place: int | None = None) -> QueryError:
+        tokens: Sequence[Token] = self._tokens
+        at = tokens[min(self._place if place is None else place, len(tokens) - 1)]
+        feature = what or (at.text if at.kind is TokenKind.WORD else repr(at.text))
+        return QueryError(
+            f"{feature} without Spark is not supported: {_WITHOUT_SPARK}",
+            topic="without spark",
+            statement=self._statement,
+            span=Span(at.start, at.end),
+            hint="Without Spark: SELECT columns FROM db.t [VERSION AS OF …] [WHERE …] [LIMIT n]",
+        )
+
+
+def _plain(token: Token) -> str:
+    if token.kind is TokenKind.QUOTED:
+        return token.text[1:-1].replace("``", "`")
+    return token.text

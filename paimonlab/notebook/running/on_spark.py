@@ -1,0 +1,101 @@
+"""One statement that is sent to Spark."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from paimonlab.notebook.cell.parameters import Bound
+from paimonlab.notebook.cell.statements import Statement, quote_system_tables
+from paimonlab.notebook.connections import connection as connections
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from paimonlab.notebook.results.spark_fetch import Fetched
+
+T = TypeVar("T")
+
+
+def looks_up_again(session: SparkSession) -> bool:
+    """Tell whether a DataFrame looks its tables up whenever it is run, and not once."""
+    from paimonlab.spark.sessions.remote import is_remote  # noqa: PLC0415 - PySpark is optional
+
+    return is_remote(session)
+
+
+@dataclass(frozen=True, slots=True)
+class OnSpark:
+    """One statement to be sent to Spark."""
+
+    spark: SparkSession
+    statement: Statement
+    args: Bound
+    as_of: int | str | None
+
+    def fetch(self, limit: int | None) -> tuple[DataFrame, Fetched, Sequence[str], float]:
+        """Send the statement and fetch its rows; runs in the worker thread."""
+        from paimonlab.notebook.results.spark_fetch import fetch  # noqa: PLC0415 - PySpark is optional
+        from paimonlab.notebook.running.spark_plan import snapshots_read  # noqa: PLC0415
+
+        begin = time.monotonic()
+        frame, found = self.reading(lambda frame: (frame, fetch(frame, limit=limit)))
+        seconds = time.monotonic() - begin
+        is_planned_here = self.statement.is_query and not looks_up_again(self.spark)
+        return frame, found, snapshots_read(frame) if is_planned_here else (), seconds
+
+    def reading(self, read: Callable[[DataFrame], T]) -> T:
+        """Send the statement and do something with its rows, as of when it asks for."""
+        if not looks_up_again(self.spark):
+            frame = self.frame()
+            return self.explained(lambda: read(frame))
+
+        def there() -> T:
+            with self._travelling():
+                return read(self._send())
+
+        return self.explained(there)
+
+    def frame(self) -> DataFrame:
+        """Send the statement; a query is not run by that."""
+
+        def send() -> DataFrame:
+            with self._travelling():
+                return self._send()
+
+        return self.explained(send)
+
+    def _travelling(self) -> AbstractContextManager[None]:
+        from paimonlab.notebook.cell.time_travel import travelling  # noqa: PLC0415 - PySpark is optional
+
+        return travelling(self.spark, self.statement, self.args, self.as_of)
+
+    def _send(self) -> DataFrame:
+        sent = quote_system_tables(self.statement)
+        if self.args:
+            return self.spark.sql(sent.text, args=self.args)
+        return self.spark.sql(sent.text)
+
+    def explained(self, work: Callable[[], T]) -> T:
+        """Do something with the frame; errors of Spark become those of the statement."""
+        from paimonlab.notebook.cell.spark_errors import explain  # noqa: PLC0415 - PySpark is optional
+
+        try:
+            return work()
+        except Exception as error:
+            sent = quote_system_tables(self.statement)
+            explained = explain(error, self.statement, sent, partial(_known_tables, self.spark))
+            if explained is None:
+                raise
+            raise explained from error
+
+
+def _known_tables(spark: SparkSession) -> Sequence[str]:
+    if connections.is_connected() and connections.current().spark is spark:
+        return connections.current().known_tables()
+    rows = spark.sql("SHOW TABLES").collect()
+    return [f"{row['namespace']}.{row['tableName']}" for row in rows]

@@ -1,0 +1,267 @@
+"""Show which rows changed between two points of a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import to_builtins
+
+from paimonlab.analysis.rows.row_changes import MARKS, RowChanges, compared, flattened, reported
+from paimonlab.notebook import views
+from paimonlab.notebook.display.cells import cells
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.results.row_files import checked_path, export
+from paimonlab.notebook.views.changes.drawing import draw
+from paimonlab.notebook.views.changes.value import NOTES, ChangeSource
+from paimonlab.notebook.views.opening import opened
+from paimonlab.notebook.views.points import change_point, scan_point
+from paimonlab.table.table import Table
+from paimonlab.table.texts import partition_values_text
+
+PAGE = 100
+_CHARACTERS = 300
+"""Of a cell, more are cut; `to_arrow` has all."""
+_PLACES = 20
+
+Mode = Literal["changelog", "delta", "diff"]
+
+
+def changes(
+    table: str | Table,
+    start: int | str | datetime,
+    end: int | str | datetime,
+    *,
+    mode: Mode | None = None,
+    where: str | None = None,
+    path: str | os.PathLike[str] | None = None,
+) -> Drawn[views.ChangeList]:
+    """Show which rows came, went and changed; this reads data files.
+
+    Parameters
+    ----------
+    table
+        ``database.table`` in the connected catalog, or a table.
+    start, end
+        A snapshot id (0: before the first), the name of a tag, a time as text in the process's
+        local zone, or an aware datetime. The changes are those behind ``start`` up to and with
+        ``end``.
+    mode
+        ``changelog``: what changelog files report; ``delta``: the rows that appends added;
+        ``diff``: how the two states differ. None: the first in a table with
+        ``changelog-producer``, the last in one with a primary key, else the second.
+    where
+        SQL; with ``diff`` on columns of the primary key only.
+    path
+        A file to write all changes to, as `Result.export` names them, with columns ``before.a`` and
+        ``after.a``.
+
+    Returns
+    -------
+    Drawn
+        ``to_arrow()`` has every change: ``mark``, ``kind``, ``bucket``, ``before``, ``after``.
+
+    Raises
+    ------
+    SnapshotNotFoundError
+        If a point is not there; `SnapshotExpiredError` if it is gone.
+    UnsupportedError
+        If the two states cannot be compared, or a file of that kind cannot be written.
+    """
+    found = opened(table)
+    target = None if path is None else checked_path(path)
+    source: ChangeSource = mode or _usual(found)
+    read = _read(found, start, end, source, where)
+    if target is not None:
+        export(flattened(read.rows), target)
+    shown = _Shown(found, read.rows)
+    value = views.ChangeList(
+        table=found.name,
+        start=str(start),
+        end=str(end),
+        source=source,
+        note=NOTES[source],
+        columns=tuple(shown.columns),
+        key=tuple(map(shown.columns.index, found.primary_keys)),
+        total=_total(read.rows),
+        partitions=shown.partitions(),
+        buckets=shown.buckets(),
+        rows=shown.page(0),
+        row_count=read.rows.num_rows,
+        file_count=read.file_count,
+    )
+    return draw(value, read.rows, shown.answer)
+
+
+def _usual(table: Table) -> ChangeSource:
+    if table.options.get("changelog-producer", "none").lower() != "none":
+        return "changelog"
+    return "diff" if table.primary_keys else "delta"
+
+
+def _read(
+    table: Table,
+    start: int | str | datetime,
+    end: int | str | datetime,
+    source: ChangeSource,
+    where: str | None,
+) -> RowChanges:
+    if source == "diff":
+        return compared(table, scan_point(table, start), scan_point(table, end), where)
+    first, last = change_point(table, start), change_point(table, end)
+    return reported(table.changes(first, last, mode=source, where=where))
+
+
+def _total(rows: pa.Table) -> views.ChangeCount:
+    return _count("all", rows["mark"].combine_chunks())
+
+
+def _count(place: str, marks: pa.Array) -> views.ChangeCount:
+    counts = {one["values"].as_py(): one["counts"].as_py() for one in pc.value_counts(marks)}
+    return views.ChangeCount(
+        place=place,
+        inserts=counts.get("+", 0),
+        updates=counts.get("~", 0),
+        deletes=counts.get("-", 0),
+    )
+
+
+class _Shown:
+    """The changes of one view, page by page."""
+
+    def __init__(self, table: Table, rows: pa.Table) -> None:
+        self._rows = rows
+        self._keys = tuple(table.primary_keys)
+        self._partition_keys = tuple(table.partition_keys)
+        self._partition_types = [table.schema.field(name).type for name in table.partition_keys]
+        before, after = (rows[side].combine_chunks() for side in ("before", "after"))
+        self.columns = [field.name for field in after.type]
+        # A struct that is null has null in all of its fields.
+        self._before = {name: before.flatten()[i] for i, name in enumerate(self.columns)}
+        self._after = {name: after.flatten()[i] for i, name in enumerate(self.columns)}
+        self._is_new = after.is_valid()
+
+    def _now(self, name: str) -> pa.Array:
+        """Return the value of each row after the change, before it if the row is gone."""
+        return pc.if_else(self._is_new, self._after[name], self._before[name])
+
+    def partitions(self) -> tuple[views.ChangeCount, ...]:
+        """Count by partition."""
+        names = self._partition_keys
+        return self._by([self._now(name) for name in names], self._partition_texts)
+
+    def buckets(self) -> tuple[views.ChangeCount, ...]:
+        """Count by bucket number."""
+
+        def texts(columns: Sequence[pa.Array]) -> list[str]:
+            return [f"bucket {number}" for number in columns[0].to_pylist()]
+
+        return self._by([self._rows["bucket"].combine_chunks()], texts)
+
+    def _by(
+        self, columns: Sequence[pa.Array], texts: Callable[[Sequence[pa.Array]], list[str]]
+    ) -> tuple[views.ChangeCount, ...]:
+        if not columns:
+            return ()
+        names = [str(number) for number in range(len(columns))]
+        marks = self._rows["mark"]
+        flags = {mark: pc.equal(marks, mark).cast(pa.int64()) for mark in MARKS}
+        grouped = pa.table({**dict(zip(names, columns, strict=True)), **flags}).group_by(names)
+        sums = grouped.aggregate([(mark, "sum") for mark in MARKS])
+        places = texts([sums[name].combine_chunks() for name in names])
+        counts = [sums[f"{mark}_sum"].to_pylist() for mark in ("+", "~", "-")]
+        return _largest(list(zip(places, *counts, strict=True)))
+
+    def _partition_texts(self, columns: Sequence[pa.Array]) -> list[str]:
+        texts = [[cell.text for cell in cells(pa.chunked_array([column]))] for column in columns]
+        names = self._partition_keys
+        return [
+            "/".join(f"{name}={text}" for name, text in zip(names, row, strict=True))
+            for row in zip(*texts, strict=True)
+        ]
+
+    def _partitions(self, columns: Sequence[pa.Array]) -> list[str]:
+        """Write partitions as all other views and system tables do."""
+        texts: list[str] = partition_values_text(columns, self._partition_types).to_pylist()
+        return texts
+
+    def page(self, offset: int, chosen: pa.Array | None = None) -> tuple[views.ChangedRow, ...]:
+        """Write rows ``offset`` to ``offset + PAGE`` as texts."""
+        places = pa.array(np.arange(self._rows.num_rows)) if chosen is None else chosen
+        taken = places.slice(offset, PAGE)
+        rows = self._rows.take(taken)
+        now = [_texts(self._now(name).take(taken)) for name in self.columns]
+        old = [_texts(self._before[name].take(taken)) for name in self.columns]
+        partitions = self._partitions(
+            [self._now(name).take(taken) for name in self._partition_keys]
+        )
+        return tuple(
+            views.ChangedRow(
+                mark=mark,
+                kind=kind,
+                partition=partitions[row] if partitions else "",
+                bucket=bucket,
+                cells=tuple(column[row] for column in now),
+                old=tuple(
+                    (number, was[row])
+                    for number, (was, column) in enumerate(zip(old, now, strict=True))
+                    if mark == "~" and was[row] != column[row]
+                ),
+            )
+            for row, (mark, kind, bucket) in enumerate(
+                zip(*(rows[name].to_pylist() for name in ("mark", "kind", "bucket")), strict=True)
+            )
+        )
+
+    def answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer the interactive form: ``{"offset", "key"}`` gives rows and how many there are."""
+        key = str(request.get("key", ""))
+        chosen = self._with_key(key) if key else pa.array(np.arange(self._rows.num_rows))
+        offset = max(int(request.get("offset", 0)), 0)
+        rows = [to_builtins(row) for row in self.page(offset, chosen)]
+        return {"rows": rows, "count": len(chosen)}
+
+    def _with_key(self, text: str) -> pa.Array:
+        """Find the rows with a key, or without key any value, that contains the text."""
+        matches = np.zeros(self._rows.num_rows, np.bool_)
+        for name in self._keys or self.columns:
+            found = pc.match_substring(_searched(self._now(name)), text, ignore_case=True)
+            matches |= pc.coalesce(found, pa.scalar(value=False)).to_numpy(zero_copy_only=False)
+        return pa.array(np.flatnonzero(matches))
+
+
+def _texts(column: pa.Array) -> list[str | None]:
+    return [
+        None
+        if not cell.is_value
+        else cell.text
+        if len(cell.text) <= _CHARACTERS
+        else cell.text[:_CHARACTERS] + "…"
+        for cell in cells(pa.chunked_array([column]))
+    ]
+
+
+def _searched(column: pa.Array) -> pa.Array:
+    """Write values as Arrow does; what it cannot write is not found."""
+    try:
+        return column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.nulls(len(column), pa.string())
+
+
+def _largest(counts: list[tuple[str, int, int, int]]) -> tuple[views.ChangeCount, ...]:
+    """Keep the places with most changes, and sum up the rest."""
+    ordered = sorted(counts, key=lambda one: (-one[1] + one[2] + one[3], one[0]))
+    shown, rest = ordered[:_PLACES], ordered[_PLACES:]
+    if rest:
+        inserts, updates, deletes = (sum(one) for one in list(zip(*rest, strict=True))[1:])
+        shown.append((f"{len(rest)} others", inserts, updates, deletes))
+    return tuple(
+        views.ChangeCount(place=place, inserts=inserts, updates=updates, deletes=deletes)
+        for place, inserts, updates, deletes in shown
+    )

@@ -1,0 +1,81 @@
+"""The rows that changed: a mark, the values, and of what changed the old and the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from paimonlab.notebook.display.cells import NULL, Cell
+from paimonlab.notebook.display.drawn import Answer, Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.views.changes.value import ChangeCount, ChangedRow, ChangeList
+
+_ARROW = " → "
+
+
+def draw(changes: ChangeList, rows: pa.Table, answer: Answer) -> Drawn[ChangeList]:
+    """Draw the first changes, and how many there are where."""
+    places = (*changes.partitions, *changes.buckets)
+    return Drawn(
+        changes,
+        _grid(changes),
+        rows,
+        others=(_counts(changes.total, places),) if len(places) > 1 else (),
+        legend=("+ came, - went, ~ changed (old → new)", changes.note),
+        link=changes.table,
+        answer=answer,
+    )
+
+
+def _grid(changes: ChangeList) -> Grid:
+    columns = (
+        Column(""),
+        Column("kind"),
+        *(
+            Column(f"{name} (key)" if place in changes.key else name)
+            for place, name in enumerate(changes.columns)
+        ),
+    )
+    caption = f"{changes.table}: changes from {changes.start} to {changes.end}"
+    return Grid(columns, [_row(row) for row in changes.rows], caption, _footer(changes))
+
+
+def _row(row: ChangedRow) -> Sequence[Cell]:
+    old = dict(row.old)
+    values = [
+        Cell(_text(old[place]) + _ARROW + _text(value))
+        if place in old
+        else NULL
+        if value is None
+        else Cell(value)
+        for place, value in enumerate(row.cells)
+    ]
+    return (Cell(row.mark), Cell(row.kind), *values)
+
+
+def _text(value: str | None) -> str:
+    return NULL.text if value is None else value
+
+
+def _footer(changes: ChangeList) -> str:
+    total, count = changes.total, changes.row_count
+    shown = len(changes.rows)
+    first = f"the first {shown:,} of " if shown < count else ""
+    return (
+        f"{first}{count:,} change{'' if count == 1 else 's'}: {total.inserts:,} +, "
+        f"{total.updates:,} ~, {total.deletes:,} -; {changes.source}, read from "
+        f"{changes.file_count:,} data files"
+    )
+
+
+def _counts(total: ChangeCount, places: Sequence[ChangeCount]) -> Grid:
+    columns = (
+        Column("where"),
+        *(Column(name, align=Align.RIGHT) for name in ("+ came", "~ changed", "- went")),
+    )
+    body = [
+        texts([one.place, *(f"{n:,}" for n in (one.inserts, one.updates, one.deletes))])
+        for one in (*places, total)
+    ]
+    return Grid(columns, body, "changes by place")

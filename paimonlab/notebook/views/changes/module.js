@@ -1,0 +1,173 @@
+// @ts-check
+import { card, copyButton, count, frame, grid, h, hasPlace, isAt, placeText } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").ChangeList} ChangeList */
+/** @typedef {import("../../display/browser/views").ChangedRow} ChangedRow */
+/** @typedef {import("../../display/browser/host").Context<ChangeList>} ChangesContext */
+
+const CHANGE_NAMES = /** @type {Record<string, string>} */ ({ "+": "came", "-": "went", "~": "changed" });
+const CHANGES_CSS = `
+tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; }
+.mark { font-weight: bold; font-size: 15px; font-family: monospace; }
+`;
+
+/** @param {ChangesContext} context */
+export function render({ data, el, host }) {
+  const { table, start, end, source, note, columns, key, total, partitions, buckets, rows, rowCount, fileCount } = data.view;
+  const { body, say, stop } = frame(el, {
+    title: `${table}: changes from ${start} to ${end}`,
+    note: `${count(total.inserts)} +, ${count(total.updates)} ~, ${count(total.deletes)} -; ${source}, read from ${count(fileCount)} data files`,
+    css: CHANGES_CSS,
+  });
+  const page = Math.max(rows.length, 1);
+  let shown = rows;
+  let matching = rowCount;
+  let offset = 0;
+  let asked = 0;
+  const chosen = new Set(["+", "-", "~"]);
+  /** @type {import("../../display/browser/host").Selection} where another view looks */
+  let followed = {};
+  const list = h("div");
+  const detail = h("div");
+  const where = h("span", { class: "faint" });
+
+  /** @param {string | null | undefined} value */
+  const cell = (value) => (value === null || value === undefined ? h("span", { class: "null" }, "NULL") : value);
+
+  /** @param {ChangedRow} row @param {number} column */
+  const changed = (row, column) => {
+    const before = row.old?.find(([place]) => place === column);
+    if (!before) return cell(row.cells[column]);
+    return h("span", {}, h("del", {}, cell(before[1])), " → ", h("ins", {}, cell(row.cells[column])));
+  };
+
+  /** @param {ChangedRow} row */
+  const show = (row) => {
+    detail.replaceChildren(card([
+      ["change", `${row.mark} ${row.kind}`],
+      ["partition", row.partition],
+      ["bucket", row.bucket],
+      ...columns.map((name, place) => /** @type {[string, any]} */ ([key.includes(place) ? `${name} (key)` : name, changed(row, place)])),
+    ]));
+    const names = (row.old ?? []).map(([place]) => columns[place]).join(", ");
+    say(`${CHANGE_NAMES[row.mark]}: ${key.map((place) => row.cells[place]).join(", ")}${names && `; ${names}`}`);
+    /** @type {import("../../display/browser/host").Selection} */
+    const selection = { partition: row.partition };
+    if (row.bucket !== null) selection.bucket = row.bucket;
+    host.select(selection);
+  };
+
+  const draw = () => {
+    const kept = shown.filter((row) => chosen.has(row.mark));
+    const made = grid({
+      label: "rows that came, went or changed",
+      selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
+      heads: [
+        { name: "", label: "came, went or changed", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
+        { name: "kind" },
+        ...columns.map((name, place) => ({
+          name: key.includes(place) ? `${name} (key)` : name,
+          text: (/** @type {any} */ _value, /** @type {any[]} */ row) => changed(row[row.length - 1], place),
+        })),
+      ],
+      rows: kept.map((row) => [row.mark, row.kind, ...row.cells, row]),
+      onChoose: (row) => show(row[row.length - 1]),
+    });
+    list.replaceChildren(made.element);
+    const last = offset + shown.length;
+    where.replaceChildren(shown.length ? `rows ${count(offset + 1)} to ${count(last)} of ${count(matching)}` : "no rows");
+    back.disabled = !host.ask || offset === 0;
+    next.disabled = !host.ask || last >= matching;
+  };
+
+  /** @param {number} to */
+  const fetchPage = async (to) => {
+    const text = filter.value;
+    if (!host.ask) {
+      shown = rows.filter((row) => contains(row, key, text));
+      matching = text ? shown.length : rowCount;
+      draw();
+      say(`${shown.length} of the ${rows.length} rows in this output`);
+      return;
+    }
+    const mine = (asked += 1);
+    try {
+      const reply = await host.ask({ offset: to, key: text });
+      if (mine !== asked) return;
+      shown = /** @type {ChangedRow[]} */ (reply.rows);
+      matching = Number(reply.count);
+      offset = to;
+      draw();
+      say(`${count(matching)} rows`);
+    } catch (error) {
+      say(String(error));
+    }
+  };
+
+  let timer = 0;
+  const filter = h("input", {
+    type: "search", "aria-label": key.length ? "part of a key" : "part of a value", placeholder: key.length ? "key contains…" : "value contains…",
+    oninput: () => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => fetchPage(0), 200);
+    },
+  });
+  const back = h("button", { onclick: () => fetchPage(Math.max(0, offset - page)) }, "◀ earlier");
+  const next = h("button", { onclick: () => fetchPage(offset + page) }, "later ▶");
+  const sums = { "+": total.inserts, "~": total.updates, "-": total.deletes };
+  const marks = Object.entries(sums).map(([mark, many]) => {
+    const button = h("button", { "aria-pressed": "true", onclick: () => {
+      if (!chosen.delete(mark)) chosen.add(mark);
+      button.setAttribute("aria-pressed", String(chosen.has(mark)));
+      draw();
+    } }, `${mark} ${CHANGE_NAMES[mark]} ${count(many)}`);
+    return button;
+  });
+  draw();
+  body.append(
+    h("p", { class: "faint", style: "margin:0 0 4px" }, note),
+    h("div", { class: "row" }, ...marks, filter, back, next, where,
+      copyButton("copy CSV", () => csvOf(shown.filter((row) => chosen.has(row.mark)), columns), (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said))),
+    list, detail);
+  const places = [...partitions, ...buckets];
+  if (places.length > 1) {
+    body.append(grid({
+      caption: "by place",
+      heads: [{ name: "where" }, ...["+ came", "~ changed", "- went"].map((name) => ({ name, right: true, text: count }))],
+      rows: places.map((one) => [one.place, one.inserts, one.updates, one.deletes]),
+    }).element);
+  }
+  const quiet = host.onSelect((selection) => {
+    const [first, last] = selection.range ?? [null, null];
+    if (selection.range && `${first} ${last}` !== `${start} ${end}`) say(`snapshots ${first} to ${last} were chosen: %paimon_changes ${table} ${first} ${last} shows them`);
+    if (!hasPlace(selection)) return;
+    followed = selection;
+    draw();
+    say(`${placeText(selection)}: ${count(shown.filter((row) => isAt(/** @type {any} */ (row), selection)).length)} of the ${count(shown.length)} rows here`);
+  });
+  return () => {
+    clearTimeout(timer);
+    quiet();
+    stop();
+  };
+}
+
+/** Rows as they are shown: after the change, and before it in columns of their own. @param {ChangedRow[]} rows @param {string[]} columns */
+function csvOf(rows, columns) {
+  const field = (/** @type {string | number | null | undefined} */ value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    return text === "" && value !== "" ? "" : /[",\r\n]|^\s|\s$|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = rows.map((row) => {
+    const old = new Map(row.old ?? []);
+    return [row.mark, row.kind, row.partition, row.bucket, ...row.cells, ...columns.map((_, place) => old.get(place))];
+  });
+  return [["mark", "kind", "partition", "bucket", ...columns, ...columns.map((name) => `before.${name}`)], ...lines].map((line) => line.map(field).join(",")).join("\n");
+}
+
+/** @param {ChangedRow} row @param {number[]} key @param {string} text */
+function contains(row, key, text) {
+  const wanted = text.toLowerCase();
+  const values = key.length ? key.map((place) => row.cells[place]) : row.cells;
+  return values.some((value) => (value ?? "").toLowerCase().includes(wanted));
+}

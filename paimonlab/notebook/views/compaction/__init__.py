@@ -1,0 +1,1 @@
+"""What compactions did and cost, and what would be compacted now."""

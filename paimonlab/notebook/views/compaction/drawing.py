@@ -1,0 +1,174 @@
+"""Compactions as tables, with an arrow from what was read to what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from paimonlab.analysis.compactions.compaction import Compaction
+from paimonlab.analysis.compactions.compaction_runs import CompactionRun, FileSum
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import bytes_text, count, time_text
+from paimonlab.notebook.views.compaction.picture import picture
+from paimonlab.spec.visible_text import visible
+
+_RIGHT = Align.RIGHT
+
+
+def draw(value: Compaction) -> Drawn[Compaction]:
+    """Draw compactions, newest first, the chosen one in full, and what would be picked now."""
+    chosen = next((run for run in value.runs if run.snapshot_id == value.chosen_id), None)
+    return Drawn(
+        value,
+        _run_grid(value),
+        _rows(value.runs),
+        "" if chosen is None else picture(value.table, chosen),
+        legend=list(_legend(value)),
+        others=[
+            *([] if chosen is None else [_bucket_grid(chosen)]),
+            _pick_grid(value),
+            _call_grid(value),
+            *([_untouched_grid(value)] if value.untouched else []),
+        ],
+        link=value.table,
+    )
+
+
+def _rows(runs: Sequence[CompactionRun]) -> pa.Table:
+    return pa.table(
+        {
+            "snapshot_id": pa.array([run.snapshot_id for run in runs], pa.int64()),
+            "files_read": pa.array([run.read.files for run in runs], pa.int64()),
+            "bytes_read": pa.array([run.read.bytes for run in runs], pa.int64()),
+            "rows_read": pa.array([run.read.rows for run in runs], pa.int64()),
+            "files_written": pa.array([run.written.files for run in runs], pa.int64()),
+            "bytes_written": pa.array([run.written.bytes for run in runs], pa.int64()),
+            "rows_written": pa.array([run.written.rows for run in runs], pa.int64()),
+            "files_moved": pa.array([run.moved.files for run in runs], pa.int64()),
+            "dropped_rows": pa.array([run.dropped_rows for run in runs], pa.int64()),
+            "changelog_rows": pa.array([run.changelog_rows for run in runs], pa.int64()),
+        }
+    )
+
+
+def held(files: FileSum) -> str:
+    """Say how much files hold."""
+    if not files.files:
+        return "nothing"
+    noun = "file" if files.files == 1 else "files"
+    size = "" if files.bytes is None else f", {bytes_text(files.bytes)}"
+    return f"{files.files:,} {noun}{size}, {files.rows:,} rows"
+
+
+def place(partition: str, bucket: int) -> str:
+    """Name a bucket."""
+    return visible(f"{partition} bucket {bucket}".strip())
+
+
+def _run_grid(value: Compaction) -> Grid:
+    name = visible(value.table)
+    if not value.runs:
+        return Grid((), (), f"{name}: no compaction in the snapshots looked at")
+    has_times = value.runs[0].time_millis is not None
+    columns = [Column("snapshot", align=_RIGHT)]
+    columns += [Column("time (UTC)")] if has_times else []
+    columns += [
+        Column("buckets", align=_RIGHT),
+        Column("read", align=_RIGHT),
+        Column("written", align=_RIGHT),
+        Column("moved", align=_RIGHT),
+        Column("rows dropped", align=_RIGHT),
+        Column("changelog rows", align=_RIGHT),
+    ]
+    columns += [Column("at least", align=_RIGHT)] if has_times else []
+    body = []
+    for run in value.runs:
+        cells: list[object] = [run.snapshot_id]
+        cells += [time_text(run.time_millis)] if has_times else []
+        cells += [count(run.bucket_count), held(run.read), held(run.written)]
+        cells += [count(run.moved.files), count(run.dropped_rows), count(run.changelog_rows)]
+        cells += [_duration(run.least_millis)] if has_times else []
+        body.append(texts(cells))
+    window = f"snapshots {value.first_id} to {value.last_id}"
+    shown = f"the newest {len(value.runs)} of {value.run_count}; " * (
+        value.run_count > len(value.runs)
+    )
+    return Grid(tuple(columns), body, f"{name}: compactions", f"{shown}{window}")
+
+
+def _duration(millis: int | None) -> str:
+    return "" if millis is None else f"{millis / 1000:.1f} s"
+
+
+def _bucket_grid(run: CompactionRun) -> Grid:
+    columns = (Column("bucket"), Column("read"), Column("written"), Column("moved"))
+    body = [
+        texts(
+            [place(one.partition, one.bucket), held(one.read), held(one.written), held(one.moved)]
+        )
+        for one in run.buckets
+    ]
+    hidden = run.bucket_count - len(run.buckets)
+    footer = f"the {len(run.buckets)} of {run.bucket_count} buckets with most bytes" * (hidden > 0)
+    return Grid(columns, body, f"snapshot {run.snapshot_id}", footer)
+
+
+def _pick_grid(value: Compaction) -> Grid:
+    columns = (Column("bucket"), Column("picked"), Column("rule"), Column("why"))
+    body = []
+    for pick in value.picks:
+        picked = "nothing"
+        if pick.rule:
+            level = "" if pick.output_level is None else f" → level {pick.output_level}"
+            size = "" if pick.bytes is None else f", {bytes_text(pick.bytes)}"
+            picked = f"{pick.files:,} of {pick.of_files:,} files{size}{level}"
+        why = f"{pick.why} ({pick.numbers})" if pick.numbers else pick.why
+        body.append(texts([place(pick.partition, pick.bucket), picked, pick.rule, visible(why)]))
+    footer = (
+        f"{value.pick_count:,} of {value.looked_at:,} buckets would be compacted now, "
+        f"{value.full_count:,} by a full compaction"
+    )
+    if value.looked_at < value.bucket_count:
+        footer += f"; {value.looked_at:,} of {value.bucket_count:,} buckets were looked at"
+    return Grid(columns, body, "what would be picked now", footer)
+
+
+def _call_grid(value: Compaction) -> Grid:
+    columns = (Column("compact"), Column("SQL"), Column("Python"))
+    body: Sequence[Sequence[object]] = [
+        [call.label, visible(call.sql) or "not in SQL", visible(call.python)]
+        for call in value.calls
+    ]
+    return Grid(columns, [texts(row) for row in body], "to copy")
+
+
+def _untouched_grid(value: Compaction) -> Grid:
+    columns = (Column("bucket"), Column("holds"))
+    body = [texts([place(one.partition, one.bucket), held(one.held)]) for one in value.untouched]
+    hidden = value.untouched_count - len(value.untouched)
+    footer = f"the largest {len(value.untouched)} of {value.untouched_count:,}" * (hidden > 0)
+    return Grid(columns, body, "never compacted: no live file came out of a compaction", footer)
+
+
+def _legend(value: Compaction) -> Iterator[str]:
+    if value.write_amplification is not None:
+        yield (
+            f"write amplification {value.write_amplification:g}: "
+            f"{bytes_text(value.appended_bytes)} appended and "
+            f"{bytes_text(value.compacted_bytes)} written by compactions in snapshots "
+            f"{value.first_id} to {value.last_id}"
+        )
+    if value.space_amplification is not None:
+        yield (
+            f"space amplification {value.space_amplification:g}: bytes of all sorted runs per "
+            "byte of the oldest run of each bucket"
+        )
+    if value.runs:
+        yield (
+            "how long a compaction took is not recorded: it is at least the time from its first "
+            "new file, by the clock of the writer, to its commit"
+        )
+    yield "the picker is asked as by a new writer, which does not know of earlier compactions"
+    yield from map(visible, value.notes)

@@ -1,0 +1,186 @@
+// @ts-check
+import { bytes, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, s } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").Compaction} Compaction */
+/** @typedef {import("../../display/browser/views").CompactionRun} CompactionRun */
+/** @typedef {import("../../display/browser/views").FileSum} FileSum */
+/** @typedef {import("../../display/browser/host").Context<Compaction>} CompactionContext */
+
+const COMPACTION_WIDTH = 760;
+const COMPACTION_SIDE = 270;
+const COMPACTION_ROW = 30;
+
+/** @param {CompactionContext} context */
+export function render({ data, el, host }) {
+  const view = data.view;
+  const note = view.runCount > view.runs.length ? `the newest ${view.runs.length} of ${view.runCount}` : "";
+  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note });
+  let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
+  const details = h("div");
+  /** @type {import("../../display/browser/host").Selection} the partition or bucket whose rows are marked */
+  let place = {};
+  const isMarked = (/** @type {{partition: string, bucket: number}} */ one) => hasPlace(place) && isAt(one, place);
+  const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
+  const runs = grid({
+    heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
+      { name: "read", text: (_, row) => compactionSum(row[8].read) }, { name: "written", text: (_, row) => compactionSum(row[8].written) },
+      { name: "moved", right: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "at least", right: true, text: compactionTime }],
+    rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files, run.droppedRows, run.leastMillis, run]),
+    label: "compactions",
+    onChoose: (row) => choose(row[8], true),
+    selected: (row) => row[8] === chosen,
+  });
+
+  /** @type {ReturnType<typeof grid> | undefined} */
+  let buckets;
+  /** @param {import("../../display/browser/host").Selection} where */
+  function mark(where) {
+    place = where;
+    buckets?.draw();
+    picks.draw();
+  }
+
+  /** @param {CompactionRun} run @param {boolean} tell */
+  function choose(run, tell) {
+    chosen = run;
+    runs.draw();
+    buckets = compactionBuckets(run, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
+    details.replaceChildren(compactionPicture(run), buckets.element);
+    say(`snapshot ${run.snapshotId}: ${compactionSum(run.read)} became ${compactionSum(run.written)}, ${count(run.droppedRows)} rows dropped`);
+    if (tell) host.select({ snapshot: run.snapshotId });
+  }
+
+  body.append(
+    ...(view.runs.length ? [runs.element, details] : [h("p", {}, `No compaction in snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}.`)]),
+    ...compactionCosts(view),
+    h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
+    picks.element, compactionLooked(view),
+    h("h4", { style: "margin:10px 0 2px" }, "To copy"),
+    ...view.calls.map((call) => h("div", { class: "row" }, h("span", { style: "min-width:13em" }, call.label),
+      call.sql && copyButton("SQL", () => call.sql, say), copyButton("Python", () => call.python, say),
+      h("code", { style: "overflow-wrap:anywhere" }, call.sql || call.python))),
+    ...(view.untouched.length ? [compactionUntouched(view)] : []),
+    ...view.notes.map((one) => h("p", { class: "faint" }, one)),
+    h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
+  const quiet = host.onSelect((selection) => {
+    if (hasPlace(selection)) {
+      mark(selection);
+      const here = [chosen?.buckets ?? [], view.picks].map((all) => all.filter(isMarked).length);
+      say(`${placeText(selection)}: ${here[0] ? "compacted" : "not among the buckets"} of snapshot ${chosen?.snapshotId ?? "none"}; ${count(here[1])} of the picks`);
+    }
+    const [first, last] = selection.range ?? [selection.snapshot, selection.snapshot];
+    const inside = view.runs.filter((one) => first !== undefined && last !== undefined && first <= one.snapshotId && one.snapshotId <= last);
+    if (inside.length && !inside.includes(chosen)) choose(inside[0], false);
+    else if (selection.range && !inside.length) say(`no compaction in snapshots ${first} to ${last}`);
+  });
+  if (chosen) choose(chosen, false);
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+/** @param {number | null} millis */
+function compactionTime(millis) {
+  return millis === null || millis === undefined ? "" : `${(millis / 1000).toFixed(1)} s`;
+}
+
+/** @param {FileSum} sum */
+function compactionSum(sum) {
+  if (!sum.files) return "nothing";
+  const size = sum.bytes === null ? "" : `, ${bytes(sum.bytes)}`;
+  return `${count(sum.files)} ${sum.files === 1 ? "file" : "files"}${size}, ${count(sum.rows)} rows`;
+}
+
+/** @param {FileSum} sum */
+function compactionWeight(sum) {
+  return Number(sum.bytes ?? sum.rows);
+}
+
+/** Levels before, an arrow, levels after. @param {CompactionRun} run */
+function compactionPicture(run) {
+  const largest = Math.max(1, ...run.levels.flatMap((one) => [compactionWeight(one.before), compactionWeight(one.after)]));
+  const right = COMPACTION_WIDTH - COMPACTION_SIDE - 10;
+  const top = 26;
+  const height = top + run.levels.length * COMPACTION_ROW + 6;
+  const parts = /** @type {SVGElement[]} */ ([s("text", { x: 44, y: 14, "font-size": 11, "font-weight": "bold" }, "before"), s("text", { x: right, y: 14, "font-size": 11, "font-weight": "bold" }, "after")]);
+  run.levels.forEach((one, at) => {
+    const y = top + at * COMPACTION_ROW;
+    parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `L${one.level}`));
+    for (const [x, sum, colour] of /** @type {[number, FileSum, string][]} */ ([[44, one.before, COLOURS.orange], [right, one.after, COLOURS.green]])) {
+      if (!sum.files) continue;
+      parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((COMPACTION_SIDE - 50) * compactionWeight(sum)) / largest, 3), fill: colour }),
+        s("text", { x, y: y + 21, "font-size": 10 }, compactionSum(sum)));
+    }
+  });
+  const middle = top + (run.levels.length * COMPACTION_ROW) / 2;
+  const start = COMPACTION_SIDE + 50;
+  const words = run.levels.map((one) => `level ${one.level}: ${compactionSum(one.before)} before, ${compactionSum(one.after)} after`).join("; ");
+  parts.push(s("path", { d: `M${start} ${middle}H${right - 20}m-9 -6l9 6l-9 6`, stroke: "currentColor", "stroke-width": 2, fill: "none" }),
+    s("text", { x: start, y: middle - 8, "font-size": 11 }, `${count(run.droppedRows)} rows dropped`));
+  if (run.moved.files) parts.push(s("text", { x: start, y: middle + 16, "font-size": 11 }, `${count(run.moved.files)} only moved`));
+  return s("svg", { width: COMPACTION_WIDTH, height, viewBox: `0 0 ${COMPACTION_WIDTH} ${height}`, role: "img", "aria-label": words }, ...parts);
+}
+
+/**
+ * @param {CompactionRun} run @param {(one: {partition: string, bucket: number}) => boolean} isMarked
+ * @param {(partition: string, bucket: number) => void} choose
+ */
+function compactionBuckets(run, isMarked, choose) {
+  const hidden = run.bucketCount - run.buckets.length;
+  return grid({
+    caption: `snapshot ${run.snapshotId} by ${run.commitUser}${hidden ? `: the ${run.buckets.length} of ${count(run.bucketCount)} buckets with most bytes` : ""}`,
+    heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", text: compactionSum }],
+    rows: run.buckets.map((one) => [placeText(one), one.read, one.written, one.moved, one]),
+    selected: (row) => isMarked(row[4]),
+    onChoose: (row) => choose(row[4].partition, row[4].bucket),
+  });
+}
+
+/** @param {Compaction} view */
+function compactionCosts(view) {
+  const lines = [];
+  if (view.writeAmplification !== null) {
+    lines.push(h("p", {}, h("b", {}, `Write amplification ${view.writeAmplification}`), `: ${bytes(view.appendedBytes)} appended, ${bytes(view.compactedBytes)} written by compactions.`));
+  }
+  if (view.spaceAmplification !== null) {
+    lines.push(h("p", {}, h("b", {}, `Space amplification ${view.spaceAmplification}`), ": bytes of all sorted runs per byte of the oldest run of each bucket."));
+  }
+  return lines;
+}
+
+/**
+ * @param {Compaction} view @param {(one: {partition: string, bucket: number}) => boolean} isMarked
+ * @param {(partition: string, bucket: number) => void} choose
+ */
+function compactionPicks(view, isMarked, choose) {
+  return grid({
+    label: "what would be picked now",
+    selected: (row) => isMarked(row[4]),
+    heads: [{ name: "bucket" }, { name: "rule" }, { name: "picked" }, { name: "why" }],
+    rows: view.picks.map((pick) => {
+      const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
+      const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
+      const picked = pick.rule ? `${count(pick.files)} of ${count(pick.ofFiles)} files${size}${level}` : "nothing";
+      return [placeText(pick), pick.rule, picked, pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why, pick];
+    }),
+    onChoose: (row) => choose(row[4].partition, row[4].bucket),
+  });
+}
+
+/** @param {Compaction} view */
+function compactionLooked(view) {
+  const looked = view.lookedAt < view.bucketCount ? `; ${count(view.lookedAt)} of ${count(view.bucketCount)} buckets were looked at` : "";
+  return h("p", { class: "faint" }, `${count(view.pickCount)} of ${count(view.lookedAt)} buckets would be compacted now, ${count(view.fullCount)} by a full compaction${looked}.`);
+}
+
+/** @param {Compaction} view */
+function compactionUntouched(view) {
+  const hidden = view.untouchedCount - view.untouched.length;
+  return h("details", {}, h("summary", {}, `${count(view.untouchedCount)} buckets were never compacted: no live file came out of a compaction`),
+    grid({
+      caption: hidden ? `the largest ${view.untouched.length}` : "never compacted",
+      heads: [{ name: "bucket" }, { name: "holds", text: compactionSum }],
+      rows: view.untouched.map((one) => [placeText(one), one.held]),
+    }).element);
+}

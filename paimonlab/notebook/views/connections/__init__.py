@@ -1,0 +1,1 @@
+"""The connections there are."""

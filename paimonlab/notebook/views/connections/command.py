@@ -1,0 +1,79 @@
+"""Show which warehouses the notebook talks to, and which it could."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from paimonlab.notebook import views
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections import settings
+from paimonlab.notebook.connections.environment_offers import Offer, offers, sessions
+from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.views.connections.drawing import draw_connections
+
+
+def list_connections(variables: Mapping[str, Any] | None = None) -> views.View:
+    """List the connections that are open, those that are configured, and those on offer.
+
+    Parameters
+    ----------
+    variables
+        Those of a notebook: a Spark session among them is on offer, as is a server that the
+        environment names. Names are shown, never values.
+
+    Raises
+    ------
+    SettingsError
+        If the settings cannot be read.
+    """
+    opened = connections.connections()
+    entries = [
+        views.ConnectionEntry(
+            alias=one.alias,
+            engine=one.engine,
+            catalog=one.catalog_name,
+            warehouse=_shown(one.warehouse or f"sc://{one.address}"),
+            state="current" if one is opened[-1] else "open",
+            line=f"%paimon_connect --use {one.alias}",
+        )
+        for one in opened
+    ]
+    known = {one.alias for one in opened}
+    entries += [
+        _configured(name, setting) for name, setting in settings.read().items() if name not in known
+    ]
+    known |= {entry.alias for entry in entries}
+    used = {
+        name
+        for name, session in sessions(variables or {}).items()
+        if any(one.spark is session for one in opened)
+    }
+    entries += [_on_offer(one) for one in offers(variables or {}) if one.name not in known | used]
+    return draw_connections(views.ConnectionList(connections=tuple(entries)))
+
+
+def _shown(place: str) -> str:
+    return "" if is_deterministic() else place
+
+
+def _configured(name: str, setting: settings.Setting) -> views.ConnectionEntry:
+    return views.ConnectionEntry(
+        alias=name,
+        engine=setting.engine if setting.remote is None else "connect",
+        catalog=connections.catalog_of(setting, name),
+        warehouse=_shown(setting.place),
+        state="offered" if setting.is_from_environment else "configured",
+        line=f"%paimon_connect --use {name}",
+    )
+
+
+def _on_offer(offer: Offer) -> views.ConnectionEntry:
+    return views.ConnectionEntry(
+        alias=offer.name,
+        engine=offer.engine,
+        catalog="",
+        warehouse=offer.place,
+        state="offered",
+        line=offer.line,
+    )

@@ -1,0 +1,89 @@
+"""Show what two snapshots of a table do not have in common."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimonlab.analysis.partition_names import partition_names
+from paimonlab.analysis.schema_history import differences
+from paimonlab.analysis.snapshots import diff as snapshot_diff
+from paimonlab.errors import SnapshotNotFoundError, TagNotFoundError
+from paimonlab.notebook import views
+from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.views.diff.drawing import draw
+from paimonlab.notebook.views.opening import opened
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.reading.incremental import Moment
+from paimonlab.table.reading.time_travel import to_millis
+from paimonlab.table.system.live import files_of
+from paimonlab.table.table import Table
+
+
+def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
+    """Show which files, rows, partitions, columns and options lead from one state to another.
+
+    Parameters
+    ----------
+    table
+        ``database.table`` in the connected catalog, or a table.
+    start, end
+        A snapshot id, the name of a tag, a time as text in the process's local zone, or an aware
+        datetime; ``end`` may be the older one.
+
+    Raises
+    ------
+    SnapshotNotFoundError
+        If there is no such snapshot; `SnapshotExpiredError` if it is gone.
+    TagNotFoundError
+        If text is neither a tag nor a time.
+    """
+    found = opened(table)
+    before, after = (_at(found, moment) for moment in (start, end))
+    files = (
+        files_of(store_of(found).manifests, before, with_postponed=True),
+        files_of(store_of(found).manifests, after, with_postponed=True),
+    )
+    partitions = pa.chunked_array([pa.concat_tables(files)["partition"].combine_chunks().unique()])
+    value = snapshot_diff.diff(
+        found.name,
+        (before, after),
+        files,
+        dict(
+            zip(
+                partitions.to_pylist(),
+                partition_names(definition_of(found).schema, partitions),
+                strict=True,
+            )
+        ),
+        differences(found.schemas.get(before.schema_id), found.schemas.get(after.schema_id)),
+    )
+    return draw(views.repeatable_diff(value) if is_deterministic() else value)
+
+
+def _at(table: Table, moment: Moment) -> Snapshot:
+    """Return the snapshot of a tag, of an id, or the last one at or before a time."""
+    tags = table.tags.list()
+    if isinstance(moment, str):
+        if moment in tags:
+            return tags[moment].to_snapshot()
+        if moment.isdecimal():
+            moment = int(moment)
+    if isinstance(moment, int):
+        return _with_id(table, moment)
+    try:
+        millis = to_millis(moment)
+    except ValueError as error:
+        raise TagNotFoundError(table.name, str(moment), list(tags)) from error
+    return table.snapshots.at_or_before(millis)
+
+
+def _with_id(table: Table, snapshot_id: int) -> Snapshot:
+    """Return a snapshot; one that has expired may still have a tag."""
+    try:
+        return table.snapshots.get(snapshot_id)
+    except SnapshotNotFoundError:
+        for tag in table.tags.list().values():
+            if tag.id == snapshot_id:
+                return tag.to_snapshot()
+        raise

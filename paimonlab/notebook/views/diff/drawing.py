@@ -1,0 +1,158 @@
+"""What two snapshots do not have in common, as tables and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paimonlab.analysis.snapshots.diff import Diff
+from paimonlab.analysis.snapshots.file_totals import Sums
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import bytes_text, count, signed, time_text
+from paimonlab.notebook.display.view import rows
+from paimonlab.notebook.views.schemas.drawing import difference_cells
+from paimonlab.spec.visible_text import visible
+
+_SHOWN = 30
+"""Rows of a table; the interactive form has more."""
+_RIGHT = Align.RIGHT
+
+
+def draw(diff: Diff) -> Drawn[Diff]:
+    """Draw what leads from one snapshot to another."""
+    others = [
+        *([_groups(diff)] if diff.groups else []),
+        *([_files(diff)] if diff.files else []),
+        *([_schema(diff)] if diff.schema else []),
+    ]
+    return Drawn(
+        diff,
+        _summary(diff),
+        rows(diff.files),
+        legend=[visible(line) for line in _legend(diff)],
+        others=others,
+        link=diff.table,
+    )
+
+
+def _summary(diff: Diff) -> Grid:
+    """Draw the two sides, and what lies between them."""
+    before, after = diff.before, diff.after
+    columns = [Column("")]
+    columns += [Column(name, align=_RIGHT) for name in ("before", "after", "difference")]
+    columns += [Column(name, align=_RIGHT) for name in ("added", "removed", "kept")]
+    body = [["snapshot", before.snapshot_id, after.snapshot_id, "", "", "", ""]]
+    if before.time_millis is not None:
+        times = [time_text(side.time_millis) for side in (before, after)]
+        body.append(["time (UTC)", *times, "", "", "", ""])
+    body.append(["schema", before.schema_id, after.schema_id, "", "", "", ""])
+    body += [[name, *values] for name, values in _numbers(diff)]
+    body.append(
+        [
+            "partitions",
+            *("", "", signed(diff.partitions_added_count - diff.partitions_removed_count)),
+            *(count(diff.partitions_added_count), count(diff.partitions_removed_count), ""),
+        ]
+    )
+    caption = f"{diff.table}: from snapshot {before.snapshot_id} to {after.snapshot_id}"
+    return Grid(tuple(columns), [texts(line) for line in body], caption)
+
+
+def _numbers(diff: Diff) -> Iterator[tuple[str, list[str]]]:
+    parts = (diff.before.live, diff.after.live, diff.added, diff.removed, diff.kept)
+    for name, values, write in (
+        ("files", [one.file_count for one in parts], count),
+        ("rows before merging", [one.row_count for one in parts], count),
+        ("bytes", [one.file_bytes for one in parts], bytes_text),
+    ):
+        if name == "bytes" and not has_bytes(diff):
+            continue
+        difference = values[1] - values[0]
+        sign = "+" if difference > 0 else ""
+        said = f"{sign}{write(difference)}"
+        yield name, [write(values[0]), write(values[1]), said, *map(write, values[2:])]
+
+
+def has_bytes(diff: Diff) -> bool:
+    """Tell whether bytes are shown: they are hidden where outputs must be repeatable."""
+    return any(side.time_millis is not None for side in (diff.before, diff.after))
+
+
+def _groups(diff: Diff) -> Grid:
+    is_partitioned = any(group.partition for group in diff.groups)
+    with_bytes = has_bytes(diff)
+    columns = (
+        *([Column("partition")] if is_partitioned else []),
+        *(Column(name, align=_RIGHT) for name in ("bucket", "level")),
+        *(Column(f"{name} added", align=_RIGHT) for name in _names(with_bytes)),
+        *(Column(f"{name} removed", align=_RIGHT) for name in _names(with_bytes)),
+    )
+    body = [
+        texts(
+            [
+                *([group.partition] if is_partitioned else []),
+                *(group.bucket, group.level),
+                *_sums(group.added, with_bytes=with_bytes),
+                *_sums(group.removed, with_bytes=with_bytes),
+            ]
+        )
+        for group in diff.groups[:_SHOWN]
+    ]
+    return Grid(columns, body, "buckets and levels", _more(len(body), diff.group_count))
+
+
+def _names(with_bytes: bool) -> tuple[str, ...]:  # noqa: FBT001
+    return ("files", "rows", "bytes") if with_bytes else ("files", "rows")
+
+
+def _sums(sums: Sums, *, with_bytes: bool) -> list[str]:
+    if not sums.file_count:
+        return [""] * len(_names(with_bytes))
+    numbers = [count(sums.file_count), count(sums.row_count)]
+    return [*numbers, bytes_text(sums.file_bytes)] if with_bytes else numbers
+
+
+def _files(diff: Diff) -> Grid:
+    is_partitioned = any(file.partition for file in diff.files)
+    columns = (
+        *(Column(""), Column("file")),
+        *([Column("partition")] if is_partitioned else []),
+        *(Column(name, align=_RIGHT) for name in ("bucket", "level", "rows")),
+        *([Column("bytes", align=_RIGHT)] if has_bytes(diff) else []),
+    )
+    body = [
+        texts(
+            [
+                "+" if file.is_added else "-",
+                file.name,
+                *([file.partition] if is_partitioned else []),
+                *(file.bucket, file.level, count(file.row_count)),
+                *([bytes_text(file.file_bytes)] if has_bytes(diff) else []),
+            ]
+        )
+        for file in diff.files[:_SHOWN]
+    ]
+    return Grid(columns, body, "files", _more(len(body), diff.file_count))
+
+
+def _more(shown: int, there: int) -> str:
+    return f"{shown} of {there:,}, those with most bytes" if shown < there else ""
+
+
+def _schema(diff: Diff) -> Grid:
+    columns = tuple(Column(name) for name in ("what", "name", "before", "after"))
+    caption = f"from schema {diff.before.schema_id} to schema {diff.after.schema_id}"
+    return Grid(columns, [texts(cells) for cells in difference_cells(diff.schema)], caption)
+
+
+def _legend(diff: Diff) -> Iterator[str]:
+    if not diff.file_count:
+        yield "the same files"
+    for what, names, there in (
+        ("added", diff.partitions_added, diff.partitions_added_count),
+        ("removed", diff.partitions_removed, diff.partitions_removed_count),
+    ):
+        if names:
+            shown = ", ".join(names[:_SHOWN])
+            more = f" and {there - _SHOWN:,} more" if there > _SHOWN else ""
+            yield f"partitions {what}: {shown}{more}"

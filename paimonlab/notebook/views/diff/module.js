@@ -1,0 +1,165 @@
+// @ts-check
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").Diff} Diff */
+/** @typedef {import("../../display/browser/views").Sums} Sums */
+/** @typedef {import("../../display/browser/views").SchemaDifference} SchemaDifference */
+/** @typedef {import("../../display/browser/host").Context<Diff>} DiffContext */
+
+const CSS = `
+th:not(.right), td:not(.right) { min-width: 3em; }
+.tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid ${COLOURS.blue}; font-weight: bold; }
+.bar { display: inline-block; height: .8em; vertical-align: baseline; border: 1px solid currentColor; } .bar.plus { background: ${COLOURS.blue}; }
+.bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
+`;
+
+/** @param {DiffContext} context */
+export function render({ data, el, host }) {
+  const view = data.view;
+  const { before, after } = view;
+  const { body, say, stop } = frame(el, { title: `${view.table}: from snapshot ${before.snapshotId} to ${after.snapshotId}`, css: CSS });
+  const details = h("div");
+  /** @type {import("../../display/browser/host").Selection} what another view chose */
+  let followed = {};
+  const hasBytes = before.timeMillis !== null;
+  const tabs = /** @type {[string, () => Node][]} */ ([
+    [`buckets and levels (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, followed, (partition, bucket) => {
+      host.select({ partition, bucket });
+      say(placeText({ partition, bucket }));
+    })],
+    [`files (${count(view.fileCount)})`, () => filesOf(view, hasBytes, followed, (file) => {
+      host.select({ partition: file.partition, bucket: file.bucket, file: file.name });
+      details.replaceChildren(card([["file", file.name], ["what", file.isAdded ? "added" : "removed"], ["partition", file.partition], ["bucket", file.bucket], ["level", file.level], ["rows", count(file.rowCount)], ["bytes", bytes(file.fileBytes)]]));
+      say(`${file.isAdded ? "+" : "-"} ${file.name}`);
+    })],
+    [`partitions (${count(view.partitionsAddedCount + view.partitionsRemovedCount)})`, () => partitionsOf(view)],
+    [`schema (${count(view.schema.length)})`, () => schemaOf(view)],
+  ]);
+  const panel = h("div", { role: "tabpanel" });
+  const buttons = tabs.map(([name], at) => h("button", { role: "tab", "aria-selected": "false", tabindex: "-1", onclick: () => open(at) }, name));
+  /** @param {number} at */
+  const open = (at) => {
+    buttons.forEach((button, place) => {
+      button.setAttribute("aria-selected", String(place === at));
+      button.setAttribute("tabindex", place === at ? "0" : "-1");
+    });
+    panel.setAttribute("aria-label", tabs[at][0]);
+    details.replaceChildren();
+    panel.replaceChildren(tabs[at][1]());
+  };
+  const list = h("div", { role: "tablist", class: "tabs", onkeydown: (/** @type {KeyboardEvent} */ event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const now = buttons.findIndex((button) => button.getAttribute("aria-selected") === "true");
+    const next = (now + step + buttons.length) % buttons.length;
+    open(next);
+    buttons[next].focus();
+    event.preventDefault();
+  } }, ...buttons);
+  const changes = `%paimon_changes ${view.table} ${before.snapshotId} ${after.snapshotId}`;
+  body.append(summaryOf(view, hasBytes),
+    h("div", { class: "row" }, before.snapshotId < after.snapshotId && copyButton(`copy ${changes}`, () => changes, say),
+      h("button", { onclick: () => { host.select({ snapshot: before.snapshotId }); say(`snapshot ${before.snapshotId}`); } }, `snapshot ${before.snapshotId}`),
+      h("button", { onclick: () => { host.select({ snapshot: after.snapshotId }); say(`snapshot ${after.snapshotId}`); } }, `snapshot ${after.snapshotId}`)),
+    list, panel, details);
+  open(view.fileCount || !view.schema.length ? 0 : 3);
+  say(view.fileCount ? `${count(view.added.fileCount)} files added, ${count(view.removed.fileCount)} removed` : "the same files");
+  const quiet = host.onSelect((selection) => {
+    const { file, range } = selection;
+    if (range && range.join() !== [before.snapshotId, after.snapshotId].join()) {
+      const magic = `%paimon_diff ${view.table} ${range[0]} ${range[1]}`;
+      say(`snapshots ${range[0]} to ${range[1]} were chosen: ${magic} shows them`);
+    }
+    if (!file && !hasPlace(selection)) return;
+    followed = selection;
+    const files = view.files.filter((one) => (file ? one.name === file : isAt(one, selection)));
+    open(file ? 1 : 0);
+    say(file ? `${file} ${files.length ? (files[0].isAdded ? "was added" : "was removed") : "is in both or in neither"}`
+      : `${placeText(selection)}: ${count(view.groups.filter((one) => isAt(one, selection)).length)} of the rows, ${count(files.length)} of the files here`);
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+/** @param {Diff} view @param {boolean} hasBytes */
+function summaryOf({ before, after, added, removed, kept }, hasBytes) {
+  const line = (/** @type {string} */ name, /** @type {keyof Sums} */ key, /** @type {(value: any) => string} */ write) => {
+    const [one, two] = [before.live[key], after.live[key]].map(Number);
+    const between = two - one;
+    return [name, write(one), write(two), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
+  };
+  const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true }));
+  const empty = ["", "", "", ""];
+  return grid({
+    label: "before and after",
+    heads: [{ name: "", label: "what" }, ...right],
+    rows: [
+      ["snapshot", before.snapshotId, after.snapshotId, ...empty],
+      ...(hasBytes ? [["time (UTC)", moment(before.timeMillis), moment(after.timeMillis), ...empty]] : []),
+      ["schema", before.schemaId, after.schemaId, ...empty],
+      line("files", "fileCount", count), line("rows before merging", "rowCount", count), ...(hasBytes ? [line("bytes", "fileBytes", bytes)] : []),
+    ],
+  }).element;
+}
+
+/** @param {Diff} view @param {boolean} hasBytes @param {import("../../display/browser/host").Selection} followed @param {(partition: string, bucket: number) => void} choose */
+function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
+  const measure = hasBytes ? "fileBytes" : "rowCount";
+  const largest = groups.reduce((most, { added, removed }) => Math.max(most, Number(added[measure]), Number(removed[measure])), 1);
+  const bar = (/** @type {number} */ value, /** @type {string} */ kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
+  const sums = (/** @type {Sums} */ { fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
+  const names = (/** @type {string} */ what) => [
+    { name: `files ${what}`, right: true, text: count }, { name: `rows ${what}`, right: true, text: count },
+    ...(hasBytes ? [{ name: `bytes ${what}`, right: true, text: bytes }] : []),
+  ];
+  const isPartitioned = groups.some(({ partition }) => partition);
+  const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
+    { name: "", label: "added and removed", text: (/** @type {[number, number]} */ [plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
+  const rows = groups.map((one) => {
+    const { partition, bucket, level, added, removed } = one;
+    return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], one];
+  });
+  const drawn = grid({ heads, rows, label: "buckets and levels", selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
+    onChoose: (row) => choose(row[row.length - 1].partition, row[row.length - 1].bucket) });
+  return h("div", {}, drawn.element, more(groups.length, groupCount));
+}
+
+/** @param {Diff} view @param {boolean} hasBytes @param {import("../../display/browser/host").Selection} followed @param {(file: Diff["files"][0]) => void} choose */
+function filesOf({ files, fileCount }, hasBytes, followed, choose) {
+  const search = h("input", { type: "search", "aria-label": "search by file or partition", placeholder: "search" });
+  const place = h("div");
+  const draw = () => {
+    const found = files.filter(({ name, partition }) => `${name} ${partition}`.includes(search.value));
+    const isPartitioned = files.some(({ partition }) => partition);
+    const heads = [{ name: "", label: "added or removed" }, { name: "file" }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true },
+      { name: "rows", right: true, text: count }, ...(hasBytes ? [{ name: "bytes", right: true, text: bytes }] : [])];
+    const rows = found.map((file) => [file.isAdded ? "+" : "-", file.name, ...(isPartitioned ? [file.partition] : []), file.bucket, file.level, file.rowCount, ...(hasBytes ? [file.fileBytes] : []), file]);
+    const isFollowed = (/** @type {any[]} */ row) => (followed.file ? row[1] === followed.file : hasPlace(followed) && isAt(row[row.length - 1], followed));
+    place.replaceChildren(grid({ heads, rows, label: "files", selected: isFollowed, onChoose: (row) => choose(row[row.length - 1]) }).element);
+  };
+  search.addEventListener("input", draw);
+  draw();
+  return h("div", {}, search, place, more(files.length, fileCount));
+}
+
+/** @param {Diff} view */
+function partitionsOf({ partitionsAdded, partitionsAddedCount, partitionsRemoved, partitionsRemovedCount }) {
+  const lists = /** @type {[string, string[], number][]} */ ([["+", partitionsAdded, partitionsAddedCount], ["-", partitionsRemoved, partitionsRemovedCount]]);
+  const rows = lists.flatMap(([sign, names]) => names.map((name) => [sign, name]));
+  return h("div", {}, rows.length ? grid({ heads: [{ name: "", label: "added or removed" }, { name: "partition" }], rows, label: "partitions" }).element : h("p", {}, "the same partitions"),
+    more(rows.length, partitionsAddedCount + partitionsRemovedCount));
+}
+
+/** @param {Diff} view */
+function schemaOf({ schema }) {
+  const word = (/** @type {SchemaDifference} */ { aspect, after }) => (aspect === "column" ? (after === null ? "dropped" : "added") : aspect === "name" ? "renamed" : aspect);
+  const rows = schema.map((one) => [word(one), one.name, one.before, one.after]);
+  return rows.length ? grid({ heads: ["what", "name", "before", "after"].map((name) => ({ name })), rows, label: "schema" }).element : h("p", {}, "the same columns and options");
+}
+
+/** @param {number} shown @param {number} there */
+function more(shown, there) {
+  return shown < there ? h("p", { class: "faint" }, `${count(shown)} of ${count(there)}`) : null;
+}

@@ -1,0 +1,1 @@
+"""Whether this machine can run Spark, JupyterLab and the warehouse."""

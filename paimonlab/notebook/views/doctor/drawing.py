@@ -1,0 +1,18 @@
+"""What was looked at on this machine, and what to do."""
+
+from __future__ import annotations
+
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.grid import Column, Grid, texts
+from paimonlab.notebook.display.view import rows
+from paimonlab.notebook.views.doctor.value import Doctor
+from paimonlab.notebook.views.health.drawing import MARKS
+
+
+def draw(doctor: Doctor) -> Drawn[Doctor]:
+    """Draw a row a check."""
+    columns = (Column("what"), Column("verdict"), Column("found"), Column("what to do"))
+    body = [texts([one.name, MARKS[one.status], one.found, one.fix]) for one in doctor.checks]
+    wrong = sum(one.status in {"error", "warning"} for one in doctor.checks)
+    footer = "everything is in order" if not wrong else f"{wrong} of {len(doctor.checks)} need help"
+    return Drawn(doctor, Grid(columns, body, "this machine", footer), rows(doctor.checks))

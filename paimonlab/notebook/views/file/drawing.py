@@ -1,0 +1,114 @@
+"""One data file as tables: its columns, its parts, some rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.analysis.files.data_file import DataFileView, FileColumn, checks, problems
+from paimonlab.notebook.display.cells import NULL, Cell
+from paimonlab.notebook.display.drawn import Answer, Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import bytes_text, count
+from paimonlab.notebook.display.view import rows
+from paimonlab.spec.visible_text import visible
+
+_MOST_PARTS = 20
+"""That the static form has a row for."""
+
+
+def draw(file: DataFileView, *, answer: Answer | None = None) -> Drawn[DataFileView]:
+    """Draw a data file."""
+    facts = [line for line in (_entry_line(file), _file_line(file), checks(file)) if line]
+    wrong = [f"WRONG: {one}" for one in problems(file)]
+    more = [f"{name}: {value}" for name, value in file.properties]
+    return Drawn(
+        file,
+        _columns(file),
+        rows(file.columns),
+        legend=[visible(line) for line in (*wrong, *facts, *more)],
+        others=[_parts(file), _rows(file)],
+        link=file.table,
+        answer=answer,
+    )
+
+
+def _entry_line(file: DataFileView) -> str:
+    place = f"{file.partition} " if file.partition else ""
+    level = "" if file.level is None else f", level {file.level}"
+    keys = "" if file.min_key is None else f", keys {file.min_key} to {file.max_key}"
+    numbers = f"sequence numbers {file.min_sequence_number} to {file.max_sequence_number}"
+    return (
+        f"in snapshot {file.snapshot_id}: {place}bucket {file.bucket}{level}{keys}, {numbers}, "
+        f"schema {file.schema_id}"
+    )
+
+
+def _file_line(file: DataFileView) -> str:
+    parts = [f"{file.format} {file.version}".strip(), f"{file.rows:,} rows"]
+    if file.bytes is not None:
+        parts.append(bytes_text(file.bytes))
+    parts.append(f"{file.part_count:,} {file.part_name}{'' if file.part_count == 1 else 's'}")
+    if file.written_by:
+        parts.append(f"written by {file.written_by}")
+    return ", ".join(parts)
+
+
+def _columns(file: DataFileView) -> Grid:
+    columns = (
+        Column("column"),
+        Column("type"),
+        Column("compression"),
+        Column("encodings"),
+        Column("bytes", align=Align.RIGHT),
+        Column("before compression", align=Align.RIGHT),
+        Column("nulls", align=Align.RIGHT),
+        Column("least"),
+        Column("largest"),
+        Column("pages", align=Align.RIGHT),
+        Column("with checksum", align=Align.RIGHT),
+    )
+    body = [texts(_column_texts(one)) for one in file.columns]
+    return Grid(columns, body, visible(f"{file.table}: {file.file}"))
+
+
+def _column_texts(one: FileColumn) -> Sequence[str]:
+    return [
+        visible(one.name),
+        visible(one.type),
+        one.compression,
+        ", ".join(one.encodings),
+        bytes_text(one.stored_bytes),
+        bytes_text(one.plain_bytes),
+        count(one.nulls),
+        visible(one.low or ""),
+        visible(one.high or ""),
+        count(one.pages),
+        f"{count(one.checksums)}{f', {one.wrong:,} WRONG' if one.wrong else ''}",
+    ]
+
+
+def _parts(file: DataFileView) -> Grid:
+    columns = (
+        Column(file.part_name, align=Align.RIGHT),
+        Column("first row", align=Align.RIGHT),
+        Column("rows", align=Align.RIGHT),
+        Column("bytes", align=Align.RIGHT),
+    )
+    shown = file.parts[:_MOST_PARTS]
+    body = [
+        texts([at, count(one.first_row), count(one.rows), bytes_text(one.stored_bytes)])
+        for at, one in enumerate(shown)
+    ]
+    hidden = file.part_count - len(shown)
+    return Grid(columns, body, f"{file.part_name}s", f"{hidden:,} more" if hidden else "")
+
+
+def _rows(file: DataFileView) -> Grid:
+    found = file.first_rows
+    columns = tuple(Column(visible(name)) for name in found.columns)
+    body = [[NULL if one is None else Cell(visible(one)) for one in row] for row in found.cells]
+    hidden = file.rows - found.offset - len(found.cells)
+    first = f"rows {found.offset:,} to {found.offset + len(found.cells) - 1:,}"
+    caption = f"{first} as the file has them" if found.cells else "no rows"
+    footer = f"{hidden:,} more" if hidden > 0 else ""
+    return Grid(columns, body, caption, visible(found.problem) or footer)

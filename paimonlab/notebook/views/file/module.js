@@ -1,0 +1,98 @@
+// @ts-check
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").DataFileView} DataFileView */
+/** @typedef {import("../../display/browser/views").FileColumn} FileColumn */
+/** @typedef {import("../../display/browser/views").FileRows} FileRows */
+/** @typedef {import("../../display/browser/host").Context<DataFileView>} FileContext */
+
+const FILE_CSS = `.wrong { border-left: 4px solid ${COLOURS.red}; padding: 2px 8px; font-weight: bold; }`;
+
+/** @param {FileContext} context */
+export function render({ data, el, host }) {
+  const view = data.view;
+  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, css: FILE_CSS });
+  const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
+  const facts = card([["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
+    ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
+    ["schema", view.schemaId], ["format", `${view.format} ${view.version}`], ["written by", view.writtenBy], ["rows", count(view.rows)], ["bytes", bytes(view.bytes)],
+    ["checksums", checksOf(view)], ...view.properties]);
+
+  const chunks = h("div");
+  const names = ["whole file", ...view.parts.map((part, at) => `${view.partName} ${at}: rows from ${count(part.firstRow)}, ${count(part.rows)} of them${part.storedBytes === null ? "" : `, ${bytes(part.storedBytes)}`}`)];
+  const pick = h("select", { "aria-label": "part of the file", onchange: () => part(Number(pick.value)) }, ...names.map((name, at) => h("option", { value: at }, name)));
+  /** @param {number} at */
+  const part = (at) => {
+    chunks.replaceChildren(columnGrid(at === 0 ? view.columns : view.parts[at - 1].columns, say, at === 0 ? "columns of the whole file" : `columns of ${view.partName} ${at - 1}`));
+    say(names[at]);
+  };
+  const hidden = view.partCount - view.parts.length;
+
+  let rows = view.firstRows;
+  const shown = h("div");
+  const page = () => {
+    const last = rows.offset + rows.cells.length;
+    const caption = rows.cells.length ? `rows ${count(rows.offset)} to ${count(last - 1)} of ${count(view.rows)}, as the file has them` : rows.problem || "no rows";
+    shown.replaceChildren(grid({ caption, rows: /** @type {any[][]} */ (rows.cells), heads: rows.columns.map((name) => ({ name, text: (value) => (value === null ? h("i", { class: "null" }, "NULL") : value) })) }).element);
+    back.disabled = !host.ask || rows.offset === 0;
+    next.disabled = !host.ask || last >= view.rows;
+    say(caption);
+  };
+  /** @param {number} offset */
+  const go = async (offset) => {
+    try {
+      rows = (await host.ask?.({ offset }))?.rows ?? rows;
+      page();
+    } catch (error) {
+      say(String(error));
+    }
+  };
+  const size = Math.max(view.firstRows.cells.length, 1);
+  const back = h("button", { onclick: () => go(Math.max(rows.offset - size, 0)) }, "previous rows");
+  const next = h("button", { onclick: () => go(rows.offset + size) }, "next rows");
+  const note = host.ask ? "" : "more rows need a kernel: run the cell again";
+  const others = h("div", { class: "row" });
+  body.append(...wrong, others, facts, h("div", { class: "row" }, h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
+    chunks, shown, h("div", { class: "row" }, back, next, h("span", { class: "faint" }, view.rows > size ? note : "")));
+  page();
+  part(0);
+  const quiet = host.onSelect(({ file }) => {
+    if (!file || file === view.file) return others.replaceChildren();
+    const magic = `%paimon_file ${view.table} ${file}`;
+    say(`${file} was chosen: ${magic} shows it`);
+    others.replaceChildren(copyButton(`copy ${magic}`, () => magic, say));
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+/** @param {FileColumn[]} columns @param {(text: string) => void} say @param {string} caption */
+function columnGrid(columns, say, caption) {
+  const heads = [{ name: "column" }, { name: "type" }, { name: "compression" }, { name: "encodings" },
+    { name: "bytes", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
+    { name: "least" }, { name: "largest" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
+  const rows = columns.map((one) => [one.name, one.type, one.compression, one.encodings.join(", "), one.storedBytes, one.plainBytes, one.nulls,
+    one.low ?? "", one.high ?? "", one.pages, one.checksums, one.wrong]);
+  return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
+}
+
+/** @param {DataFileView} view */
+function problemsOf(view) {
+  const wrong = view.columns.reduce((sum, one) => sum + (one.wrong ?? 0), 0);
+  return [
+    view.rows !== view.entryRows && `it has ${count(view.rows)} rows, the manifest says ${count(view.entryRows)}`,
+    view.bytes !== view.entryBytes && `it has ${count(view.bytes)} bytes, the manifest says ${count(view.entryBytes)}`,
+    wrong > 0 && `checksums of ${count(wrong)} pages do not agree with their bytes`,
+  ].filter((one) => one !== false);
+}
+
+/** @param {DataFileView} view */
+function checksOf(view) {
+  if (!view.columns.length || view.columns.some((one) => one.pages === null)) return "";
+  const sum = (/** @type {"pages" | "checksums" | "wrong"} */ name) => view.columns.reduce((all, one) => all + (one[name] ?? 0), 0);
+  const text = `${count(sum("checksums"))} of ${count(sum("pages"))} pages have one`;
+  if (view.columns.some((one) => one.wrong === null)) return `${text}; the file is too large to compute them here`;
+  return `${text}, ${sum("wrong") || "none"} disagree${sum("wrong") ? "" : "s"}`;
+}

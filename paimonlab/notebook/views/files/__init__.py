@@ -1,0 +1,1 @@
+"""The data files of a table by size and place."""

@@ -1,0 +1,52 @@
+"""Show how large the data files of a table are, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from paimonlab.analysis.partition_names import partition_names
+from paimonlab.notebook import views
+from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.views.files.drawing import draw
+from paimonlab.notebook.views.opening import opened
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.system.live import files_of
+from paimonlab.table.table import Table
+
+
+def files(table: str | Table, *, snapshot: int | None = None) -> views.View:
+    """Draw the data files of a table as areas, count them by size, and say what to do.
+
+    Parameters
+    ----------
+    table
+        ``database.table`` in the connected catalog, or a table.
+    snapshot
+        Its id; None: the latest.
+    """
+    found = opened(table)
+    if is_deterministic():
+        return draw(views.repeatable_files(_value(found, snapshot)))
+
+    def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"view": msgspec.to_builtins(_value(found, int(request["snapshot"])))}
+
+    return draw(_value(found, snapshot), answer=answer)
+
+
+def _value(found: Table, snapshot: int | None) -> views.FileMap:
+    shown = found.snapshot if snapshot is None else found.snapshots.get(snapshot)
+    live = files_of(store_of(found).manifests, shown, with_postponed=True).select(
+        ["partition", "bucket", "file_name", "level", "file_size_bytes", "row_count"]
+    )
+    return views.file_map(
+        found.name,
+        None if shown is None else shown.id,
+        live,
+        partition_names(definition_of(found).schema, live["partition"]),
+        weight="rows" if is_deterministic() else "bytes",
+        has_levels=bool(found.primary_keys),
+    )

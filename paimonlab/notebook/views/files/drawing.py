@@ -1,0 +1,178 @@
+"""Data files: how many of which size, what to do, and a map of them."""
+
+from __future__ import annotations
+
+import base64
+
+from paimonlab.notebook.display.characters import cut, escaped
+from paimonlab.notebook.display.drawn import Answer, Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import bytes_text, count
+from paimonlab.notebook.display.view import rows
+from paimonlab.notebook.views.files.value import HEIGHT, WIDTH, FileMap, Tile
+from paimonlab.spec.visible_text import visible
+
+_BAR_COLUMNS = 24
+_LARGEST = 10
+"""Partitions that are told in words."""
+_NAME_COLUMNS = 40
+_COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442")
+
+
+def draw(files: FileMap, *, answer: Answer | None = None) -> Drawn[FileMap]:
+    """Draw the data files of a table."""
+    if not files.file_count:
+        grid = Grid((), (), f"{files.table} has no files")
+        return Drawn(files, grid, rows(()), link=files.table, answer=answer)
+    return Drawn(
+        files,
+        _histogram(files),
+        rows(files.bins),
+        _picture(files),
+        legend=[line for one in files.advice for line in (one.text, visible(one.action)) if line],
+        others=[_partitions(files)],
+        link=files.table,
+        answer=answer,
+    )
+
+
+def _histogram(files: FileMap) -> Grid:
+    largest = max(one.files for one in files.bins)
+    columns = (
+        Column("size of a file"),
+        Column("files", align=Align.RIGHT),
+        Column("share", align=Align.RIGHT),
+        Column("", is_drawing=True),
+        Column("rows before merging", align=Align.RIGHT),
+        Column("bytes", align=Align.RIGHT),
+    )
+    body = [
+        texts(
+            [
+                one.name,
+                count(one.files),
+                f"{100 * one.files / files.file_count:.0f} %",
+                "█" * -(-_BAR_COLUMNS * one.files // largest),
+                count(one.rows),
+                bytes_text(one.bytes),
+            ]
+        )
+        for one in files.bins
+    ]
+    size = "" if files.bytes is None else f", {bytes_text(files.bytes)}"
+    caption = (
+        f"{files.table}: {_many(files.file_count, 'data file')} of snapshot {files.snapshot_id}, "
+        f"{_many(files.row_count, 'row')} before merging{size}"
+    )
+    return Grid(columns, body, caption, _footer(files))
+
+
+def _footer(files: FileMap) -> str:
+    where = (
+        f"in {_many(files.bucket_count, 'bucket')} of {_many(files.partition_count, 'partition')}"
+    )
+    if files.tile_count < files.file_count:
+        where += (
+            f"; the map has areas of their own for {files.tile_count:,} of "
+            f"{files.file_count:,} files, the rest of each bucket is one area"
+        )
+    return where
+
+
+def _partitions(files: FileMap) -> Grid:
+    """Return the partitions by what they weigh, the largest first."""
+    columns = (
+        Column("partition"),
+        Column("buckets", align=Align.RIGHT),
+        Column("files", align=Align.RIGHT),
+        Column("rows before merging", align=Align.RIGHT),
+        Column("bytes", align=Align.RIGHT),
+    )
+    buckets: dict[int, int] = {}
+    for tile in files.tiles:
+        if tile.kind == "bucket":
+            buckets[tile.parent] = buckets.get(tile.parent, 0) + 1
+    found = [(at, tile) for at, tile in enumerate(files.tiles) if tile.kind == "partition"]
+    body = [
+        texts(
+            [
+                tile_name(files, tile),
+                count(buckets.get(at)),
+                count(tile.files),
+                count(tile.rows),
+                bytes_text(tile.bytes),
+            ]
+        )
+        for at, tile in found[:_LARGEST]
+    ]
+    footer = f"{len(found) - _LARGEST:,} more" if len(found) > _LARGEST else ""
+    return Grid(columns, body, f"partitions with most {files.weight}", footer)
+
+
+def tile_name(files: FileMap, tile: Tile) -> str:
+    """Say what an area is."""
+    if tile.name is not None:
+        if tile.kind == "bucket":
+            return f"bucket {tile.name}"
+        return visible(tile.name) or "(not partitioned)"
+    if tile.kind == "partition":
+        shown = sum(one.kind == "partition" for one in files.tiles) - 1
+        return f"{files.partition_count - shown:,} more partitions"
+    return f"{_many(tile.files, 'more file')}" if tile.kind == "file" else "more buckets"
+
+
+def _picture(files: FileMap) -> str:
+    data = base64.b64encode(svg(files).encode()).decode()
+    return (
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(files))}" '
+        f'width="{WIDTH}" height="{HEIGHT}" style="max-width:100%">'
+    )
+
+
+def alternative(files: FileMap) -> str:
+    """Say in words what the picture shows."""
+    parts = [tile for tile in files.tiles if tile.kind == "partition"]
+    sentences = [
+        f"{cut(tile_name(files, tile), _NAME_COLUMNS)} {_many(tile.files, 'file')}, "
+        f"{_many(tile.rows, 'row')}" + (f", {bytes_text(tile.bytes)}" if tile.bytes else "")
+        for tile in parts[:_LARGEST]
+    ]
+    more = f"; {len(parts) - _LARGEST} more" if len(parts) > _LARGEST else ""
+    return f"Map of the files of {files.table} by {files.weight}: " + "; ".join(sentences) + more
+
+
+def svg(files: FileMap) -> str:
+    """Draw the map; a light ground makes it readable in dark themes too."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="11">'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>'
+        + "".join(_rectangle(files, at, tile) for at, tile in enumerate(files.tiles))
+        + "".join(_label(files, tile) for tile in files.tiles if tile.kind == "partition")
+        + "</svg>"
+    )
+
+
+def _rectangle(files: FileMap, at: int, tile: Tile) -> str:
+    if not tile.width or not tile.height:
+        return ""
+    fill, width = "none", {"partition": 3, "bucket": 1.5, "file": 0.5}[tile.kind]
+    if tile.kind == "partition":
+        place = sum(one.kind == "partition" for one in files.tiles[:at])
+        fill = _COLOURS[place % len(_COLOURS)]
+    return (
+        f'<rect x="{tile.x}" y="{tile.y}" width="{tile.width}" height="{tile.height}" '
+        f'fill="{fill}" stroke="#333" stroke-width="{width}"/>'
+    )
+
+
+def _label(files: FileMap, tile: Tile) -> str:
+    room = int(tile.width / 7)
+    if room < 4 or tile.height < 16:
+        return ""
+    name = escaped(cut(tile_name(files, tile), room))
+    return f'<text x="{tile.x + 4}" y="{tile.y + 13}" fill="#111">{name}</text>'
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,181 @@
+// @ts-check
+import { bytes, card, COLOURS, copyButton, count, frame, h, ink, placeText, roving, s } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").FileMap} FileMap */
+/** @typedef {import("../../display/browser/views").Tile} Tile */
+/** @typedef {import("../../display/browser/host").Context<FileMap>} FilesContext */
+
+const MAP = { width: 1000, height: 480 };
+const MIB = 1 << 20;
+/** Upper ends of the bins, a colour and a letter for each. */
+const BINS = [
+  { end: 8 * MIB, colour: COLOURS.red, letter: "a" }, { end: 32 * MIB, colour: COLOURS.orange, letter: "b" },
+  { end: 128 * MIB, colour: COLOURS.yellow, letter: "c" }, { end: 512 * MIB, colour: COLOURS.green, letter: "d" },
+  { end: Infinity, colour: COLOURS.blue, letter: "e" },
+];
+
+const FILES_CSS = `
+.map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
+.map rect { stroke: #222; } .frame[data-theme="dark"] .map rect { stroke: #ddd; }
+.map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
+.map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 8; }
+.map text { fill: #000; paint-order: stroke; stroke: #fffc; stroke-width: 3px; pointer-events: none; }
+.bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
+.key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 4px solid ${COLOURS.orange}; }
+`;
+
+/** @param {FilesContext} context */
+export function render({ data, el, host }) {
+  let stop = () => {};
+  /** @param {FileMap} view */
+  const show = (view) => {
+    stop();
+    stop = showFiles({ data: { ...data, view }, el, host }, show);
+  };
+  show(data.view);
+  return () => stop();
+}
+
+/** @param {FilesContext} context @param {(view: FileMap) => void} again draws another snapshot instead */
+function showFiles({ data, el, host }, again) {
+  const view = data.view;
+  const title = `${view.table}: ${many(view.fileCount, "data file")} of snapshot ${view.snapshotId ?? "none"}`;
+  const { body, say, stop } = frame(el, { title, note: `${count(view.rowCount)} rows before merging${view.bytes === null ? "" : `, ${bytes(view.bytes)}`}`, css: FILES_CSS });
+  const children = /** @type {Map<number, number[]>} */ (new Map());
+  view.tiles.forEach((tile, at) => children.set(tile.parent, [...(children.get(tile.parent) ?? []), at]));
+  let inside = -1;
+  let chosen = -1;
+  const map = s("svg", { class: "map", viewBox: `0 0 ${MAP.width} ${MAP.height}`, role: "listbox" });
+  const path = h("div", { class: "row" });
+  const details = h("div");
+
+  /** @param {Tile} tile */
+  const name = (tile) => {
+    if (tile.name !== null) return tile.kind === "bucket" ? `bucket ${tile.name}` : tile.name || "(not partitioned)";
+    if (tile.kind === "file") return many(tile.files, "more file");
+    return tile.kind === "bucket" ? "more buckets" : `${count(view.partitionCount - (children.get(-1)?.length ?? 1) + 1)} more partitions`;
+  };
+  /** @param {Tile} tile */
+  const numbers = (tile) =>
+    `${many(tile.files, "file")}, ${many(tile.rows, "row")}${tile.bytes === null ? "" : `, ${bytes(tile.bytes)}`}${tile.level === null ? "" : `, level ${tile.level}`}`;
+
+  /** @param {boolean} [focus] */
+  const draw = (focus = false) => {
+    const box = inside < 0 ? { x: 0, y: 0, ...MAP } : view.tiles[inside];
+    const [across, down] = [MAP.width / (box.width || 1), MAP.height / (box.height || 1)];
+    /** @param {Tile} tile */
+    const placed = (tile) => ({ x: (tile.x - box.x) * across, y: (tile.y - box.y) * down, width: tile.width * across, height: tile.height * down });
+    const shown = children.get(inside) ?? [];
+    const parts = shown.map((at) => {
+      const tile = view.tiles[at];
+      const place = placed(tile);
+      const bin = binOf(tile);
+      const below = (children.get(at) ?? []).flatMap((one) => [one, ...(children.get(one) ?? [])]);
+      const room = Math.floor(place.width / 7.5);
+      return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
+        s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
+        ...below.map((one) => s("rect", { ...placed(view.tiles[one]), fill: binOf(view.tiles[one])?.colour ?? "none", "stroke-width": view.tiles[one].kind === "bucket" ? 1 : 0.3 })),
+        room > 3 && place.height > 16 && s("text", { x: place.x + 5, y: place.y + 15, "font-size": 13 }, short(`${bin ? `${bin.letter} ` : ""}${name(tile)}`, room)),
+        s("title", {}, `${name(tile)}: ${numbers(tile)}`));
+    });
+    map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
+    map.replaceChildren(...parts);
+    const rover = roving(parts, { onChoose: (place) => choose(shown[place]), onFocus: (place) => say(`${name(view.tiles[shown[place]])}: ${numbers(view.tiles[shown[place]])}`) });
+    if (focus) rover.go(0);
+    const trail = [];
+    for (let at = inside; at >= 0; at = view.tiles[at].parent) trail.unshift(at);
+    path.replaceChildren(step("all partitions", -1), ...trail.flatMap((at) => ["›", step(name(view.tiles[at]), at)]));
+  };
+
+  /** @param {string} label @param {number} at */
+  const step = (label, at) => h("button", { "aria-pressed": String(at === inside), onclick: () => { inside = at; draw(); } }, label);
+
+  /** @param {number} at */
+  const choose = (at) => {
+    const tile = view.tiles[at];
+    chosen = at;
+    details.replaceChildren(card([[tile.kind, name(tile)], ["files", count(tile.files)], ["rows before merging", count(tile.rows)],
+      ["bytes", bytes(tile.bytes)], ["average file", tile.bytes === null ? "" : bytes(Math.round(tile.bytes / tile.files))], ["level", tile.level]]));
+    say(`${name(tile)}: ${numbers(tile)}`);
+    const selection = selectionOf(view, at);
+    if (selection) host.select(selection);
+    if (children.has(at)) {
+      inside = at;
+      draw(true);
+    } else {
+      const shown = children.get(inside) ?? [];
+      [...map.children].forEach((part, place) => part.setAttribute("aria-selected", String(shown[place] === at)));
+    }
+  };
+  map.addEventListener("keydown", (event) => {
+    if (event.key !== "Backspace" || inside < 0) return;
+    inside = view.tiles[inside].parent;
+    draw(true);
+    event.preventDefault();
+  });
+
+  const quiet = host.onSelect(async ({ partition, bucket, file, snapshot }) => {
+    if (snapshot !== undefined && snapshot !== view.snapshotId) {
+      if (!host.ask) return say(`snapshot ${snapshot} was chosen: %paimon_files ${view.table} --snapshot ${snapshot} shows it`);
+      try {
+        return again((await host.ask({ snapshot })).view);
+      } catch (error) {
+        return say(String(error));
+      }
+    }
+    if (partition === undefined) return;
+    let at = view.tiles.findIndex((tile) => tile.kind === "partition" && tile.name === partition);
+    if (at < 0) return say(`${placeText({ partition })} has no area of its own here`);
+    const inBucket = (children.get(at) ?? []).find((one) => view.tiles[one].name === String(bucket));
+    at = inBucket ?? at;
+    const found = (children.get(at) ?? []).find((one) => view.tiles[one].kind === "file" && view.tiles[one].name === file);
+    chosen = found ?? at;
+    if (children.has(at)) inside = at;
+    draw();
+    say(`${name(view.tiles[chosen])}: ${numbers(view.tiles[chosen])}`);
+  });
+
+  const most = Math.max(1, ...view.bins.map((bin) => bin.files));
+  const histogram = h("table", {}, h("caption", {}, "files by size"),
+    h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "bytes"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
+    h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
+      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:${ink(BINS[at].colour)}` }, BINS[at].letter), ` ${bin.name}`),
+      h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
+      h("td", { "aria-hidden": "true" }, h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
+      h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
+  const advice = view.advice.map((one) => h("div", { class: "advice" }, one.text, one.action && h("div", { class: "row" }, h("code", {}, one.action), copyButton("copy", () => one.action, say))));
+  const rest = view.tileCount < view.fileCount
+    ? `; ${count(view.tileCount)} of ${count(view.fileCount)} files have areas of their own, the rest of each bucket is one area` : "";
+  const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}${rest}`;
+  body.append(path, map, h("p", { class: "faint" }, note), details, histogram, ...advice);
+  draw();
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+/** @param {Tile} tile */
+function binOf(tile) {
+  const size = tile.bytes;
+  return size === null ? null : BINS.find(({ end }) => size / tile.files < end) ?? null;
+}
+
+/** @param {FileMap} view @param {number} at @returns {import("../../display/browser/host").Selection | null} */
+function selectionOf(view, at) {
+  const tile = view.tiles[at];
+  if (tile.name === null) return tile.kind === "partition" ? null : selectionOf(view, tile.parent);
+  if (tile.kind === "partition") return { partition: tile.name };
+  const around = selectionOf(view, tile.parent);
+  return around && (tile.kind === "bucket" ? { ...around, bucket: Number(tile.name) } : { ...around, file: tile.name });
+}
+
+/** @param {string} text @param {number} room */
+function short(text, room) {
+  return text.length <= room ? text : `${text.slice(0, Math.max(room - 1, 1))}…`;
+}
+
+/** @param {number} value @param {string} noun */
+function many(value, noun) {
+  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,1 @@
+"""What a check of all files found."""

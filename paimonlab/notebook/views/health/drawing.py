@@ -1,0 +1,120 @@
+"""How tables are kept: the findings, what to do about each, and the tables' own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from paimonlab.analysis.health.health_summary import Health
+from paimonlab.analysis.health.report import HealthFinding, TableHealth
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+
+MARKS = {"error": "✖ error", "warning": "▲ warning", "info": "● info", "ok": "✔ ok"}
+
+_FINDINGS = pa.schema(
+    [
+        ("table", pa.string()),
+        ("code", pa.string()),
+        ("severity", pa.string()),
+        ("message", pa.string()),
+        ("measured", pa.float64()),
+        ("threshold", pa.float64()),
+        ("unit", pa.string()),
+        ("where", pa.string()),
+        ("sql", pa.string()),
+        ("python", pa.string()),
+    ]
+)
+
+
+def draw(health: Health) -> Drawn[Health]:
+    """Draw the findings, the worst first, then the tables."""
+    link = health.tables[0].table if len(health.tables) == 1 else ""
+    return Drawn(
+        health,
+        _findings(health),
+        pa.Table.from_pylist(list(_records(health)), schema=_FINDINGS),
+        others=(_tables(health),),
+        link=link,
+    )
+
+
+def _findings(health: Health) -> Grid:
+    columns = (
+        Column("table"),
+        Column("severity"),
+        Column("code"),
+        Column("where"),
+        Column("what"),
+        Column("measured", align=Align.RIGHT),
+        Column("limit", align=Align.RIGHT),
+        Column("SQL"),
+        Column("Python"),
+    )
+    body = []
+    for table in health.tables:
+        if table.problem:
+            problem = ["unreadable", "", table.problem, "", "", "", ""]
+            body.append(texts([table.table, MARKS["error"], *problem]))
+        body += [
+            texts([table.table, MARKS[one.severity], *_finding(one)]) for one in table.findings
+        ]
+    return Grid(columns, body, health.title, _footer(health))
+
+
+def _finding(one: HealthFinding) -> list[object]:
+    measured = "" if one.measured is None else f"{one.measured:,g} {one.unit}"
+    limit = f"{one.threshold:,g}"
+    return [one.code, one.where, one.message, measured, limit, one.sql, one.python]
+
+
+def _footer(health: Health) -> str:
+    count = sum(len(table.findings) for table in health.tables)
+    found = f"{count} findings" if count != 1 else "1 finding"
+    orphans = "" if health.looked_for_orphans else "; files that nothing names were not looked for"
+    tables = len(health.tables)
+    return (
+        f"{MARKS[health.worst]}: {found} in {tables} table{'' if tables == 1 else 's'}"
+        f"; no data file was read{orphans}"
+    )
+
+
+def _tables(health: Health) -> Grid:
+    columns = [
+        Column("table"),
+        Column("verdict"),
+        Column("snapshot", align=Align.RIGHT),
+        Column("files", align=Align.RIGHT),
+        Column("rows before merging", align=Align.RIGHT),
+        Column("level-0 files", align=Align.RIGHT),
+        Column("snapshots", align=Align.RIGHT),
+        Column("manifests", align=Align.RIGHT),
+    ]
+    has_sizes = any(table.total_bytes is not None for table in health.tables)
+    if has_sizes:
+        columns.append(Column("bytes", align=Align.RIGHT))
+    body = [texts(_numbers(table, has_sizes=has_sizes)) for table in health.tables]
+    return Grid(tuple(columns), body, "tables")
+
+
+def _numbers(table: TableHealth, *, has_sizes: bool) -> list[object]:
+    numbers = [
+        table.snapshot_id,
+        table.file_count,
+        table.record_count,
+        table.level_0_files,
+        table.snapshot_count,
+        table.manifest_count,
+        *([table.total_bytes] if has_sizes else []),
+    ]
+    counts = ["" if number is None else f"{number:,}" for number in numbers]
+    return [table.table, MARKS[table.worst], *counts]
+
+
+def _records(health: Health) -> Iterator[dict[str, object]]:
+    for table in health.tables:
+        for one in table.findings:
+            names = [name for name in _FINDINGS.names if name != "table"]
+            yield {"table": table.table, **{name: getattr(one, name) for name in names}}

@@ -1,0 +1,129 @@
+// @ts-check
+import { bytes, card, copyButton, count, frame, grid, h, hasPlace, isAt } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").Health} Health */
+/** @typedef {import("../../display/browser/host").Context<Health>} HealthContext */
+/** @typedef {import("../../display/browser/views").HealthFinding & {table: string}} TableFinding */
+
+const SEVERITY_MARKS = /** @type {Record<string, string>} */ ({
+  error: "✖ error", warning: "▲ warning", info: "● info", ok: "✔ ok",
+});
+const SEVERITY_ORDER = ["error", "warning", "info", "ok"];
+
+/** @param {HealthContext} context */
+export function render({ data, el, host }) {
+  const { title, tables, worst, looksFor } = { ...data.view, looksFor: data.view.lookedForOrphans };
+  const note = `${SEVERITY_MARKS[worst]}; no data file was read${looksFor ? "" : ", orphan files were not looked for"}`;
+  const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; } td:nth-child(-n+3), th { white-space: nowrap; }" });
+  /** @type {TableFinding[]} */
+  const findings = tables.flatMap((table) => [
+    ...(table.problem ? [unreadableFinding(table)] : []),
+    ...table.findings.map((one) => ({ ...one, table: table.table })),
+  ]);
+  const chosen = new Set(SEVERITY_ORDER);
+  /** @type {import("../../display/browser/host").Selection} where another view looks */
+  let followed = {};
+  /** @param {TableFinding} one */
+  const isFollowed = (one) => {
+    const { partition, bucket } = selectionOf(one) ?? {};
+    return partition !== undefined && bucket !== undefined && isAt({ partition, bucket }, followed);
+  };
+  const list = h("div");
+  const detail = h("div", { class: "actions" });
+
+  /** @param {TableFinding} one */
+  const show = (one) => {
+    const { sql = "", python = "" } = one;
+    detail.replaceChildren(
+      card([
+        ["finding", `${one.code} (${SEVERITY_MARKS[one.severity]})`],
+        ["table", one.table],
+        ["where", one.where],
+        ["what", one.message],
+        ["measured", one.measured === null ? "" : `${count(one.measured)} ${one.unit}, limit ${count(one.threshold)}`],
+        ["SQL", sql && h("code", {}, sql)],
+        ["Python", python && h("code", {}, python)],
+      ]),
+      h("div", { class: "row" },
+        sql && copyButton("copy SQL", () => sql, say),
+        python && copyButton("copy Python", () => python, say)));
+    say(`${one.table}: ${one.message}`);
+    const selection = tables.length === 1 ? selectionOf(one) : null;
+    if (selection) host.select(selection);
+  };
+
+  const draw = () => {
+    const shown = findings.filter((one) => chosen.has(one.severity));
+    const rows = shown.map((one) => [one.table, one.severity, one.code, one.where, one.message, one.measured, one.threshold, one]);
+    const made = grid({
+      caption: shown.length ? "" : "nothing to say",
+      label: "findings",
+      selected: (row) => hasPlace(followed) && isFollowed(row[7]),
+      heads: [
+        { name: "table" },
+        { name: "severity", text: (value) => SEVERITY_MARKS[value] },
+        { name: "code" }, { name: "where" }, { name: "what" },
+        { name: "measured", right: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[7].unit}`) },
+        { name: "limit", right: true, text: count },
+      ],
+      rows,
+      onChoose: (row) => show(row[7]),
+    });
+    list.replaceChildren(made.element);
+  };
+
+  const filters = ["error", "warning", "info"].map((severity) => {
+    const many = findings.filter((one) => one.severity === severity).length;
+    const button = h("button", { "aria-pressed": "true", onclick: () => {
+      if (!chosen.delete(severity)) chosen.add(severity);
+      button.setAttribute("aria-pressed", String(chosen.has(severity)));
+      draw();
+      say(`${many} of severity ${severity} ${chosen.has(severity) ? "shown" : "hidden"}`);
+    } }, `${SEVERITY_MARKS[severity]} ${many}`);
+    return button;
+  });
+  draw();
+  const overview = grid({
+    caption: "tables",
+    heads: [
+      { name: "table" },
+      { name: "verdict", text: (value) => SEVERITY_MARKS[SEVERITY_ORDER[value]] },
+      ...["snapshot", "files", "rows before merging", "level-0 files", "snapshots", "manifests"]
+        .map((name) => ({ name, right: true, text: count })),
+      { name: "bytes", right: true, text: bytes },
+    ],
+    rows: tables.map((table) => [table.table, verdict(table), table.snapshotId, table.fileCount, table.recordCount,
+      table.level0Files, table.snapshotCount, table.manifestCount, table.totalBytes]),
+  });
+  body.append(h("div", { class: "row", role: "group", "aria-label": "severities" }, ...filters), list, detail, overview.element);
+  const quiet = host.onSelect((selection) => {
+    if (!hasPlace(selection)) return;
+    followed = selection;
+    draw();
+    say(`${count(findings.filter(isFollowed).length)} of the findings are there`);
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+/** What a finding is about, where other views have it. @param {TableFinding} one @returns {import("../../display/browser/host").Selection | null} */
+function selectionOf({ where = "" }) {
+  const bucket = /^(?:(.*), )?bucket (\d+)$/s.exec(where);
+  if (bucket) return { partition: bucket[1] ?? "", bucket: Number(bucket[2]) };
+  const snapshot = /^snapshot (\d+)$/.exec(where);
+  return snapshot && { snapshot: Number(snapshot[1]) };
+}
+
+/** @param {import("../../display/browser/views").TableHealth} table @returns {number} place in SEVERITY_ORDER */
+function verdict(table) {
+  if (table.problem) return 0;
+  return Math.min(3, ...table.findings.map((one) => SEVERITY_ORDER.indexOf(one.severity)));
+}
+
+/** @param {import("../../display/browser/views").TableHealth} table @returns {TableFinding} */
+function unreadableFinding(table) {
+  return { table: table.table, code: "unreadable", severity: "error", message: table.problem ?? "", measured: null,
+    threshold: 0, unit: "", where: "", sql: "", python: "" };
+}

@@ -1,0 +1,1 @@
+"""What partitions and buckets hold."""

@@ -1,0 +1,215 @@
+"""Buckets by what they hold: a table whose cells are darker where there is more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+
+import pyarrow as pa
+
+from paimonlab.analysis.buckets.heatmap import Heatmap, HeatmapColumn, HeatmapRow
+from paimonlab.analysis.buckets.skew import Skew
+from paimonlab.notebook.display.cells import Cell
+from paimonlab.notebook.display.drawn import Answer, Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.notebook.display.numbers import bytes_text, count
+from paimonlab.spec.visible_text import visible
+
+MOST_COLUMNS = 16
+"""Buckets that the static form has columns for; of more it shows only the sums."""
+_STEPS = 10
+_SHADE = "rgba(0, 114, 178, {:.2f})"
+
+NAMES = {
+    "bytes": "bytes",
+    "files": "files",
+    "rows": "rows before merging",
+    "file_size": "average bytes of a file",
+    "level_0": "share of files on level 0",
+    "age": "age of the newest file, behind the newest of the table",
+}
+_SUMMED = ("bytes", "files", "rows", "level_0")
+
+
+def draw(heatmap: Heatmap, *, answer: Answer | None = None) -> Drawn[Heatmap]:
+    """Draw the buckets of a table by one measure."""
+    if not heatmap.rows:
+        caption = f"{heatmap.table} has no files"
+        return Drawn(heatmap, Grid((), (), caption), _arrow(heatmap), link=heatmap.table)
+    return Drawn(
+        heatmap,
+        _grid(heatmap),
+        _arrow(heatmap),
+        legend=[_skew_text(one) for one in heatmap.skews],
+        link=heatmap.table,
+        answer=answer,
+    )
+
+
+def _grid(heatmap: Heatmap) -> Grid:
+    measure, newest = heatmap.measure, heatmap.newest_millis
+    write = _WRITERS[measure]
+    all_rows = [*heatmap.rows, *([heatmap.rest] if heatmap.rest else [])]
+    shows_buckets = len(heatmap.columns) <= MOST_COLUMNS
+    totals = [_total(row, measure, newest) for row in all_rows]
+    cells = [_values(row, measure, newest) if shows_buckets else [] for row in all_rows]
+    shown = len(heatmap.rows)
+    of_cells = _shades(chain(*cells[:shown]), write)
+    of_totals = _shades(totals[:shown], write)
+    buckets = heatmap.columns if shows_buckets else ()
+    columns = (
+        Column("partition"),
+        *(Column(_bucket_name(one), align=Align.RIGHT) for one in buckets),
+        Column("all buckets", align=Align.RIGHT),
+    )
+    body = [
+        [
+            Cell(_row_name(row)),
+            *map(of_cells, values),
+            of_totals(total),
+        ]
+        for row, values, total in zip(all_rows, cells, totals, strict=True)
+    ]
+    return Grid(columns, body, _caption(heatmap), _footer(heatmap, shows_buckets=shows_buckets))
+
+
+def _caption(heatmap: Heatmap) -> str:
+    return f"{heatmap.table}: {NAMES[heatmap.measure]} of snapshot {heatmap.snapshot_id}"
+
+
+def _footer(heatmap: Heatmap, *, shows_buckets: bool) -> str:
+    parts = [
+        f"{_many(heatmap.bucket_count, 'bucket')} in {_many(heatmap.partition_count, 'partition')}"
+    ]
+    if heatmap.rest is not None:
+        shown = len(heatmap.rows)
+        parts.append(
+            f"the {shown:,} with most {NAMES[heatmap.measure]}, and the rest; --top N for more"
+        )
+    if not shows_buckets:
+        parts.append(f"{len(heatmap.columns)} columns of buckets only in the interactive form")
+    return "; ".join(parts)
+
+
+def _row_name(row: HeatmapRow) -> str:
+    if row.partition is None:
+        return f"… {row.partition_count:,} more"
+    return visible(row.partition) or "(not partitioned)"
+
+
+def _bucket_name(column: HeatmapColumn) -> str:
+    if column.first < 0:
+        return "waiting"
+    same = column.first == column.last
+    return f"bucket {column.first}" if same else f"buckets {column.first}-{column.last}"
+
+
+def _values(row: HeatmapRow, measure: str, newest: int | None) -> Sequence[float | None]:
+    return [
+        _value(
+            {name: getattr(row, name)[at] for name in (*_SUMMED, "updated_millis")}, measure, newest
+        )
+        for at in range(len(row.files))
+    ]
+
+
+def _total(row: HeatmapRow, measure: str, newest: int | None) -> float | None:
+    numbers: dict[str, int | None] = {
+        name: sum(one or 0 for one in getattr(row, name)) for name in _SUMMED
+    }
+    known = [one for one in row.updated_millis if one is not None]
+    return _value({**numbers, "updated_millis": max(known, default=None)}, measure, newest)
+
+
+def _value(numbers: Mapping[str, int | None], measure: str, newest: int | None) -> float | None:
+    files, size, updated = numbers["files"], numbers["bytes"], numbers["updated_millis"]
+    if not files:
+        return None
+    match measure:
+        case "file_size":
+            return None if size is None else size / files
+        case "level_0":
+            return (numbers["level_0"] or 0) / files
+        case "age":
+            return None if updated is None or newest is None else max(newest - updated, 0)
+    return numbers[measure]
+
+
+def _shades(
+    values: Iterable[float | None], write: Callable[[float], str]
+) -> Callable[[float | None], Cell]:
+    """Return what writes a value in a shade between the least (above 0) and the largest."""
+    known = [value for value in values if value]
+    low, high = min(known, default=1), max(known, default=1)
+    width = math.log(high / low) or 1.0
+
+    def shaded(value: float | None) -> Cell:
+        if not value:
+            return Cell("" if value is None else write(value))
+        share = math.log(min(value, high) / low) / width if high > low else 1.0
+        step = 1 + round(share * (_STEPS - 1))
+        return Cell(write(value), background=_SHADE.format(0.06 * step))
+
+    return shaded
+
+
+def _skew_text(one: Skew) -> str:
+    write = _WRITERS[one.measure]
+    parts = [f"maximum {write(one.maximum)}", f"median {write(one.median)}"]
+    if one.ratio is not None:
+        parts.append(f"maximum/median {one.ratio:.1f}")
+    if one.gini is not None:
+        parts.append(f"Gini {one.gini:.2f}")
+    return f"{NAMES[one.measure]}, by bucket: {', '.join(parts)}"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def span_text(millis: float) -> str:
+    """Write a span of time in the largest unit of which there is one.
+
+    >>> span_text(90_000), span_text(3 * 86_400_000)
+    ('1.5 min', '3.0 d')
+    """
+    for size, unit in ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s")):
+        if millis >= size:
+            return f"{millis / size:.1f} {unit}"
+    return f"{millis:.0f} ms"
+
+
+_WRITERS: Mapping[str, Callable[[float], str]] = {
+    "bytes": lambda value: bytes_text(round(value)),
+    "files": lambda value: count(round(value)),
+    "rows": lambda value: count(round(value)),
+    "file_size": lambda value: bytes_text(round(value)),
+    "level_0": lambda value: f"{100 * value:.0f} %",
+    "age": span_text,
+}
+
+
+def _arrow(heatmap: Heatmap) -> pa.Table:
+    """Return one row a cell that has files."""
+    found: dict[str, list[object]] = {
+        name: [] for name in ("partition", "first_bucket", "last_bucket")
+    }
+    numbers: dict[str, list[int | None]] = {name: [] for name in (*_SUMMED, "updated_millis")}
+    for row in heatmap.rows:
+        for at, column in enumerate(heatmap.columns):
+            if row.files[at]:
+                found["partition"].append(row.partition)
+                found["first_bucket"].append(column.first)
+                found["last_bucket"].append(column.last)
+                for name, values in numbers.items():
+                    values.append(getattr(row, name)[at])
+    integers = {name: pa.array(values, pa.int64()) for name, values in numbers.items()}
+    return pa.table(
+        {
+            "partition": pa.array(found["partition"], pa.string()),
+            "first_bucket": pa.array(found["first_bucket"], pa.int32()),
+            "last_bucket": pa.array(found["last_bucket"], pa.int32()),
+            **integers,
+        }
+    )

@@ -1,0 +1,201 @@
+"""The texts of ``%paimon_help``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from paimonlab.errors import NotFoundError, close_matches
+from paimonlab.notebook.cell.topics import Topic
+from paimonlab.notebook.views.help.value import HelpEntry, HelpPage
+
+FIRST_TOPIC: Topic = "magics"
+
+TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
+    "magics": (
+        ("%paimon_connect PATH", "connect to a warehouse, see the topic connections"),
+        ("%paimon_doctor", "whether this machine can run Spark, JupyterLab and the warehouse"),
+        ("%paimon_demo [PATH]", "make two small tables to try things on, without Spark"),
+        ("%paimon SELECT …", "run one line of Spark SQL; x = %paimon SELECT … keeps the result"),
+        ("%%paimon", "run the cell as Spark SQL, see the topic sql"),
+        ("%paimon_tables [DATABASE]", "list tables with their keys and latest snapshot"),
+        ("%paimon_timeline DB.TABLE", "draw the newest snapshots; -n N for how many (20)"),
+        ("%paimon_manifests DB.TABLE", "draw manifests and entries; --snapshot N of an older one"),
+        ("%paimon_heatmap DB.TABLE", "partitions and buckets by what they hold; --by files"),
+        ("%paimon_lsm DB.TABLE", "draw levels and how they came to be; -p dt=… -b BUCKET -n N"),
+        ("%paimon_health [DB | DB.TABLE]", "what could be better, and what to do; --orphans"),
+        ("%paimon_changes DB.TABLE FROM TO", "rows that changed; --mode, --where, --to FILE"),
+        ("%paimon_file DB.TABLE NAME", "one data file: columns, statistics, checksums, first rows"),
+        ("%paimon_files DB.TABLE", "data files by size and place, and what to do about them"),
+        (
+            "%paimon_diff DB.TABLE FROM TO",
+            "files, partitions and columns between two snapshots",
+        ),
+        ("%paimon_log DB.TABLE", "list what the newest commits did; -n N for how many (20)"),
+        ("%paimon_schemas DB.TABLE", "show how the schema came to be, column by column"),
+        (
+            "%paimon_compaction DB.TABLE",
+            "what compactions did, and what would be picked now",
+        ),
+        ("%paimon_travel DB.TABLE", "rows through time; --sql 'count(*), sum(a)', -n STEPS"),
+        ("%paimon_profile DB.TABLE", "what is in each column; -o FILE, --where, --columns A,B"),
+        ("%paimon_simulator [DB.TABLE]", "what other compaction options would cost; -n FLUSHES"),
+        ("%paimon_fsck DB.TABLE", "check every file of a table; --deep reads all rows, too"),
+        ("%paimon_trace", "show all of the last SQL error"),
+        ("%paimon_history [TEXT]", "statements that were run; -n N, --failed"),
+        ("%paimon_rerun NUMBER", "run a statement of the history again"),
+        ("%paimon_help [TOPIC]", "this page, or another topic"),
+    ),
+    "connections": (
+        ("%paimon_connect PATH", "connect with Spark; SQL finds the databases without a prefix"),
+        ("--engine native", "without Spark: views, SELECT from one table, and CALL"),
+        ("--catalog NAME, --alias NAME", "its name in SQL; its name for --use and --close"),
+        ("--read-only", "refuse every statement that would change something"),
+        ("%paimon_connect --use NAME", "go back to a connection, or make one that --list shows"),
+        ("%paimon_connect --list", "connections: open, configured, on offer; --close NAME"),
+        ("%paimon_connect --use SPARK_REMOTE", "SQL on a Spark Connect server, PATH for views"),
+        ("[default], [NAME]", "in ~/.config/paimonlab/config.toml: warehouse, engine, catalog, …"),
+        ("[tool.paimonlab.default]", "the same in pyproject.toml, here or in a folder above"),
+        ("PAIMONLAB_WAREHOUSE", "the same for default, and _ENGINE, _CATALOG, _REMOTE; it wins"),
+        ("remote = 'sc://HOST:PORT'", "in a setting: a Spark Connect server runs its SQL"),
+        ("${NAME}", "in a setting: an environment variable; secrets may only be given so"),
+    ),
+    "sql": (
+        ("%%paimon name <<", "keep the last result in the variable name, show nothing"),
+        ("%%paimon name = <<", "keep the last result and show it; the same as -o name"),
+        ("--limit N", "fetch N rows of a query (100); 0 is all; writes and CALL have no limit"),
+        ("--max-bytes 20MB", "keep no more rows of a query than this; the footer says so"),
+        ("--yes", "fetch more than a million rows without being asked"),
+        ("--as-of 12", "read all tables as of a snapshot, a tag or '2026-01-31 12:00'"),
+        ("--lazy", "return Spark's DataFrame of the last query and run nothing"),
+        ("--view NAME", "make the last query a temporary view"),
+        (
+            "--dry-run, --explain [MODE]",
+            "files that would be read; a plan: formatted, cost, extended",
+        ),
+        ("--dry-run CALL …", "show what it would delete or rewrite: files, bytes, reasons"),
+        ("--plot line X Y", "draw columns of the result, see the topic plots"),
+        ("--profile", "show what is in each column of all rows of the last query, too"),
+        ("--to rows.csv", "write all rows to a file: .csv, .parquet, .arrow, .json, .md"),
+        ("--params NAME", "the values of a list, one for each ?; see the topic parameters"),
+        ("--explain-params", "show the value of each parameter; nothing is run"),
+        ("--all", "keep and return the results of all statements as a list, not only the last"),
+        ("-j, --jinja", "the cell is a Jinja template, see the topic parameters"),
+        ("--no-progress", "no sign of progress while Spark works"),
+        ("SELECT …; SELECT …", "statements run in order; the first that fails ends the cell"),
+        ("_paimon", "the last result"),
+        ("paimonlab.sql(text, args={…})", "the same from Python"),
+    ),
+    "call": (
+        (
+            "CALL sys.compact(table => 'db.t')",
+            "run a procedure; Tab lists them, and what they take",
+        ),
+        ("CALL sys.create_tag('db.t', 'v1')", "arguments by place"),
+        ("CALL sys.rollback(table => :name, …)", "the value of the variable name"),
+        (
+            "SHOW PROCEDURES IN paimon.sys",
+            "with Spark: list them; DESCRIBE PROCEDURE sys.compact",
+        ),
+    ),
+    "parameters": (
+        ("WHERE dt = :day", "the value of the variable day, with its type, never as text"),
+        ("WHERE id IN (SELECT explode(:ids))", "a list becomes an array"),
+        ("--params days; WHERE dt = ?", "values by place: the list days has one for each ?"),
+        ("--params \"[1, 'a']\"", "the same, written out; one statement has ? or :name, not both"),
+        ("%%paimon -j", "the cell is a Jinja template: {{ day }} is a value, never text"),
+        ("FROM {{ table|ident }}", "an identifier in back-quotes: 'db.t', or a list of its parts"),
+        ("{{ text|raw }}", "text as SQL, the only way for it"),
+        ("--show-sql", "with -j: show the SQL and its parameters, run nothing"),
+        ("FROM IDENTIFIER(:name)", "a table or column whose name is in a variable"),
+    ),
+    "plots": (
+        ("%%paimon --plot line X Y", "a line; Y are numbers, X numbers, times or texts"),
+        ("--plot bar X [Y]", "bars of Y, added up where X is the same; without Y rows are counted"),
+        ("--plot hist X", "how numbers or times are spread, in at most 32 ranges"),
+        ("--plot scatter X Y", "a mark a row"),
+        ("--by COLUMN", "a series for each value; the eight with most rows"),
+        ("--show-code", "print the Python that makes the same figure"),
+        ('result.plot("line", "x", "y", by="c")', "the same from Python: .figure, .code, .save"),
+    ),
+    "results": (
+        ("result.to_arrow()", "the fetched rows as a pyarrow.Table"),
+        ("result.to_pandas(), .to_polars()", "as pandas (integers keep their nulls) or polars"),
+        ("result.to_markdown(), .to_html()", "what is shown, as text to paste elsewhere"),
+        ("result.view.save(path)", "the interactive table as a page of its own"),
+        ("result.spark", "the lazy Spark DataFrame, without a limit"),
+        ("result.sql, result.stats", "the statement and what it cost"),
+    ),
+    "limits": (
+        (
+            "--limit N",
+            "fetch N rows of a query (100); 0 is all; the footer says whether more exist",
+        ),
+        ("--max-bytes 20MB", "keep no more rows of a query than this"),
+        ("--yes", "fetch more than a million rows without being asked"),
+        ("--to rows.csv", "write all rows to a file: .csv, .parquet, .arrow, .json, .md"),
+        ("INSERT …, CALL …", "what is no query has no limit"),
+        ("result.to_arrow()", "all rows that were fetched, with a warning if there are more"),
+    ),
+    "time travel": (
+        ("SELECT … FROM db.t VERSION AS OF 3", "the table as of snapshot 3"),
+        ("SELECT … FROM db.t VERSION AS OF 'tag'", "the table as of a tag"),
+        ("SELECT … FROM db.t TIMESTAMP AS OF '2026-01-31 12:00:00'", "as of a moment"),
+        ("%%paimon --as-of 3", "all tables of the cell; not its system tables, nor views"),
+        ("SELECT … FROM db.t$snapshots", "which snapshots there are"),
+    ),
+    "tables": (
+        ("db.t", "a table; with several connections also catalog.db.t"),
+        (
+            "db.`my table`",
+            "back-quotes around a name with other characters than letters, digits, _",
+        ),
+        ("%paimon_tables [DATABASE]", "the tables there are"),
+        ("%paimon_schemas DB.TABLE", "the columns of a table, and those it had"),
+        ("db.t$files", "a system table, see the topic system tables"),
+    ),
+    "system tables": (
+        ("db.t$snapshots", "one row a commit"),
+        ("db.t$schemas", "one row a version of the schema"),
+        ("db.t$files", "data files of the latest snapshot"),
+        ("db.t$manifests", "manifest files of the latest snapshot"),
+        ("db.t$partitions, db.t$buckets", "rows, bytes and files of each"),
+        ("db.t$tags, db.t$options", "tags; options"),
+    ),
+    "without spark": (
+        ("%paimon_connect PATH --engine native", "connect without Spark"),
+        ("SELECT a, b FROM db.t", "columns, * or count(*) of one table or system table"),
+        ("… VERSION AS OF 3", "as of a snapshot or 'tag'; --as-of does so, too"),
+        ("… WHERE a > 1 AND b IN ('x')", "columns compared with constants; LIKE, IS NULL, BETWEEN"),
+        ("… LIMIT 10", "at the end; ORDER BY, GROUP BY, joins and writes need Spark"),
+    ),
+    "errors": (
+        ("^^^^", "the piece of the SQL that is meant"),
+        ("statement 3 of 5", "those before it were run, those behind it were not"),
+        ("%paimon_trace", "show all of the last SQL error"),
+        ("%paimon_history --failed", "statements that failed; %paimon_rerun NUMBER runs one again"),
+        ("%paimon_fsck DB.TABLE", "whether files of a table are damaged or missing"),
+        ("%paimon_doctor", "whether Spark, Java and the warehouse work on this machine"),
+    ),
+    "environment": (
+        ("PAIMONLAB_DETERMINISTIC=1", "hide times and sizes in views and footers; no progress"),
+        ("PAIMONLAB_PROGRESS=0", "no sign of progress while Spark works"),
+    ),
+}
+
+
+def page(topic: str) -> HelpPage:
+    """Return a topic's page.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such topic.
+    """
+    wanted = topic.strip().lower().replace("-", " ")
+    for name, lines in TOPICS.items():
+        if name == wanted:
+            entries = tuple(HelpEntry(syntax=syntax, meaning=text) for syntax, text in lines)
+            others = tuple(other for other in TOPICS if other != name)
+            return HelpPage(topic=name, entries=entries, other_topics=others)
+    close = close_matches(wanted, TOPICS) or f" There are {', '.join(TOPICS)}."
+    raise NotFoundError(f"no help on {topic!r}.{close}")

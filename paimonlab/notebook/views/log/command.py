@@ -1,0 +1,42 @@
+"""Show the history of a table."""
+
+from __future__ import annotations
+
+from paimonlab.analysis.snapshots import commit_log
+from paimonlab.analysis.snapshots.reading_totals import read_totals
+from paimonlab.notebook import views
+from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.views.log.drawing import draw
+from paimonlab.notebook.views.opening import opened
+from paimonlab.table.inside import store_of
+from paimonlab.table.table import Table
+
+
+def log(table: str | Table, *, last: int = 20) -> views.View:
+    """Show what the newest commits of a table did, as ``DESCRIBE HISTORY`` does elsewhere.
+
+    Parameters
+    ----------
+    table
+        ``database.table`` in the connected catalog, or a table.
+    last
+        How many commits, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If ``last`` is less than 1.
+    """
+    if last < 1:
+        raise ValueError(f"last must be at least 1, got {last}")
+    found = opened(table)
+    snapshots = found.snapshots.list(last)
+    totals = read_totals(reversed(snapshots), store_of(found).manifests, with_live_bytes=False)
+    history = commit_log.log(
+        found.name,
+        snapshots,
+        totals,
+        {name: tag.id for name, tag in found.tags.list().items()},
+        older_count=len(found.snapshots.ids()) - len(snapshots),
+    )
+    return draw(views.repeatable_log(history) if is_deterministic() else history)

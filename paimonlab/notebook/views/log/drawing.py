@@ -1,0 +1,56 @@
+"""The history of a table as a table and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from paimonlab.analysis.snapshots.commit_log import Log, LogEntry
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import bytes_text, count, time_text
+from paimonlab.notebook.display.view import rows
+
+Field = tuple[Column, Callable[[LogEntry], object]]
+
+
+def draw(log: Log) -> Drawn[Log]:
+    """Draw a history, newest commit first."""
+    if not log.entries:
+        return Drawn(log, Grid((), (), f"{log.table} has no snapshot yet"), rows(()))
+    fields = list(_fields(log))
+    body = [texts([write(entry) for _, write in fields]) for entry in log.entries]
+    shown = len(log.entries)
+    there = shown + log.older_count
+    footer = f"the newest {shown} of {there} commits; -n N for more" if log.older_count else ""
+    grid = Grid(tuple(column for column, _ in fields), body, f"{log.table}: history", footer)
+    return Drawn(log, grid, rows(log.entries), link=log.table)
+
+
+def _fields(log: Log) -> Iterator[Field]:
+    """Choose the columns: those that would be empty are left out."""
+    yield Column("version", align=Align.RIGHT), lambda entry: entry.version
+    if any(entry.time_millis is not None for entry in log.entries):
+        yield Column("timestamp (UTC)"), lambda entry: time_text(entry.time_millis)
+    yield Column("user"), lambda entry: entry.user
+    yield Column("operation"), lambda entry: entry.operation
+    yield Column("metrics"), _metrics
+    yield Column("schema", align=Align.RIGHT), lambda entry: entry.schema_id
+    if any(entry.identifier is not None for entry in log.entries):
+        yield Column("identifier", align=Align.RIGHT), lambda entry: entry.identifier
+    if any(entry.tags for entry in log.entries):
+        yield Column("tags"), lambda entry: ", ".join(entry.tags)
+    if any(entry.properties for entry in log.entries):
+        yield Column("properties"), lambda entry: _map(entry.properties)
+    if any(entry.writer_version for entry in log.entries):
+        yield Column("writer"), lambda entry: entry.writer_version
+
+
+def _metrics(entry: LogEntry) -> str:
+    return ", ".join(
+        f"{name} {bytes_text(value) if name.endswith('Bytes') else count(value)}"
+        for name, value in entry.metrics.items()
+    )
+
+
+def _map(properties: dict[str, str]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in sorted(properties.items()))

@@ -1,0 +1,70 @@
+// @ts-check
+import { bytes, card, copyButton, count, frame, grid, h, moment } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").Log} Log */
+/** @typedef {import("../../display/browser/views").LogEntry} LogEntry */
+/** @typedef {import("../../display/browser/host").Context<Log>} LogContext */
+
+/** @param {LogContext} context */
+export function render({ data, el, host }) {
+  const { table, entries, olderCount } = data.view;
+  const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
+  const { body, say, stop } = frame(el, { title: `${table}: history`, note, css: "th:not(.right), td:not(.right) { min-width: 7em; }" });
+  /** @type {LogEntry | undefined} */
+  let chosen;
+  /** @type {[number, number] | undefined} another view's range */
+  let range;
+  const details = h("div");
+  const place = h("div");
+  const only = h("select", { onchange: () => show() }, h("option", { value: "" }, "all operations"),
+    ...[...new Set(entries.map((entry) => entry.operation))].map((name) => h("option", { value: name }, name)));
+
+  const show = () => {
+    const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
+    const names = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))];
+    const hasTimes = shown.some((entry) => entry.timeMillis !== null);
+    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...names.map((name) => entry.metrics[name]), entry.tags.join(", ")]);
+    const heads = [
+      { name: "version", right: true }, ...(hasTimes ? [{ name: "timestamp (UTC)", text: moment }] : []), { name: "user" }, { name: "operation" },
+      ...names.map((name) => ({ name, right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
+    ];
+    const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
+      range = undefined;
+      choose(entries.find((entry) => entry.version === version));
+      drawn.draw();
+      host.select({ snapshot: version });
+    } });
+    place.replaceChildren(drawn.element);
+    return drawn;
+  };
+  /** @param {LogEntry | undefined} entry */
+  const choose = (entry) => {
+    if (!entry) return;
+    chosen = entry;
+    const { version } = entry;
+    details.replaceChildren(card([
+      ["version", version], ["timestamp (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
+      ["operation", entry.operation], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind], ["schema", entry.schemaId],
+      ...Object.entries(entry.metrics).map(([name, value]) => /** @type {[string, string]} */ ([name, name.endsWith("Bytes") ? bytes(value) : count(value)])),
+      ["tags", entry.tags.join(", ")], ["writer", entry.writerVersion],
+      ...Object.entries(entry.properties).map(([name, value]) => /** @type {[string, string]} */ ([`property ${name}`, value])),
+    ]), copyButton(`copy VERSION AS OF ${version}`, () => `VERSION AS OF ${version}`, say));
+    say(`version ${version}, ${entry.operation}`);
+  };
+  body.append(h("div", { class: "row" }, h("label", {}, "show ", only)), place, details);
+  show();
+  const quiet = host.onSelect((selection) => {
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
+    const entry = entries.find(({ version }) => version === snapshot);
+    if (!entry) return;
+    range = selection.range;
+    only.value = "";
+    choose(entry);
+    show();
+    if (range) say(`versions ${range[0]} to ${range[1]}`);
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}

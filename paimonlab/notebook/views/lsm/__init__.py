@@ -1,0 +1,1 @@
+"""The levels of buckets, step by step."""

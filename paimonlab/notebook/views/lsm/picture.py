@@ -1,0 +1,165 @@
+"""The picture of a bucket's levels: SVG in an ``<img>``, a lane for each sorted run."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from paimonlab.analysis.levels.lsm import Lsm, LsmBucket
+from paimonlab.analysis.levels.lsm_files import LsmFile
+from paimonlab.notebook.display.characters import cut, escaped
+from paimonlab.notebook.display.numbers import bytes_text
+from paimonlab.spec.visible_text import visible
+
+_WIDTH = 720
+_LEFT = 54
+_RIGHT = 12
+_TOP = 30
+_LANE = 20
+_LANES = 14
+_BAR = 14
+
+# Okabe and Ito's; each lane says its level in letters, too.
+_LEVEL_0, _MIDDLE, _TOP_LEVEL, _PLAIN = "#E69F00", "#56B4E9", "#0072B2", "#009E73"
+_HATCH = (
+    '<defs><pattern id="h" width="5" height="5" patternUnits="userSpaceOnUse">'
+    '<path d="M0 5L5 0" stroke="#000" stroke-width="1.2"/></pattern></defs>'
+)
+
+
+def picture(lsm: Lsm, bucket: LsmBucket) -> str:
+    """Return an ``<img>`` of a bucket as it is now."""
+    lanes = lanes_of(lsm, bucket)
+    data = base64.b64encode(svg(lsm, bucket, lanes).encode()).decode()
+    return (
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(lsm, bucket))}" '
+        f'width="{_WIDTH}" height="{_height(lanes)}" style="max-width:100%">'
+    )
+
+
+def lanes_of(lsm: Lsm, bucket: LsmBucket) -> list[tuple[int, list[LsmFile]]]:
+    """Return the runs of a bucket as it is now, newest first: level and files."""
+    last = len(bucket.steps) - 1
+    files = [file for file in bucket.files if file.died > last]
+    lanes: list[tuple[int, list[LsmFile]]] = []
+    for level, found in groupby(files, key=lambda file: file.level):
+        if level == 0 and lsm.has_levels:
+            lanes += [(0, [file]) for file in found]
+        else:
+            lanes.append((level, list(found)))
+    return lanes
+
+
+def alternative(lsm: Lsm, bucket: LsmBucket) -> str:
+    """Say in words what the picture shows."""
+    place = f"{bucket.partition} bucket {bucket.bucket}".strip()
+    parts = []
+    for level, found in groupby(lanes_of(lsm, bucket), key=lambda lane: lane[0]):
+        files = [file for _, lane in found for file in lane]
+        number = sum(file.count for file in files)
+        held = (
+            ""
+            if files[0].bytes is None
+            else f", {bytes_text(sum(file.bytes or 0 for file in files))}"
+        )
+        what = f"{number:,} files, {sum(file.rows for file in files):,} rows{held}"
+        parts.append(f"level {level}: {what}" if lsm.has_levels else what)
+    runs = (
+        f"{bucket.run_count} sorted runs, trigger {lsm.compaction_trigger}, stop "
+        f"{lsm.stop_trigger}: "
+        if lsm.has_levels
+        else ""
+    )
+    return visible(f"{lsm.table} {place}: {runs}" + "; ".join(parts))
+
+
+def svg(lsm: Lsm, bucket: LsmBucket, lanes: Sequence[tuple[int, list[LsmFile]]]) -> str:
+    """Draw a bucket; a light ground makes it readable in dark themes too."""
+    height = _height(lanes)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
+        f'width="{_WIDTH}" height="{height}" font-family="sans-serif" font-size="11">{_HATCH}'
+        f'<rect width="{_WIDTH}" height="{height}" rx="6" fill="#fff"/>'
+        + "".join(_shapes(lsm, bucket, lanes))
+        + "</svg>"
+    )
+
+
+def _height(lanes: Sequence[object]) -> int:
+    return _TOP + _LANE * min(len(lanes), _LANES) + (18 if len(lanes) > _LANES else 6)
+
+
+def _shapes(
+    lsm: Lsm, bucket: LsmBucket, lanes: Sequence[tuple[int, list[LsmFile]]]
+) -> Iterator[str]:
+    place = f"{bucket.partition} bucket {bucket.bucket}".strip()
+    title = cut(visible(f"{lsm.table} {place}"), 60)
+    runs = (
+        f": {bucket.run_count} sorted runs, trigger {lsm.compaction_trigger}, "
+        f"stop {lsm.stop_trigger}"
+        if lsm.has_levels
+        else ""
+    )
+    yield _text(10, 18, title + runs, 'font-weight="bold"')
+    for number, (level, files) in enumerate(_chosen(lanes)):
+        y = _TOP + _LANE * number
+        yield _text(10, y + 12, f"L{level}" if lsm.has_levels else "files", "")
+        yield (
+            f'<path d="M{_LEFT} {y + _BAR + 2}H{_WIDTH - _RIGHT}" stroke="#ddd" stroke-width="1"/>'
+        )
+        for x, width, file in _placed(lsm, bucket, files):
+            yield _bar(lsm, file, x, y, width)
+    if len(lanes) > _LANES:
+        hidden = len(lanes) - _LANES
+        yield _text(_LEFT, _TOP + _LANE * _LANES + 12, f"… {hidden} more runs of level 0", "")
+
+
+def _chosen(
+    lanes: Sequence[tuple[int, list[LsmFile]]],
+) -> Sequence[tuple[int, list[LsmFile]]]:
+    """Leave out runs of level 0, the oldest, if there are too many lanes."""
+    surplus = len(lanes) - _LANES
+    if surplus <= 0:
+        return lanes
+    newest = [lane for lane in lanes if lane[0] == 0]
+    kept = newest[: max(len(newest) - surplus, 0)]
+    return [*kept, *(lane for lane in lanes if lane[0] > 0)][:_LANES]
+
+
+def _placed(
+    lsm: Lsm, bucket: LsmBucket, files: Sequence[LsmFile]
+) -> Iterator[tuple[float, float, LsmFile]]:
+    room = _WIDTH - _LEFT - _RIGHT
+    if lsm.axis == "keys":
+        unit = room / max(bucket.place_count, 1)
+        for file in files:
+            yield _LEFT + unit * file.low, unit * (file.high - file.low + 1), file
+        return
+    weights = [file.rows if file.bytes is None else file.bytes for file in files]
+    total, x = sum(weights) or 1, float(_LEFT)
+    for file, weight in zip(files, weights, strict=True):
+        width = room * weight / total
+        yield x, width, file
+        x += width
+
+
+def _bar(lsm: Lsm, file: LsmFile, x: float, y: float, width: float) -> str:
+    shown = max(width - 1, 1.5)
+    colour = _PLAIN
+    if lsm.has_levels:
+        top = lsm.level_count - 1
+        colour = _LEVEL_0 if file.level == 0 else _TOP_LEVEL if file.level >= top else _MIDDLE
+    bar = f'<rect x="{x:.1f}" y="{y}" width="{shown:.1f}" height="{_BAR}" rx="2" fill="{colour}"/>'
+    gone = min(((file.deletes or 0) + (file.hidden or 0)) / max(file.rows, 1), 1)
+    if gone:
+        part = max(shown * gone, 1)
+        bar += (
+            f'<rect x="{x + shown - part:.1f}" y="{y}" width="{part:.1f}" height="{_BAR}" '
+            'fill="url(#h)"/>'
+        )
+    return bar
+
+
+def _text(x: float, y: float, text: str, style: str) -> str:
+    return f'<text x="{x}" y="{y}" fill="#222" {style}>{escaped(text)}</text>'

@@ -1,0 +1,246 @@
+"""The manifests of a snapshot: a tree that opens in HTML, an indented table in text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from paimonlab.analysis.manifests.manifest_nodes import (
+    EntryNode,
+    EntrySums,
+    IndexFileNode,
+    IndexNode,
+    ManifestListNode,
+    ManifestNode,
+    ManifestTree,
+    VectorNode,
+)
+from paimonlab.notebook.display.cells import Cell
+from paimonlab.notebook.display.characters import escaped
+from paimonlab.notebook.display.drawn import Answer, Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.html import paragraph
+from paimonlab.notebook.display.numbers import bytes_text, count
+from paimonlab.notebook.display.view import rows
+from paimonlab.spec.visible_text import visible
+
+_MOST_IN_TEXT = 100
+"""Entries that the text shows."""
+_COLUMNS = (
+    Column("what"),
+    Column("added", align=Align.RIGHT),
+    Column("deleted", align=Align.RIGHT),
+    Column("rows", align=Align.RIGHT),
+    Column("bytes", align=Align.RIGHT),
+    Column("where and what for"),
+)
+_MARKS = {"ADD": "+", "DELETE": "-"}
+
+
+def draw(tree: ManifestTree, *, answer: Answer | None = None) -> Drawn[ManifestTree]:
+    """Draw what a snapshot refers to."""
+    entries = [
+        entry for one in tree.lists for manifest in one.manifests for entry in manifest.entries
+    ]
+    grid = Grid(_COLUMNS, list(_text_rows(tree)), _caption(tree), _footer(tree))
+    return Drawn(
+        tree,
+        grid,
+        rows(entries),
+        static="".join(_html(tree)),
+        link=tree.table,
+        answer=answer,
+    )
+
+
+def _caption(tree: ManifestTree) -> str:
+    return f"{tree.table}: manifests of snapshot {tree.snapshot_id}, {tree.commit_kind}"
+
+
+def _footer(tree: ManifestTree) -> str:
+    lines = []
+    if tree.parent_id is not None:
+        lines.append(
+            f"{tree.shared_count:,} of {tree.manifest_count:,} manifests shared with snapshot "
+            f"{tree.parent_id}"
+        )
+    if tree.shown_count < tree.entry_count:
+        lines.append(
+            f"{tree.shown_count:,} of {tree.entry_count:,} entries; "
+            "show.manifests(entries=N) for more"
+        )
+    if len(tree.columns) < tree.column_count:
+        lines.append(f"statistics of {len(tree.columns)} of {tree.column_count} columns")
+    return "; ".join(lines)
+
+
+def _text_rows(tree: ManifestTree) -> Iterator[Sequence[Cell]]:
+    left = _MOST_IN_TEXT
+    for one in tree.lists:
+        yield _row(0, f"{one.role} {one.name}", one.added, one.deleted, _list_note(one))
+        for manifest in one.manifests:
+            note = _manifest_note(manifest)
+            yield _row(1, manifest.name, manifest.added, manifest.deleted, note)
+            shown = manifest.entries[:left]
+            left -= len(shown)
+            for entry in shown:
+                yield _entry_row(entry)
+            hidden = _entry_count(manifest) - len(shown)
+            if hidden:
+                yield texts([_indented(2, f"… {hidden:,} more"), "", "", "", "", ""])
+    if tree.index is not None:
+        yield from _index_rows(tree.index)
+
+
+def _row(depth: int, name: str, added: EntrySums, deleted: EntrySums, note: str) -> Sequence[Cell]:
+    size = None if added.bytes is None else added.bytes - (deleted.bytes or 0)
+    numbers = [count(added.files), count(deleted.files), f"{added.rows - deleted.rows:+,}"]
+    return texts([_indented(depth, name), *numbers, bytes_text(size), note])
+
+
+def _entry_row(entry: EntryNode) -> Sequence[Cell]:
+    is_added = entry.change == "ADD"
+    name = f"{_MARKS[entry.change]} {entry.file}"
+    numbers = ["1" if is_added else "", "" if is_added else "1", count(entry.rows)]
+    return texts([_indented(2, name), *numbers, bytes_text(entry.bytes), _entry_note(entry)])
+
+
+def _index_rows(index: IndexNode) -> Iterator[Sequence[Cell]]:
+    note = _index_note(index)
+    yield texts([visible(f"index {index.name}"), index.file_count, "", "", "", note])
+    for file in index.files:
+        numbers = ["", "", count(file.rows), bytes_text(file.bytes)]
+        yield texts([_indented(1, file.name), *numbers, _index_file_note(file)])
+        for vector in file.vectors:
+            numbers = ["", "", count(vector.deleted_rows), bytes_text(vector.bytes)]
+            yield texts([_indented(2, vector.data_file), *numbers, "deleted rows"])
+        if file.hidden_count:
+            yield texts([_indented(2, f"… {file.hidden_count:,} more"), "", "", "", "", ""])
+
+
+def _indented(depth: int, text: str) -> str:
+    return "  " * depth + visible(text)
+
+
+def _entry_count(manifest: ManifestNode) -> int:
+    return manifest.added.files + manifest.deleted.files
+
+
+def _list_note(one: ManifestListNode) -> str:
+    hidden = f", {one.hidden_count:,} not shown" if one.hidden_count else ""
+    number = len(one.manifests) + one.hidden_count
+    return f"{number:,} manifest{'' if number == 1 else 's'}{hidden}{_size_note(one.bytes)}"
+
+
+def _manifest_note(one: ManifestNode) -> str:
+    parts = ["shared" if one.is_shared else "new", f"schema {one.schema_id}"]
+    if one.min_partition:
+        low, high = one.min_partition, one.max_partition or ""
+        parts.append(f"partition {low}" if low == high else f"partitions {low} to {high}")
+    return visible(", ".join(parts)) + _size_note(one.bytes)
+
+
+def _size_note(size: int | None) -> str:
+    return "" if size is None else f", {bytes_text(size)} itself"
+
+
+def _entry_note(entry: EntryNode) -> str:
+    place = f"{entry.partition} " if entry.partition else ""
+    keys = "" if entry.min_key is None else f", keys {entry.min_key} to {entry.max_key}"
+    return visible(f"{place}bucket {entry.bucket}, level {entry.level}{keys}")
+
+
+def _index_note(index: IndexNode) -> str:
+    shared = "shared" if index.is_shared else "new"
+    deleted = f", {index.deleted_rows:,} rows deleted" if index.deleted_rows else ""
+    return f"{shared}, {files_text(index.file_count)}{deleted}"
+
+
+def _index_file_note(file: IndexFileNode) -> str:
+    place = f"{file.partition} " if file.partition else ""
+    return visible(f"{file.type}, {place}bucket {file.bucket}")
+
+
+def _html(tree: ManifestTree) -> Iterator[str]:
+    yield f'<div style="padding:2px 8px"><b>{_safe(_caption(tree))}</b>'
+    for one in tree.lists:
+        summary = f"{one.role} {one.name}: {_sums_note(one.added, one.deleted)}, {_list_note(one)}"
+        inner = "".join(_manifest_html(manifest, tree.columns) for manifest in one.manifests)
+        yield _details(summary, inner, is_open=True)
+    if tree.index is not None:
+        inner = "".join(map(_index_html, tree.index.files))
+        yield _details(f"index {tree.index.name}: {_index_note(tree.index)}", inner, is_open=True)
+    yield "</div>"
+    footer = _footer(tree)
+    yield paragraph(footer) if footer else ""
+
+
+def _manifest_html(manifest: ManifestNode, columns: Sequence[str]) -> str:
+    note = f"{_sums_note(manifest.added, manifest.deleted)}, {_manifest_note(manifest)}"
+    inner = "".join(_entry_html(entry, columns) for entry in manifest.entries)
+    hidden = _entry_count(manifest) - len(manifest.entries)
+    more = paragraph(f"… {hidden:,} more entries") if hidden else ""
+    return _details(f"{manifest.name}: {note}", inner + more)
+
+
+def _entry_html(entry: EntryNode, columns: Sequence[str]) -> str:
+    name = f"{_MARKS[entry.change]} {entry.file}"
+    size = bytes_text(entry.bytes)
+    numbers = f"{entry.rows:,} rows" + (f", {size}" if size else "")
+    return _details(f"{name}: {numbers}, {_entry_note(entry)}", _stats_html(entry, columns))
+
+
+def _stats_html(entry: EntryNode, columns: Sequence[str]) -> str:
+    lines = [
+        f"{name}: {_range(low, high)}{'' if nulls is None else f', {nulls:,} nulls'}"
+        for name, low, high, nulls in zip(columns, entry.low, entry.high, entry.nulls, strict=True)
+    ]
+    return "".join(
+        f'<div style="margin-left:1.5em"><small>{_safe(line)}</small></div>' for line in lines
+    )
+
+
+def _range(low: str | None, high: str | None) -> str:
+    return "bounds unknown" if low is None or high is None else f"{low} to {high}"
+
+
+def _index_html(file: IndexFileNode) -> str:
+    inner = "".join(map(_vector_html, file.vectors))
+    more = paragraph(f"… {file.hidden_count:,} more") if file.hidden_count else ""
+    size = "" if file.bytes is None else f", {bytes_text(file.bytes)}"
+    return _details(
+        f"{file.name}: {_index_file_note(file)}, {file.rows:,} rows{size}", inner + more
+    )
+
+
+def _vector_html(vector: VectorNode) -> str:
+    deleted = "unknown" if vector.deleted_rows is None else f"{vector.deleted_rows:,}"
+    line = f"{vector.data_file}: deleted rows {deleted}"
+    return f'<div style="margin-left:1.5em">{_safe(line)}</div>'
+
+
+def _sums_note(added: EntrySums, deleted: EntrySums) -> str:
+    return f"+{_sum_note(added)}" + (f", -{_sum_note(deleted)}" if deleted.files else "")
+
+
+def _sum_note(sums: EntrySums) -> str:
+    size = "" if sums.bytes is None else f", {bytes_text(sums.bytes)}"
+    return f"{files_text(sums.files)} ({sums.rows:,} rows{size})"
+
+
+def files_text(number: int) -> str:
+    """Write how many files."""
+    return f"{number:,} file" if number == 1 else f"{number:,} files"
+
+
+def _details(summary: str, inner: str, *, is_open: bool = False) -> str:
+    if not inner:
+        return f'<div style="margin-left:1em">{_safe(summary)}</div>'
+    opened = " open" if is_open else ""
+    return (
+        f'<details{opened} style="margin-left:1em"><summary>{_safe(summary)}</summary>{inner}'
+        "</details>"
+    )
+
+
+def _safe(text: str) -> str:
+    return escaped(text)

@@ -1,0 +1,331 @@
+// @ts-check
+import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, placeText, signed } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").ManifestTree} ManifestTree */
+/** @typedef {import("../../display/browser/views").ManifestNode} ManifestNode */
+/** @typedef {import("../../display/browser/views").EntryNode} EntryNode */
+/** @typedef {import("../../display/browser/views").EntrySums} EntrySums */
+/** @typedef {import("../../display/browser/host").Context<ManifestTree>} ManifestContext */
+/**
+ * @typedef {{id: string, name: string, mark: string, colour: string, cells: (string | number)[],
+ *   note: string, facts: [string, any][], children: TreeRow[], place?: {partition: string, bucket: number}, entry?: EntryNode}} TreeRow
+ *   `mark` says in a letter what the colour says
+ */
+
+const LISTS = /** @type {Record<string, {mark: string, colour: string}>} */ ({
+  base: { mark: "B", colour: COLOURS.blue },
+  delta: { mark: "Δ", colour: COLOURS.orange },
+  changelog: { mark: "C", colour: COLOURS.pink },
+});
+
+const TREE_CSS = `
+[role=treegrid] { max-height: 32em; } [role=treegrid] table { width: 100%; }
+td.name { white-space: nowrap; max-width: none; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
+.mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
+`;
+
+/** @param {ManifestContext} context */
+export function render({ data, el, host }) {
+  let tree = data.view;
+  const { body, say, stop, head } = frame(el, { title: "", css: TREE_CSS });
+  const open = new Set(["base", "delta", "changelog", "index"]);
+  const details = h("div");
+  const table = h("tbody");
+  const search = h("input", { type: "search", placeholder: "part of a file name", "aria-label": "search by file name" });
+  const grid = h("div", { role: "treegrid", class: "scroll", "aria-label": "manifests", "aria-readonly": "true" },
+    h("table", { role: "presentation" },
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
+        ...["what", "added", "deleted", "rows", "bytes", "where and what for"].map((name, at) =>
+          h("th", { role: "columnheader", scope: "col", class: at > 0 && at < 5 && "right" }, name)))),
+      table));
+  table.setAttribute("role", "rowgroup");
+  const footer = h("p", { class: "faint" });
+  /** @type {import("../../display/browser/host").Selection} the partition or bucket whose entries alone are shown */
+  let place = {};
+  const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
+  body.append(h("div", { class: "row" }, h("label", {}, "search ", search), placed), grid, details, footer);
+
+  let roots = /** @type {TreeRow[]} */ ([]);
+  let seen = /** @type {{row: TreeRow, level: number, parent: TreeRow | null, element: HTMLElement}[]} */ ([]);
+  let focused = "";
+
+  const start = () => {
+    head.querySelector("h3")?.replaceChildren(`${tree.table}: manifests of snapshot ${tree.snapshotId}, ${tree.commitKind}`);
+    footer.replaceChildren(footerText(tree, host.ask !== null));
+    roots = treeRows(tree);
+    details.replaceChildren();
+    draw();
+  };
+
+  /** @param {{focus?: boolean, only?: Set<string> | null}} [options] */
+  const draw = ({ focus = false, only = null } = {}) => {
+    seen = [];
+    /** @param {TreeRow[]} rows @param {number} level @param {TreeRow | null} parent */
+    const add = (rows, level, parent) => {
+      const kept = only ? rows.filter((row) => only.has(row.id)) : rows;
+      kept.forEach((row, at) => {
+        const element = rowElement(row, level, at + 1, kept.length);
+        seen.push({ row, level, parent, element });
+        if (open.has(row.id) || only) add(row.children, level + 1, row);
+      });
+    };
+    add(roots, 1, null);
+    table.replaceChildren(...seen.map((one) => one.element));
+    const at = Math.max(0, seen.findIndex((one) => one.row.id === focused));
+    seen[at]?.element.setAttribute("tabindex", "0");
+    if (focus) seen[at]?.element.focus();
+  };
+
+  /** @param {TreeRow} row @param {number} level @param {number} place @param {number} size */
+  const rowElement = (row, level, place, size) => {
+    const isOpen = open.has(row.id);
+    return h("tr", {
+      role: "row", tabindex: "-1", "aria-level": level, "aria-posinset": place, "aria-setsize": size,
+      "aria-expanded": row.children.length ? String(isOpen) : null, "data-id": row.id,
+      "aria-selected": String(row.id === focused),
+    },
+    h("td", { role: "gridcell", class: "name", style: `padding-left:${8 + 18 * (level - 1)}px` },
+      row.children.length
+        ? h("button", { tabindex: "-1", "aria-hidden": "true", onclick: () => toggle(row) }, isOpen ? "▾" : "▸")
+        : h("span", { style: "display:inline-block;width:1.6em" }),
+      h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), row.name),
+    ...row.cells.map((cell) => h("td", { role: "gridcell", class: "right" }, cell)),
+    h("td", { role: "gridcell" }, row.note));
+  };
+
+  /** @param {TreeRow} row @param {boolean} [wanted] */
+  const toggle = (row, wanted = !open.has(row.id)) => {
+    if (wanted) open.add(row.id);
+    else open.delete(row.id);
+    focused = row.id;
+    draw({ focus: true });
+    say(`${row.name}: ${wanted ? `${row.children.length} shown` : "closed"}`);
+  };
+
+  /** @param {TreeRow} row */
+  const choose = (row) => {
+    focused = row.id;
+    seen.forEach((one) => one.element.setAttribute("aria-selected", String(one.row.id === row.id)));
+    details.replaceChildren(card(row.facts));
+    say(`${row.name}, ${row.note}`);
+    const { place: where, entry } = row;
+    if (where) host.select({ partition: where.partition, bucket: where.bucket, ...(entry && { file: entry.file }) });
+  };
+
+  /** @param {number} at */
+  const go = (at) => {
+    const one = seen[Math.max(0, Math.min(seen.length - 1, at))];
+    if (!one) return;
+    seen.forEach(({ element }) => element.setAttribute("tabindex", "-1"));
+    focused = one.row.id;
+    one.element.setAttribute("tabindex", "0");
+    one.element.focus();
+  };
+
+  table.addEventListener("click", (event) => {
+    const element = /** @type {HTMLElement} */ (event.target);
+    const found = seen.findIndex((one) => one.element.contains(element));
+    if (found < 0 || element.closest("button")) return;
+    go(found);
+    choose(seen[found].row);
+  });
+  table.addEventListener("keydown", (event) => {
+    const at = seen.findIndex((one) => one.element === event.target);
+    if (at < 0) return;
+    const { row, parent } = seen[at];
+    const keys = /** @type {Record<string, () => void>} */ ({
+      ArrowDown: () => go(at + 1),
+      ArrowUp: () => go(at - 1),
+      PageDown: () => go(at + 10),
+      PageUp: () => go(at - 10),
+      Home: () => go(0),
+      End: () => go(seen.length - 1),
+      ArrowRight: () => (row.children.length && !open.has(row.id) ? toggle(row, true) : row.children.length && go(at + 1)),
+      ArrowLeft: () => (row.children.length && open.has(row.id) ? toggle(row, false) : parent && go(seen.findIndex((one) => one.row === parent))),
+      Enter: () => choose(row),
+      " ": () => choose(row),
+    });
+    if (!(event.key in keys)) return;
+    keys[event.key]();
+    event.preventDefault();
+  });
+
+  let asked = 0;
+  const find = async () => {
+    const text = search.value.trim();
+    const question = (asked += 1);
+    placed.hidden = !hasPlace(place);
+    placed.replaceChildren(`only ${placeText(place)} ✕`);
+    if (!text && placed.hidden) {
+      roots = treeRows(tree);
+      draw();
+      say("");
+      return;
+    }
+    const only = new Set();
+    const found = keep(treeRows(tree), (row) =>
+      (row.entry ? row.entry.file.includes(text) : !text) && row.place !== undefined && isAt(row.place, place), only);
+    roots = treeRows(tree);
+    draw({ only });
+    say(`${count(found)} of the ${count(tree.shownCount)} entries here match${placed.hidden ? "" : `, in ${placeText(place)}`}`);
+    if (!host.ask || tree.shownCount === tree.entryCount) return;
+    try {
+      const reply = await host.ask({ snapshot: tree.snapshotId, find: text, partition: place.partition ?? null, bucket: place.bucket ?? null });
+      if (question !== asked) return;
+      roots = reply.entries.map((/** @type {EntryNode} */ entry, /** @type {number} */ at) => entryRow(entry, tree.columns, `found/${at}`));
+      draw();
+      say(`${count(reply.count)} of ${count(tree.entryCount)} entries match${reply.count > roots.length ? `, the first ${roots.length} are shown` : ""}`);
+    } catch (error) {
+      say(String(error));
+    }
+  };
+  search.addEventListener("input", find);
+
+  const quiet = host.onSelect(async (selection) => {
+    if (selection.file || hasPlace(selection)) {
+      search.value = selection.file ?? "";
+      place = selection.file ? {} : selection;
+      find();
+      return;
+    }
+    const { snapshot } = selection;
+    if (!snapshot || snapshot === tree.snapshotId) return;
+    if (!host.ask) {
+      say(`snapshot ${snapshot} was chosen: %paimon_manifests ${tree.table} --snapshot ${snapshot} shows it`);
+      return;
+    }
+    try {
+      tree = (await host.ask({ snapshot })).view;
+      search.value = "";
+      place = {};
+      placed.hidden = true;
+      start();
+    } catch (error) {
+      say(String(error));
+    }
+  });
+  start();
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+/** @param {ManifestTree} tree @returns {TreeRow[]} */
+function treeRows(tree) {
+  const rows = tree.lists.map((one) => ({
+    id: one.role, name: `${one.role} ${one.name}`, ...LISTS[one.role],
+    cells: sumCells(one.added, one.deleted),
+    note: `${many(one.manifests.length + one.hiddenCount, "manifest")}${one.hiddenCount ? `, ${count(one.hiddenCount)} not shown` : ""}`,
+    facts: /** @type {[string, any][]} */ ([["manifest list", one.name], ["its size", bytes(one.bytes)], ...sumFacts(one.added, one.deleted)]),
+    children: one.manifests.map((manifest) => manifestRow(manifest, tree, one.role)),
+  }));
+  return tree.index ? [...rows, indexRow(tree.index)] : rows;
+}
+
+/** @param {ManifestNode} one @param {ManifestTree} tree @param {string} role @returns {TreeRow} */
+function manifestRow(one, tree, role) {
+  const { minPartition, maxPartition } = one;
+  const where = !minPartition ? "" : minPartition === maxPartition ? `, partition ${minPartition}` : `, partitions ${minPartition} to ${maxPartition}`;
+  const hidden = one.added.files + one.deleted.files - one.entries.length;
+  const id = `${role}/${one.name}`;
+  const children = one.entries.map((entry, at) => entryRow(entry, tree.columns, `${id}/${at}`));
+  if (hidden) {
+    const note = "show.manifests(entries=N) embeds more";
+    children.push({ id: `${id}/more`, name: `${count(hidden)} more entries`, mark: "…", colour: COLOURS.grey, cells: ["", "", "", ""], note, facts: [], children: [] });
+  }
+  return {
+    id, name: one.name, mark: one.isShared ? "=" : "M", colour: one.isShared ? COLOURS.grey : LISTS[role].colour,
+    cells: sumCells(one.added, one.deleted),
+    note: `${one.isShared ? "shared" : "new"}, schema ${one.schemaId}${where}`,
+    facts: [["manifest", one.name], ["its size", bytes(one.bytes)], ["parent snapshot", one.isShared ? "has it, too" : "does not have it"],
+      ["schema", one.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(one.added, one.deleted)],
+    children,
+  };
+}
+
+/** @param {EntryNode} one @param {string[]} columns @param {string} id @returns {TreeRow} */
+function entryRow(one, columns, id) {
+  const isAdded = one.change === "ADD";
+  const keys = one.minKey === null ? "" : `, keys ${one.minKey} to ${one.maxKey}`;
+  const stats = columns.map((name, at) => {
+    const bounds = one.low[at] === null || one.high[at] === null ? "bounds unknown" : `${one.low[at]} to ${one.high[at]}`;
+    const nulls = one.nulls[at] === null ? "" : `, ${count(one.nulls[at])} nulls`;
+    return /** @type {[string, any]} */ ([`column ${name}`, bounds + nulls]);
+  });
+  return {
+    id, name: one.file, mark: isAdded ? "+" : "−", colour: isAdded ? COLOURS.green : COLOURS.red, entry: one, place: one,
+    cells: [isAdded ? 1 : "", isAdded ? "" : 1, count(one.rows), bytes(one.bytes)],
+    note: `${one.partition && `${one.partition} `}bucket ${one.bucket}, level ${one.level}${keys}`,
+    facts: [["file", one.file], ["change", one.change], ["partition", one.partition], ["bucket", one.bucket], ["level", one.level],
+      ["rows", count(one.rows)], ["bytes", bytes(one.bytes)], ["keys", one.minKey === null ? "" : `${one.minKey} to ${one.maxKey}`], ...stats],
+    children: [],
+  };
+}
+
+/** @param {import("../../display/browser/views").IndexNode} index @returns {TreeRow} */
+function indexRow(index) {
+  const blank = { mark: "V", colour: COLOURS.sky };
+  const files = index.files.map((file) => {
+    const where = `${file.partition && `${file.partition} `}bucket ${file.bucket}`;
+    const vectors = file.vectors.map((one, at) => ({
+      ...blank, place: file, id: `index/${file.name}/${at}`, name: one.dataFile, cells: ["", "", count(one.deletedRows), bytes(one.bytes)],
+      note: "deleted rows", facts: /** @type {[string, any][]} */ ([["data file", one.dataFile], ["deleted rows", count(one.deletedRows)]]), children: [],
+    }));
+    return {
+      id: `index/${file.name}`, name: file.name, mark: "I", colour: COLOURS.sky, place: file, cells: ["", "", count(file.rows), bytes(file.bytes)],
+      note: `${file.type}, ${where}${file.hiddenCount ? `, ${count(file.hiddenCount)} vectors not shown` : ""}`,
+      facts: /** @type {[string, any][]} */ ([["index file", file.name], ["type", file.type], ["where", where], ["rows", count(file.rows)], ["bytes", bytes(file.bytes)]]),
+      children: vectors,
+    };
+  });
+  const deleted = index.deletedRows ? `, ${count(index.deletedRows)} rows deleted` : "";
+  return {
+    id: "index", name: `index ${index.name}`, mark: "I", colour: COLOURS.sky, cells: [index.fileCount, "", "", ""],
+    note: `${index.isShared ? "shared" : "new"}, ${many(index.fileCount, "file")}${deleted}`,
+    facts: [["index manifest", index.name], ["files", count(index.fileCount)], ["rows deleted by vectors", count(index.deletedRows)]], children: files,
+  };
+}
+
+/** @param {EntrySums} added @param {EntrySums} deleted */
+function sumCells(added, deleted) {
+  const size = added.bytes === null ? "" : (added.bytes < (deleted.bytes ?? 0) ? "-" : "") + bytes(Math.abs(added.bytes - (deleted.bytes ?? 0)));
+  return [count(added.files), count(deleted.files), signed(added.rows - deleted.rows) || "0", size];
+}
+
+/** @param {EntrySums} added @param {EntrySums} deleted @returns {[string, any][]} */
+function sumFacts(added, deleted) {
+  return [["added", sumText(added)], ["deleted", sumText(deleted)]];
+}
+
+/** @param {EntrySums} sums */
+function sumText(sums) {
+  return `${many(sums.files, "file")}, ${many(sums.rows, "row")}${sums.bytes === null ? "" : `, ${bytes(sums.bytes)}`}`;
+}
+
+/** @param {number} value @param {string} noun */
+function many(value, noun) {
+  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
+/** Collect the ids of rows that are wanted, and of all above them; count the entries among them.
+ * @param {TreeRow[]} rows @param {(row: TreeRow) => boolean} isWanted @param {Set<string>} only @returns {number} */
+function keep(rows, isWanted, only) {
+  let found = 0;
+  for (const row of rows) {
+    found += keep(row.children, isWanted, only) + Number(isWanted(row) && row.entry !== undefined);
+    if (isWanted(row) || row.children.some((child) => only.has(child.id))) only.add(row.id);
+  }
+  return found;
+}
+
+/** @param {ManifestTree} tree @param {boolean} canAsk */
+function footerText(tree, canAsk) {
+  const parts = [];
+  if (tree.parentId !== null) parts.push(`${count(tree.sharedCount)} of ${count(tree.manifestCount)} manifests shared with snapshot ${tree.parentId} (marked =)`);
+  if (tree.shownCount < tree.entryCount) {
+    parts.push(`${count(tree.shownCount)} of ${count(tree.entryCount)} entries are here; ${canAsk ? "the search looks at all of them" : "show.manifests(entries=N) embeds more"}`);
+  }
+  if (tree.columns.length < tree.columnCount) parts.push(`statistics of ${tree.columns.length} of ${tree.columnCount} columns`);
+  return parts.join("; ");
+}

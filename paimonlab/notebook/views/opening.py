@@ -1,0 +1,23 @@
+"""Find the table that a view is asked of."""
+
+from __future__ import annotations
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.notebook.connections import connection as connections
+from paimonlab.table.table import Table
+
+
+def opened(table: str | Table) -> Table:
+    """Return a table, opened in the connected catalog if it is a name.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is the name of a system table.
+    """
+    if isinstance(table, Table):
+        return table
+    found = connections.current().catalog.table(table)
+    if not isinstance(found, Table):
+        raise UnsupportedError(f"a view of the system table {table}", "ask for the table itself")
+    return found

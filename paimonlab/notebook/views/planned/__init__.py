@@ -1,0 +1,1 @@
+"""What a query would read, what a call would change."""

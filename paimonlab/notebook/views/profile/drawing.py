@@ -1,0 +1,159 @@
+"""What is in each column, as a row a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from paimonlab.notebook.display.cells import NULL, Cell
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.notebook.views.profile.picture import picture
+from paimonlab.notebook.views.profile.value import SHARES, Profile, ProfileColumn
+from paimonlab.spec.visible_text import visible
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_SHORT = 40
+_QUARTILES = tuple(SHARES.index(share) for share in (0.25, 0.5, 0.75))
+
+_COLUMNS = (
+    Column("column"),
+    Column("type"),
+    Column("NULL", align=Align.RIGHT),
+    Column("distinct", align=Align.RIGHT),
+    Column("least"),
+    Column("largest"),
+    Column("mean", align=Align.RIGHT),
+    Column("std", align=Align.RIGHT),
+    Column("quarters"),
+    Column("most frequent"),
+    Column("length"),
+    Column("distribution", is_drawing=True),
+)
+_ROWS = pa.schema(
+    [
+        ("column", pa.string()),
+        ("type", pa.string()),
+        ("row_count", pa.int64()),
+        ("null_count", pa.int64()),
+        ("nan_count", pa.int64()),
+        ("infinite_count", pa.int64()),
+        ("distinct_count", pa.int64()),
+        ("is_distinct_exact", pa.bool_()),
+        ("low", pa.string()),
+        ("high", pa.string()),
+        ("mean", pa.float64()),
+        ("standard_deviation", pa.float64()),
+        ("quantiles", pa.list_(pa.string())),
+        ("is_sampled", pa.bool_()),
+        ("bins", pa.list_(pa.int64())),
+        ("bin_starts", pa.list_(pa.string())),
+        ("top", pa.list_(pa.struct([("value", pa.string()), ("count", pa.int64())]))),
+        ("top_error", pa.int64()),
+        ("shortest", pa.int64()),
+        ("longest", pa.int64()),
+        ("mean_length", pa.float64()),
+        ("longest_text", pa.string()),
+    ]
+)
+
+
+def draw(value: Profile) -> Drawn[Profile]:
+    """Draw a row a column, and above them how their values are spread."""
+    rows = [_row(column, value.row_count) for column in value.columns]
+    count = value.row_count
+    title = f"{value.title}: {count:,} {'row' if count == 1 else 'rows'}"
+    footer = "; ".join(value.notes)
+    grid = Grid(_COLUMNS, rows, title, footer)
+    return Drawn(value, grid, _arrow(value), picture(value), link=value.table)
+
+
+def _row(column: ProfileColumn, rows: int) -> Sequence[Cell]:
+    texts = (
+        column.name,
+        column.type,
+        _nulls(column, rows),
+        _distinct(column),
+        column.low,
+        column.high,
+        _number(column.mean),
+        _number(column.standard_deviation),
+        _quarters(column),
+        _top(column),
+        _length(column),
+        _bars(column.bins),
+    )
+    return [NULL if text is None else Cell(visible(text)) for text in _with_absent(column, texts)]
+
+
+def _with_absent(column: ProfileColumn, texts: Sequence[str | None]) -> list[str | None]:
+    """Write nothing where a column has no such fact; NULL stands for least and largest of none."""
+    is_empty = column.has_facts and column.low is None
+    return [
+        text if text is not None or (is_empty and place in {4, 5}) else ""
+        for place, text in enumerate(texts)
+    ]
+
+
+def _nulls(column: ProfileColumn, rows: int) -> str:
+    found = share(column.null_count, rows)
+    others = [(column.nan_count, "NaN"), (column.infinite_count, "infinite")]
+    return ", ".join([found, *(f"{count:,} {name}" for count, name in others if count)])
+
+
+def share(count: int, rows: int) -> str:
+    """Write a share of the rows; what is not zero never becomes it, nor what is not all, all."""
+    if not count:
+        return "0 %"
+    percent = 100 * count / rows
+    if count == rows:
+        return "100 %"
+    return "<0.1 %" if percent < 0.1 else ">99.9 %" if percent > 99.9 else f"{percent:.1f} %"
+
+
+def _distinct(column: ProfileColumn) -> str:
+    if column.distinct_count is None:
+        return ""
+    return f"{'' if column.is_distinct_exact else '≈'}{column.distinct_count:,}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def _quarters(column: ProfileColumn) -> str:
+    if not column.quantiles:
+        return ""
+    about = "≈" if column.is_sampled else ""
+    return about + ", ".join(column.quantiles[place] for place in _QUARTILES)
+
+
+def _top(column: ProfileColumn) -> str:
+    sign = "≥" if column.top_error else ""
+    return "; ".join(f"{_cut(text)} {sign}{count:,}" for text, count in column.top)
+
+
+def _length(column: ProfileColumn) -> str:
+    if column.longest is None:
+        return ""
+    return f"{column.shortest:,} to {column.longest:,}: {_cut(column.longest_text or '')}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
+
+
+def _bars(bins: Sequence[int]) -> str:
+    most = max(bins, default=0)
+    return "".join(_BLOCKS[-(-8 * count // most)] for count in bins) if most else ""
+
+
+def _arrow(value: Profile) -> pa.Table:
+    found = []
+    for column in value.columns:
+        row = {name: getattr(column, name, None) for name in _ROWS.names}
+        row["column"], row["row_count"] = column.name, value.row_count
+        row["top"] = [{"value": text, "count": count} for text, count in column.top]
+        found.append(row)
+    return pa.Table.from_pylist(found, schema=_ROWS)

@@ -1,0 +1,137 @@
+// @ts-check
+import { card, COLOURS, count, frame, grid, h, s } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").Profile} Profile */
+/** @typedef {import("../../display/browser/views").ProfileColumn} ProfileColumn */
+/** @typedef {import("../../display/browser/host").Context<Profile>} ProfileContext */
+
+const PROFILE_CSS = `
+.profile td { max-width: 16em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } .profile td svg { display: inline-block; }
+.profile tbody tr { cursor: pointer; }
+.parts { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; } .parts > * { flex: 1 1 20em; min-width: 0; }
+.one { border-top: 1px solid #8888; margin-top: 8px; padding-top: 4px; } .one h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.scroll.spread { max-height: 16em; }
+`;
+const SHARE_NAMES = ["5 %", "25 %", "50 %", "75 %", "95 %"];
+
+/** @param {ProfileContext} context */
+export function render({ data, el }) {
+  const view = data.view;
+  const total = view.rowCount;
+  const title = `${view.title}: ${count(total)} ${total === 1 ? "row" : "rows"}`;
+  const { body, say, stop } = frame(el, { title, note: view.notes.join("; "), css: PROFILE_CSS });
+  /** @type {ProfileColumn | null} */
+  let chosen = view.columns[0] ?? null;
+  let wanted = "";
+
+  const list = h("div", { class: "profile" });
+  const found = h("span", { class: "faint", role: "status" });
+  const one = h("div", { class: "one", role: "region", "aria-label": "the chosen column", tabindex: "0" });
+  const draw = () => {
+    const columns = view.columns.filter((column) => `${column.name} ${column.type}`.toLowerCase().includes(wanted));
+    found.replaceChildren(columns.length === view.columns.length ? "" : `${count(columns.length)} of ${count(view.columns.length)} columns`);
+    const made = grid({
+      caption: "columns",
+      heads: [
+        { name: "column" }, { name: "type" },
+        { name: "NULL", right: true, text: (value) => shareOf(value, total) },
+        { name: "distinct", right: true, text: (value, row) => distinctOf(row[9]) },
+        { name: "least" }, { name: "largest" },
+        { name: "mean", right: true, text: short }, { name: "std", right: true, text: short },
+        { name: "distribution", text: (_value, row) => spread(row[9], total, 110, 22) },
+      ],
+      rows: columns.map((column) => [column.name, column.type, column.nullCount, column.distinctCount, column.low, column.high,
+        column.mean, column.standardDeviation, column.bins.length, column]),
+      selected: (row) => row[9] === chosen,
+      onChoose: (row) => {
+        chosen = row[9];
+        list.querySelectorAll("tbody tr").forEach((line) => line.setAttribute("aria-selected", String(line.matches(":focus"))));
+        open();
+      },
+    });
+    list.replaceChildren(made.element);
+  };
+  const open = () => {
+    if (!chosen) return;
+    one.replaceChildren(...columnParts(chosen, total));
+    say(`${chosen.name}: ${shareOf(chosen.nullCount, total)} NULL, ${distinctOf(chosen) || "unknown"} distinct`);
+  };
+  const search = h("input", { type: "search", placeholder: "search", "aria-label": "search columns by name and type",
+    oninput: (/** @type {any} */ event) => { wanted = event.target.value.toLowerCase(); draw(); } });
+  body.append(h("div", { class: "row" }, search, found, h("span", { class: "faint" }, "a click on a head sorts; Enter opens a column")), list, one);
+  draw();
+  if (chosen) open();
+  return stop;
+}
+
+/** Everything of one column. @param {ProfileColumn} column @param {number} total */
+function columnParts(column, total) {
+  const facts = card([
+    ["type", column.type],
+    ["rows", count(total)],
+    ["NULL", column.nullCount ? `${count(column.nullCount)}, ${shareOf(column.nullCount, total)}` : "none"],
+    ["NaN", column.nanCount ? count(column.nanCount) : ""],
+    ["infinite", column.infiniteCount ? count(column.infiniteCount) : ""],
+    ["distinct", distinctOf(column)],
+    ["least", column.low], ["largest", column.high],
+    ["mean", column.mean === null ? "" : String(column.mean)],
+    ["standard deviation", column.standardDeviation === null ? "" : String(column.standardDeviation)],
+    ...column.quantiles.map((text, place) => /** @type {[string, string]} */ ([`${SHARE_NAMES[place]} not above`, `${column.isSampled ? "≈" : ""}${text}`])),
+    ["length", column.longest === null ? "" : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
+    ["longest", column.longestText],
+    ["", column.hasFacts ? "" : "of a nested column only the NULLs are counted"],
+  ]);
+  const sign = column.topError ? "≥" : "";
+  const top = column.top.length > 0 && grid({ caption: "most frequent",
+    heads: [{ name: "value" }, { name: "rows", right: true, text: (value) => `${sign}${count(value)}` }, { name: "of all", right: true, text: (value) => shareOf(value, total) }],
+    rows: column.top.map(([text, times]) => [text, times, times]) }).element;
+  const bins = column.bins.length > 1 && h("details", {}, h("summary", {}, `counts of ${column.bins.length} ranges`),
+    grid({ caption: "ranges", heads: [{ name: "from" }, { name: "rows", right: true, text: count }], rows: column.bins.map((number, place) => [column.binStarts[place], number]) }).element);
+  const picture = column.bins.length > 1 && h("div", {}, spread(column, total, 420, 110), h("div", { class: "row faint", style: "justify-content:space-between;max-width:420px" }, h("span", {}, column.low ?? ""), h("span", {}, column.high ?? "")));
+  return [h("h4", {}, column.name), h("div", { class: "parts" }, facts, h("div", {}, ...[picture, bins, top].filter((part) => part !== false)))];
+}
+
+/** A small picture of how values are spread. @param {ProfileColumn} column @param {number} total @param {number} width @param {number} height */
+function spread(column, total, width, height) {
+  const { name, bins, binStarts, top } = column;
+  if (bins.length > 1) {
+    const most = Math.max(...bins);
+    const step = width / bins.length;
+    const label = `distribution of ${name} from ${binStarts[0]} on: ${bins.join(", ")}`;
+    return s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, s("title", {}, label),
+      ...bins.map((number, place) => {
+        const tall = number ? Math.max(1, ((height - 2) * number) / most) : 0;
+        return s("rect", { x: place * step, y: height - tall, width: Math.max(step - 1, 0.5), height: tall, fill: COLOURS.blue },
+          s("title", {}, `from ${binStarts[place]}: ${count(number)}`));
+      }));
+  }
+  if (!top.length) return "";
+  let x = 0;
+  const label = `most frequent of ${name}: ${top.map(([text, times]) => `${text} ${times}`).join(", ")}`;
+  return s("svg", { width, height: 12, viewBox: `0 0 ${width} 12`, role: "img", "aria-label": label }, s("title", {}, label),
+    s("rect", { x: 0.5, y: 1, width: width - 1, height: 10, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
+    ...top.map(([text, times], place) => {
+      const wide = (width * times) / Math.max(total, 1);
+      const bar = s("rect", { x, y: 1, width: Math.max(wide - 1, 0.5), height: 10, fill: place % 2 ? COLOURS.sky : COLOURS.blue }, s("title", {}, `${text}: ${count(times)}`));
+      x += wide;
+      return bar;
+    }));
+}
+
+/** What is not nothing never becomes it. @param {number} part @param {number} total */
+function shareOf(part, total) {
+  if (!part) return "0 %";
+  if (part === total) return "100 %";
+  const percent = (100 * part) / total;
+  return percent < 0.1 ? "<0.1 %" : percent > 99.9 ? ">99.9 %" : `${percent.toFixed(1)} %`;
+}
+
+/** @param {ProfileColumn} column */
+function distinctOf({ distinctCount, isDistinctExact }) {
+  return distinctCount === null ? "" : `${isDistinctExact ? "" : "≈"}${count(distinctCount)}`;
+}
+
+/** @param {number | null} value */
+function short(value) {
+  return value === null ? "" : String(Number(value.toPrecision(6)));
+}

@@ -1,0 +1,109 @@
+// @ts-check
+import { COLOURS, card, copyButton, count, frame, grid, h, moment, roving } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").SchemaHistory} SchemaHistory */
+/** @typedef {import("../../display/browser/views").SchemaVersion} SchemaVersion */
+/** @typedef {import("../../display/browser/views").SchemaDifference} SchemaDifference */
+/** @typedef {import("../../display/browser/host").Context<SchemaHistory>} SchemaContext */
+
+const CSS = `
+.sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; }
+[role=listbox] { flex: 0 1 16em; max-height: 26em; overflow: auto; } [role=option] { padding: 3px 6px; cursor: pointer; border-left: 4px solid transparent; }
+[role=option][aria-selected=true] { border-left-color: ${COLOURS.blue}; background: color-mix(in srgb, ${COLOURS.sky} 25%, transparent); }
+.minus, .plus { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }
+.minus { background: color-mix(in srgb, ${COLOURS.red} 22%, transparent); } .plus { background: color-mix(in srgb, ${COLOURS.sky} 30%, transparent); }
+`;
+
+/** @param {SchemaContext} context */
+export function render({ data, el, host }) {
+  const { table, versions } = data.view;
+  const newest = versions.slice().reverse();
+  const { body, say, stop } = frame(el, { title: `${table}: schemas`, note: `${count(versions.length)} of them`, css: CSS });
+  let isWhole = false;
+  let chosen = 0;
+  const details = h("div");
+  const options = newest.map((version) =>
+    h("div", { role: "option", "aria-selected": "false" }, h("b", {}, `schema ${version.id}`), ` ${moment(version.timeMillis)}`, h("div", { class: "faint" }, summary(version), h("br"), `snapshots: ${useOf(version)}`)));
+  const list = h("div", { role: "listbox", "aria-label": "schemas, newest first" }, ...options);
+  const draw = () => {
+    const version = newest[chosen];
+    const before = newest[chosen + 1];
+    options.forEach((one, at) => one.setAttribute("aria-selected", String(at === chosen)));
+    details.replaceChildren(
+      h("div", { class: "row" },
+        h("button", { "aria-pressed": String(isWhole), onclick: () => { isWhole = !isWhole; draw(); } }, "whole schema"),
+        copyButton("copy as Markdown", () => markdownOf(version), say)),
+      isWhole || !before ? wholeOf(version) : h("div", {}, h("p", {}, `from schema ${before.id} to schema ${version.id}`), ...version.differences.flatMap(linesOf)));
+    say(`schema ${version.id}: ${summary(version)}`);
+  };
+  roving(options, {
+    onFocus: (now) => { chosen = now; draw(); },
+    onChoose: () => {
+      const use = newest[chosen].usedBy;
+      if (use) host.select({ range: [use.firstSnapshot, use.lastSnapshot] });
+    },
+  });
+  body.append(h("div", { class: "sides" }, list, details));
+  draw();
+  const quiet = host.onSelect((selection) => {
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
+    const at = newest.findIndex(({ usedBy }) => snapshot !== undefined && usedBy && usedBy.firstSnapshot <= snapshot && snapshot <= usedBy.lastSnapshot);
+    if (at < 0) return;
+    chosen = at;
+    draw();
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+/** @param {SchemaVersion} version */
+function useOf({ usedBy }) {
+  if (!usedBy) return "none";
+  const { firstSnapshot, lastSnapshot, snapshotCount } = usedBy;
+  return snapshotCount === 1 ? `${firstSnapshot}` : `${firstSnapshot} to ${lastSnapshot} (${count(snapshotCount)})`;
+}
+
+/** @param {SchemaVersion} version */
+function summary({ differences, columns }) {
+  if (!differences.length) return `${columns.length} columns`;
+  /** @type {Record<string, number>} */
+  const found = {};
+  for (const one of differences) found[wordOf(one)] = (found[wordOf(one)] ?? 0) + 1;
+  return Object.entries(found).map(([word, number]) => `${number} ${word}`).join(", ");
+}
+
+/** @param {SchemaDifference} difference */
+function wordOf({ aspect, after }) {
+  if (aspect === "column") return after === null ? "dropped" : "added";
+  return aspect === "name" ? "renamed" : aspect;
+}
+
+/** As Python writes it. @param {SchemaDifference} difference @returns {[string, string][]} */
+function textsOf({ aspect, name, before, after }) {
+  const what = aspect === "column" ? "" : aspect === "name" ? "column " : `${aspect} `;
+  const head = aspect === "name" ? what + name.slice(0, name.lastIndexOf(".") + 1) : !name ? what : aspect === "option" ? `${what}${name} = ` : `${what}${name} `;
+  return /** @type {[string, string | null][]} */ ([["-", before], ["+", after]])
+    .flatMap(([sign, text]) => (text === null ? [] : /** @type {[string, string][]} */ ([[sign, `${sign} ${head}${text}`]])));
+}
+
+/** @param {SchemaDifference} difference */
+function linesOf(difference) {
+  return textsOf(difference).map(([sign, text]) => h("div", { class: sign === "-" ? "minus" : "plus" }, text));
+}
+
+/** @param {SchemaVersion} version */
+function markdownOf(version) {
+  const lines = version.differences.length ? version.differences.flatMap(textsOf).map(([, text]) => text)
+    : version.columns.map((column) => `+ ${column.name} ${column.typeText}${column.isNullable ? "" : " NOT NULL"}`);
+  return [`**schema ${version.id}**, snapshots: ${useOf(version)}`, "", "```diff", ...lines.map((line) => line.replace(/[\r\n]/g, " ")), "```", ""].join("\n");
+}
+
+/** @param {SchemaVersion} version */
+function wholeOf(version) {
+  const keys = (/** @type {string} */ name) => [version.primaryKeys.includes(name) && "primary", version.partitionKeys.includes(name) && "partition"].filter(Boolean).join(", ");
+  const rows = version.columns.map((column) => [column.fieldId, column.name, column.typeText + (column.isNullable ? "" : " NOT NULL"), keys(column.name), column.default, column.comment]);
+  const heads = [{ name: "id", right: true }, { name: "column" }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
+  return h("div", {}, grid({ heads, rows, label: `columns of schema ${version.id}` }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
+}

@@ -1,0 +1,1 @@
+"""What writes would cost under other options."""

@@ -1,0 +1,111 @@
+// @ts-check
+import { bytes, COLOURS, count, frame, h, s, slider } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").Simulator} Simulator */
+/** @typedef {import("../../display/browser/views").Simulation} Simulation */
+/** @typedef {import("../../display/browser/host").Context<Simulator>} SimulatorContext */
+
+const SIMULATOR_CHART = { width: 250, height: 150, left: 34, top: 22, bottom: 20 };
+const SIMULATOR_CURVES = /** @type {{name: string, colour: string, curve: (one: Simulation) => number[]}[]} */ ([
+  { name: "write amplification", colour: COLOURS.red, curve: (one) => one.writeCurve },
+  { name: "sorted runs to merge", colour: COLOURS.blue, curve: (one) => one.readCurve },
+  { name: "space amplification", colour: COLOURS.green, curve: (one) => one.spaceCurve },
+]);
+
+/** @param {SimulatorContext} context */
+export function render({ data, el, host }) {
+  const view = data.view;
+  const title = `${view.table ? `${view.table}: ` : ""}simulated compactions`;
+  const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}` });
+  const chosen = view.sliders.map((one) => one.own);
+  const charts = h("div", { class: "row", style: "align-items:flex-start" });
+  const table = h("div");
+  const own = simulatorAt(view, chosen);
+
+  /** @param {Simulation} shown @param {string} name @param {boolean} aloud */
+  function show(shown, name, aloud) {
+    charts.replaceChildren(...SIMULATOR_CURVES.map((one) => simulatorChart(view, one, shown, own)));
+    table.replaceChildren(simulatorTable(shown, own, name));
+    if (aloud) say(`${name}: ${simulatorWords(shown)}`);
+  }
+  const name = () => view.sliders.map((one, at) => `${one.option} = ${one.values[chosen[at]]}`).join(", ");
+  const sliders = view.sliders.map((one, at) => slider({
+    label: one.option, max: one.values.length - 1, value: one.own,
+    text: (place) => `${one.values[place]}${place === one.own ? " (own)" : ""}`,
+    onMove: (place) => {
+      chosen[at] = place;
+      show(simulatorAt(view, chosen), name(), true);
+    },
+  }));
+  const back = h("button", { onclick: () => sliders.forEach((one, at) => one.move(view.sliders[at].own)) }, "own options");
+  body.append(h("div", {}, ...sliders.map((one) => one.element), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
+  body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be asked for"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
+
+  /** Ask the kernel for any options. */
+  function simulatorForm() {
+    const { ask } = host;
+    if (!ask) return [];
+    const input = h("input", { type: "text", size: 60, "aria-label": "table options", value: view.sliders.map((one) => `${one.option}=${one.values[one.own]}`).join(" ") });
+    const run = async () => {
+      try {
+        const asked = Object.fromEntries(input.value.split(/[\s,]+/).filter(Boolean).map((pair) => {
+          const [key, ...rest] = pair.split("=");
+          if (!rest.length) throw new Error(`not KEY=VALUE: ${pair}`);
+          return [key, rest.join("=")];
+        }));
+        show(/** @type {Simulation} */ (/** @type {unknown} */ (await ask({ options: asked }))), input.value, true);
+      } catch (error) {
+        say(error instanceof Error ? error.message : String(error));
+      }
+    };
+    input.addEventListener("keydown", (event) => event.key === "Enter" && run());
+    return [h("div", { class: "row" }, h("label", {}, "any options ", input), h("button", { onclick: run }, "Replay"))];
+  }
+
+  show(own, name(), false);
+  say(`own options: ${simulatorWords(own)}`);
+  return stop;
+}
+
+/** @param {Simulator} view @param {number[]} chosen */
+function simulatorAt(view, chosen) {
+  return view.simulations[view.sliders.reduce((place, one, at) => place * one.values.length + chosen[at], 0)];
+}
+
+/** @param {Simulation} one */
+function simulatorWords(one) {
+  return `write amplification ${one.writeAmplification}, ${one.readAmplification} sorted runs on average and ${one.mostRuns} at most, space amplification ${one.spaceAmplification}, ${count(one.compactionCount)} compactions, ${count(one.stopCount)} flushes would wait`;
+}
+
+/** @param {Simulator} view @param {{name: string, colour: string, curve: (one: Simulation) => number[]}} what @param {Simulation} shown @param {Simulation} own */
+function simulatorChart(view, { name, colour, curve }, shown, own) {
+  const { width, height, left, top, bottom } = SIMULATOR_CHART;
+  const most = Math.max(1, ...curve(shown), ...curve(own));
+  /** @param {number[]} values */
+  const line = (values) => values.map((value, at) =>
+    `${(left + ((width - left - 8) * at) / Math.max(values.length - 1, 1)).toFixed(1)},${(top + height * (1 - value / most)).toFixed(1)}`).join(" ");
+  const last = curve(shown)[curve(shown).length - 1];
+  return s("svg", { width, height: top + height + bottom, role: "img", "aria-label": `${name}: ${last} after ${view.flushCount} flushes, at most ${Math.max(...curve(shown))}; own options ${curve(own)[curve(own).length - 1]}` },
+    s("text", { x: left, y: 13, "font-size": 11, "font-weight": "bold" }, `${name} ${last}`),
+    s("path", { d: `M${left} ${top}V${top + height}H${width - 8}`, stroke: "#888", fill: "none" }),
+    s("text", { x: left - 4, y: top + 8, "font-size": 10, "text-anchor": "end" }, most.toPrecision(3)),
+    s("text", { x: left - 4, y: top + height, "font-size": 10, "text-anchor": "end" }, "0"),
+    s("text", { x: left, y: top + height + 14, "font-size": 10 }, `1 to ${count(view.flushCount)} flushes`),
+    s("polyline", { points: line(curve(own)), fill: "none", stroke: "#888", "stroke-width": 1.5, "stroke-dasharray": "4 3" }),
+    s("polyline", { points: line(curve(shown)), fill: "none", stroke: colour, "stroke-width": 2.5 }));
+}
+
+/** @param {Simulation} shown @param {Simulation} own @param {string} name */
+function simulatorTable(shown, own, name) {
+  const rows = /** @type {[string, (one: Simulation) => string | number][]} */ ([
+    ["bytes written per byte flushed", (one) => one.writeAmplification.toFixed(2)],
+    ["sorted runs a reader merges, on average", (one) => one.readAmplification.toFixed(2)],
+    ["bytes per byte if all were merged, at the end", (one) => one.spaceAmplification.toFixed(2)],
+    ["compactions", (one) => count(one.compactionCount)],
+    ["sorted runs before a compaction, at most", (one) => one.mostRuns],
+    ["flushes that would wait (num-sorted-run.stop-trigger)", (one) => count(one.stopCount)],
+  ]);
+  return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, name),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), h("th", { scope: "col", class: "right" }, "chosen"), h("th", { scope: "col", class: "right" }, "own options"))),
+    h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", {}, label), h("td", { class: "right" }, write(shown)), h("td", { class: "right" }, write(own)))))));
+}

@@ -1,0 +1,1 @@
+"""The statements that were run, and their parameters."""

@@ -1,0 +1,59 @@
+"""Show the snapshots of a table."""
+
+from __future__ import annotations
+
+from paimonlab.analysis.snapshots import timeline_making
+from paimonlab.analysis.snapshots.reading_totals import read_totals
+from paimonlab.analysis.snapshots.timeline_making import MOST_BRANCHES
+from paimonlab.notebook import views
+from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.views.opening import opened
+from paimonlab.notebook.views.timeline.drawing import draw
+from paimonlab.spec.identifier import MAIN_BRANCH
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.inside import store_of
+from paimonlab.table.table import Table
+
+
+def timeline(table: str | Table, *, last: int = 20) -> views.View:
+    """Draw the snapshots of a table as a timeline.
+
+    Parameters
+    ----------
+    table
+        ``database.table`` in the connected catalog, or a table.
+    last
+        How many of the newest snapshots the table and the picture show, at least 1. The
+        interactive form has all: the newest 500 one by one, the older ones in groups.
+
+    Raises
+    ------
+    ValueError
+        If ``last`` is less than 1.
+    """
+    found = opened(table)
+    snapshots = found.snapshots.list()
+    line = timeline_making.timeline(
+        found.name,
+        snapshots,
+        {name: tag.id for name, tag in found.tags.list().items()},
+        consumers=found.consumers.list(),
+        branch=found.identifier.branch,
+        branches=_other_branches(found),
+        has_days=not is_deterministic(),
+    )
+    by_id = {snapshot.id: snapshot for snapshot in snapshots}
+    shown = [*(group.last_id for group in line.groups), *(point.id for point in line.points)]
+    totals = read_totals([by_id[id] for id in reversed(shown)], store_of(found).manifests)
+    line = views.with_files(line, totals)
+    return draw(views.repeatable(line) if is_deterministic() else line, last=last)
+
+
+def _other_branches(table: Table) -> dict[str, list[Snapshot]]:
+    """Read the snapshots of other branches; of those that are not shown none."""
+    names = (MAIN_BRANCH, *table.branches.list())
+    others = sorted(name for name in names if name != (table.identifier.branch or MAIN_BRANCH))
+    return {
+        name: table.on_branch(name).snapshots.list() if place < MOST_BRANCHES else []
+        for place, name in enumerate(others)
+    }

@@ -1,0 +1,146 @@
+"""The timeline of a table's snapshots: a picture, a table and text with the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from paimonlab.analysis.snapshots.timeline import Timeline, TimelineBranch, TimelinePoint
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import bytes_text, count, signed, time_text
+from paimonlab.notebook.display.view import rows
+from paimonlab.notebook.views.timeline.picture import LETTERS, picture
+from paimonlab.spec.visible_text import visible
+
+Field = tuple[Column, Callable[[TimelinePoint], object]]
+"""A column and what stands in it for a snapshot."""
+
+_BAR_COLUMNS = 16
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def draw(timeline: Timeline, *, last: int = 20) -> Drawn[Timeline]:
+    """Draw a timeline, newest snapshot first in the table, oldest left in the picture.
+
+    Parameters
+    ----------
+    timeline
+        All of it goes to the interactive form.
+    last
+        How many of the newest snapshots the table and the picture show, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If ``last`` is less than 1.
+    """
+    if last < 1:
+        raise ValueError(f"last must be at least 1, got {last}")
+    if not timeline.points:
+        return Drawn(timeline, Grid((), (), f"{timeline.table} has no snapshot yet"), rows(()))
+    points = timeline.points[-last:]
+    branches = [branch for branch in timeline.branches if branch.points]
+    return Drawn(
+        timeline,
+        _grid(points, _caption(timeline.table, points), _footer(timeline, len(points))),
+        rows(points),
+        picture(timeline.table, points),
+        [visible(line) for line in _legend(timeline)],
+        [_branch_grid(timeline.table, branch, last) for branch in branches],
+        link=timeline.table,
+    )
+
+
+def _grid(points: Sequence[TimelinePoint], caption: str, footer: str) -> Grid:
+    fields = list(_fields(points))
+    columns = tuple(column for column, _ in fields)
+    body = []
+    for place in range(len(points) - 1, -1, -1):
+        body.append(texts([write(points[place]) for _, write in fields]))
+        missing = points[place].missing_before
+        if missing and place:
+            body.append(texts(["…", f"{missing} expired", *[""] * (len(fields) - 2)]))
+    return Grid(columns, body, caption, footer)
+
+
+def _fields(points: Sequence[TimelinePoint]) -> Iterator[Field]:
+    """Choose the columns: those that would be empty are left out."""
+    largest = max(abs(point.delta_record_count or 0) for point in points)
+    yield Column("snapshot", align=Align.RIGHT), lambda point: point.id
+    yield Column("kind"), _kind
+    if any(point.time_millis is not None for point in points):
+        yield Column("time (UTC)"), lambda point: time_text(point.time_millis)
+    yield Column("rows", align=Align.RIGHT), lambda point: signed(point.delta_record_count)
+    yield (
+        Column("", is_drawing=True),
+        lambda point: _bar(abs(point.delta_record_count or 0), largest),
+    )
+    yield (
+        Column("total before merging", align=Align.RIGHT),
+        lambda point: count(point.total_record_count),
+    )
+    if any(point.changelog_record_count for point in points):
+        yield (
+            Column("changelog rows", align=Align.RIGHT),
+            lambda point: count(point.changelog_record_count),
+        )
+    if any(point.file_count is not None for point in points):
+        yield Column("files", align=Align.RIGHT), lambda point: count(point.file_count)
+    if any(point.file_bytes is not None for point in points):
+        yield Column("size", align=Align.RIGHT), lambda point: bytes_text(point.file_bytes)
+    yield Column("schema", align=Align.RIGHT), _schema
+    if any(point.watermark_millis is not None for point in points):
+        yield Column("watermark (UTC)"), lambda point: time_text(point.watermark_millis)
+    if any(point.tags for point in points):
+        yield Column("tags"), lambda point: ", ".join(point.tags)
+    if any(point.consumers for point in points):
+        yield Column("read next by"), lambda point: ", ".join(point.consumers)
+    users = [point.commit_user for point in points]
+    if len(set(users)) < len(users):  # a user that never comes back says nothing
+        yield Column("user"), lambda point: point.commit_user
+
+
+def _branch_grid(table: str, branch: TimelineBranch, last: int) -> Grid:
+    points = branch.points[-last:]
+    fork = "" if branch.forked_at is None else f", has snapshot {branch.forked_at} in common"
+    there = branch.older_count + len(branch.points)
+    footer = f"the newest {len(points)} of {there} snapshots" if len(points) < there else ""
+    return _grid(points, f"{_caption(f'{table}, branch {branch.name}', points)}{fork}", footer)
+
+
+def _legend(timeline: Timeline) -> Iterator[str]:
+    if timeline.expired_count:
+        yield f"expired: snapshots 1 to {timeline.expired_count:,}"
+    if timeline.other_tags:
+        named = ", ".join(f"{name} ({id})" for name, id in timeline.other_tags.items())
+        yield f"tags of expired snapshots: {named}"
+    for name, id in timeline.other_consumers.items():
+        yield f"consumer {name} reads snapshot {id} next, which is not there"
+    if timeline.branch_count > len(timeline.branches):
+        yield f"{len(timeline.branches)} of {timeline.branch_count} branches"
+
+
+def _kind(point: TimelinePoint) -> str:
+    return f"{LETTERS[point.commit_kind]} {point.commit_kind.lower()}"
+
+
+def _schema(point: TimelinePoint) -> str:
+    return f"{'new ' if point.is_new_schema else ''}{point.schema_id}"
+
+
+def _caption(name: str, points: Sequence[TimelinePoint]) -> str:
+    return f"{name}: snapshots {points[0].id} to {points[-1].id}"
+
+
+def _footer(timeline: Timeline, shown: int) -> str:
+    groups = sum(group.snapshot_count for group in timeline.groups)
+    if shown == groups + len(timeline.points):
+        return ""
+    return f"the newest {shown} of {groups + len(timeline.points)} snapshots; -n N for more"
+
+
+def _bar(count: int, largest: int) -> str:
+    """Draw a bar of block characters, at most `_BAR_COLUMNS` wide."""
+    eighths = round(8 * _BAR_COLUMNS * count / largest) if largest else 0
+    full, rest = divmod(max(eighths, 1 if count else 0), 8)
+    return "█" * full + (_EIGHTHS[rest] if rest else "")

@@ -1,0 +1,450 @@
+// @ts-check
+import { COLOURS, KINDS, bytes, card, copyButton, count, frame, h, mark, moment, roving, s, signed, slider } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").Timeline} Timeline */
+/** @typedef {import("../../display/browser/views").TimelinePoint} TimelinePoint */
+/** @typedef {import("../../display/browser/views").TimelineGroup} TimelineGroup */
+/** @typedef {import("../../display/browser/host").Context<Timeline>} TimelineContext */
+/**
+ * One mark: a snapshot or a group of them.
+ * @typedef {{point?: TimelinePoint, group?: TimelineGroup, branch: string, lane: number, first: number, last: number,
+ *   millis: number | null, gap: number, x: number, y: number}} Item
+ */
+
+const TREND = { top: 26, height: 64 };
+const LANES = { top: 150, height: 74 };
+const MARGIN = 44;
+const GAP = 30;
+
+/** What the line above the marks can show: name, value of an item, how it is written. */
+const MEASURES = /** @type {[string, (item: Item) => any, (value: any) => string][]} */ ([
+  ["rows before merging", ({ point, group }) => (point ?? group)?.totalRecordCount, count],
+  ["live files", ({ point, group }) => (point ?? group)?.fileCount, count],
+  ["size", ({ point, group }) => (point ?? group)?.fileBytes, bytes],
+  ["rows of the commit", ({ point, group }) => (point ?? group)?.deltaRecordCount, signed],
+  ["changelog rows", ({ point, group }) => (point ?? group)?.changelogRecordCount ?? 0, count],
+]);
+
+const CSS = `
+.line { overflow-x: auto; overscroll-behavior-x: contain; touch-action: pan-x; }
+.line svg { max-width: none; user-select: none; }
+.item { cursor: pointer; } .item:focus { outline: none; }
+.ring { visibility: hidden; fill: none; stroke: currentColor; stroke-width: 2; } .item[aria-selected=true] .ring { visibility: visible; }
+.item:focus-visible .ring { visibility: visible; stroke: var(--focus); stroke-width: 4; }
+.card { min-height: 9em; } .card dl { grid-template-columns: repeat(2, max-content minmax(0, 1fr)); }
+@media (min-width: 1100px) { .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); } }
+`;
+
+/** @param {TimelineContext} context */
+export function render({ data, el, host }) {
+  const view = data.view;
+  const { body, say, stop, head } = frame(el, { title: `${view.table}: snapshots`, note: noteOf(view), css: CSS });
+  const items = itemsOf(view);
+  if (!items.length) {
+    say("nothing was written to it yet");
+    return stop;
+  }
+  const largest = items.reduce((most, { point }) => Math.max(most, Math.abs(Number(point?.deltaRecordCount ?? 0))), 1);
+  const hasTimes = items.every((item) => item.millis !== null);
+  const known = MEASURES.filter(([, value]) => items.some((item) => value(item)));
+  const look = { byTime: false, step: items.length > 60 ? 26 : 38, measure: known[0] ?? MEASURES[0] };
+  let chosen = items.filter((item) => !item.lane).length - 1;
+  /** @type {[number, number] | null} places where the brush began and where it is */
+  let range = null;
+
+  const line = h("div", { class: "line" });
+  const trend = h("span", { class: "faint" });
+  const details = h("div", { class: "card" });
+  const code = h("div", { class: "row" });
+  /** @type {SVGGElement[]} */
+  let marks = [];
+  /** @type {SVGSVGElement} */
+  let picture;
+
+  const draw = () => {
+    const width = place(items, look.byTime, look.step);
+    const height = LANES.top + LANES.height * view.branches.length + 52;
+    const named = withRoom(items);
+    marks = items.map((item) => drawn(item, largest, Math.min(1.3, look.step / 24), named.has(item)));
+    const marksOfRange = s("g", { class: "brush" });
+    picture = s("svg", { width, height, role: "listbox", "aria-label": "snapshots, Shift and arrows choose a range", "aria-multiselectable": "true", "aria-orientation": "horizontal" },
+      ...trendOf(items, look.measure, trend), ...lanesOf(items, view, width), ...gapsOf(items), watermarkOf(items, height), marksOfRange, ...marks);
+    line.replaceChildren(picture);
+    let extending = false;
+    picture.addEventListener("keydown", (event) => {
+      extending = event.shiftKey && /^(Arrow|Home|End|Page)/.test(event.key);
+    }, true);
+    roving(marks, {
+      start: chosen,
+      onFocus: (now) => {
+        const from = chosen;
+        chosen = now;
+        if (extending && items[from].lane === items[now].lane) {
+          range = [range ? range[0] : from, now];
+          brushed();
+        } else show(items[now]);
+      },
+      onChoose: (now) => {
+        chosen = now;
+        range = null;
+        choose();
+      },
+    });
+    marks.forEach((one, at) => {
+      one.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at])));
+      one.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen]))));
+    });
+    brushes(picture, items, marks, (from, to) => {
+      range = [from, to];
+      chosen = to;
+      brushed();
+    });
+    lit();
+  };
+
+  const lit = () => {
+    const [low, high] = ends();
+    marks.forEach((one, at) => one.setAttribute("aria-selected", String(range ? at >= low && at <= high : at === chosen)));
+    const band = /** @type {SVGGElement} */ (picture.querySelector(".brush"));
+    const [from, to] = [items[low].x - 16, items[high].x + 16];
+    band.replaceChildren(...(range ? [s("rect", { x: from, y: TREND.top - 8, width: to - from, height: items[high].y - TREND.top + 40, fill: COLOURS.sky, opacity: 0.25 })] : []));
+  };
+  const ends = () => /** @type {[number, number]} */ (range ? [Math.min(...range), Math.max(...range)] : [chosen, chosen]);
+
+  /** @param {Item} item */
+  const show = (item) => {
+    details.replaceChildren(cardOf(item));
+    say(sentence(item));
+  };
+  const nameOf = (/** @type {string} */ branch) => (branch ? `${view.table.replace(/\$branch_.*$/, "")}$branch_${branch}` : view.table);
+  const choose = () => {
+    const item = items[chosen];
+    show(item);
+    lit();
+    const { last } = item;
+    code.replaceChildren(...[`VERSION AS OF ${last}`, `SELECT * FROM ${nameOf(item.branch)} VERSION AS OF ${last}`].map((text) => copyButton(`copy ${text}`, () => text, say)));
+    host.select({ snapshot: last });
+  };
+  /** Show the range, and tell it unless another view did. */
+  const brushed = (/** @type {boolean} */ isTold = true) => {
+    const [low, high] = ends();
+    const inside = items.slice(low, high + 1);
+    const [first, last] = [items[low].first, items[high].last];
+    const rows = inside.map(({ point, group }) => (point ?? group)?.deltaRecordCount ?? NaN);
+    const snapshots = inside.reduce((sum, { group }) => sum + (group?.snapshotCount ?? 1), 0);
+    lit();
+    details.replaceChildren(card([
+      ["snapshots", `${first} to ${last}, ${count(snapshots)} of them`],
+      ["time (UTC)", items[high].millis !== null && `${moment(items[low].group?.beginMillis ?? items[low].millis)} to ${moment(items[high].millis)}`],
+      ["commits", kinds(inside)],
+      ["rows", rows.every(Number.isSafeInteger) ? signed(rows.reduce((sum, one) => sum + one, 0)) : ""],
+    ]));
+    const name = nameOf(items[low].branch);
+    code.replaceChildren(...["diff", "changes"].map((magic) => `%paimon_${magic} ${name} ${first} ${last}`).map((text) => copyButton(`copy ${text}`, () => text, say)));
+    say(`snapshots ${first} to ${last}`);
+    if (isTold) host.select({ range: [first, last] });
+  };
+
+  const axis = h("select", { onchange: () => redraw({ byTime: axis.value === "time" }) }, h("option", { value: "id" }, "ids"), h("option", { value: "time" }, "time"));
+  const measure = h("select", { onchange: () => redraw({ measure: known[Number(measure.value)] }) }, ...known.map(([name], at) => h("option", { value: at }, name)));
+  const zoom = slider({ label: "zoom", min: 14, max: 60, value: look.step, text: (value) => `${value}`, onMove: (step) => redraw({ step }) });
+  /** @param {Partial<typeof look>} how */
+  const redraw = (how) => {
+    const left = line.scrollLeft / Math.max(line.scrollWidth, 1);
+    Object.assign(look, how);
+    draw();
+    line.scrollLeft = left * line.scrollWidth;
+  };
+  const controls = h("div", { class: "row" }, hasTimes && h("label", {}, "axis ", axis), known.length > 0 && h("label", {}, "line ", measure), zoom.element, trend);
+  head.append(h("span", { class: "faint" }, legend(items)));
+  body.append(controls, line, details, code, ...othersOf(view));
+  draw();
+  show(items[chosen]);
+  line.scrollLeft = Math.max(0, items[chosen].x - line.clientWidth + MARGIN);
+
+  const quiet = host.onSelect((selection) => {
+    const find = (/** @type {number} */ id) => items.findIndex((item) => !item.lane && item.first <= id && id <= item.last);
+    if (selection.range) {
+      const [low, high] = selection.range.map(find);
+      if (low < 0 || high < 0) return;
+      range = [low, high];
+      chosen = high;
+      brushed(false);
+    } else if (selection.snapshot !== undefined && find(selection.snapshot) >= 0) {
+      chosen = find(selection.snapshot);
+      range = null;
+      lit();
+      show(items[chosen]);
+    } else return;
+    line.scrollLeft = items[chosen].x - line.clientWidth / 2;
+  });
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+/** @param {Timeline} view */
+function noteOf({ points, groups, groupedBy, expiredCount, branches, branchCount }) {
+  const older = groups.reduce((sum, group) => sum + group.snapshotCount, 0);
+  return [
+    older && `the newest ${count(points.length)} of ${count(points.length + older)} one by one, older ones ${groupedBy === "day" ? "by day" : `in ${groups.length} groups`}`,
+    expiredCount && `1 to ${count(expiredCount)} expired`,
+    branches.length < branchCount && `${branches.length} of ${branchCount} other branches`,
+  ].filter(Boolean).join("; ");
+}
+
+/** All marks in the order in which arrows reach them. @param {Timeline} view @returns {Item[]} */
+function itemsOf({ groups, points, branches }) {
+  /** @param {TimelinePoint} point @param {string} branch @param {number} lane @returns {Item} */
+  const one = (point, branch, lane) => ({ point, branch, lane, first: point.id, last: point.id, millis: point.timeMillis ?? null, gap: point.missingBefore ?? 0, x: 0, y: 0 });
+  return [
+    ...groups.map((group) => ({ group, branch: "", lane: 0, first: group.firstId, last: group.lastId, millis: group.endMillis ?? null, gap: group.missingCount ?? 0, x: 0, y: 0 })),
+    ...points.map((point) => one(point, "", 0)),
+    ...branches.flatMap(({ name, points: theirs }, at) => theirs.map((point) => one(point, name, at + 1))),
+  ];
+}
+
+/** Give each mark its place; return the width. @param {Item[]} items @param {boolean} byTime @param {number} step */
+function place(items, byTime, step) {
+  let end = MARGIN;
+  /** @type {Map<number, number>} */
+  const main = new Map();
+  for (const item of items) item.y = LANES.top + LANES.height * item.lane;
+  let x = MARGIN - step;
+  for (const item of items.filter(({ lane }) => !lane)) {
+    x += step + (item.gap ? GAP : 0);
+    item.x = x;
+    main.set(item.last, x);
+    end = x;
+  }
+  if (byTime) {
+    const times = items.map(({ millis }) => Number(millis));
+    const low = times.reduce((one, two) => Math.min(one, two));
+    const span = times.reduce((one, two) => Math.max(one, two)) - low || 1;
+    for (const item of items) item.x = MARGIN + ((Number(item.millis) - low) / span) * (Math.max(end, 600) - MARGIN);
+    end = Math.max(end, 600);
+  } else {
+    let before = MARGIN;
+    for (const [at, item] of items.entries()) {
+      if (!item.lane) continue;
+      before = items[at - 1]?.lane === item.lane ? before + step : MARGIN - step;
+      before = item.x = Math.max(before, main.get(item.last) ?? before, MARGIN);
+      end = Math.max(end, before);
+    }
+  }
+  return end + MARGIN;
+}
+
+/** The marks whose ids do not run into the one before. @param {Item[]} items */
+function withRoom(items) {
+  const end = /** @type {number[]} */ ([]);
+  return new Set(items.filter(({ x, lane, first, last }) => {
+    const half = 3.2 * (String(last).length + (first === last ? 0 : 1)) + 2;
+    if (x - half < (end[lane] ?? -Infinity)) return false;
+    end[lane] = x + half;
+    return true;
+  }));
+}
+
+/** @param {Item} item @param {number} largest rows of the largest commit @param {number} most times the size of a mark @param {boolean} isNamed */
+function drawn(item, largest, most, isNamed) {
+  const { point, group, x, y } = item;
+  const size = 0.7 * Math.min(1, most) + (most - 0.7 * Math.min(1, most)) * Math.sqrt(Math.abs(Number(point?.deltaRecordCount ?? 0)) / largest);
+  const shape = point ? mark(point.commitKind, 0, 0) : groupMark(/** @type {TimelineGroup} */ (group));
+  const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
+    s("title", {}, sentence(item)),
+    s("circle", { class: "ring", r: 19 }),
+    s("g", { class: "shape", transform: group ? "" : `scale(${size.toFixed(2)})` }, shape));
+  if (isNamed) element.append(s("text", { y: 28, "text-anchor": "middle", "font-size": 10 }, item.first === item.last ? item.last : `…${item.last}`));
+  const tags = point?.tags ?? Object.keys(group?.tags ?? {});
+  const readers = point?.consumers ?? Object.keys(group?.consumers ?? {});
+  if (tags.length) element.append(s("path", { d: "M-2 -17v-19h14l-4 5l4 5h-12v9z", fill: COLOURS.yellow, stroke: "#7A7000" }), label(tags, -38));
+  if (readers.length) element.append(s("path", { d: "M0 31l-5 9a5 5 0 1 0 10 0z", fill: COLOURS.sky, stroke: COLOURS.blue }), label(readers, 56));
+  const schemas = group ? (group.newSchemas ?? []) : point?.isNewSchema ? [point.schemaId] : [];
+  if (schemas.length) {
+    element.append(s("path", { d: `M-17 -30V16`, stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 3" }),
+      s("text", { x: -17, y: 28, "text-anchor": "middle", "font-size": 10, "font-style": "italic" }, `S${schemas.join(" ")}`));
+  }
+  return element;
+}
+
+/** @param {string[]} names @param {number} y */
+function label(names, y) {
+  const first = [...names[0]];
+  const text = first.length > 10 ? `${first.slice(0, 9).join("")}…` : names[0];
+  return s("text", { y, "text-anchor": "middle", "font-size": 9 }, names.length > 1 ? `${text} +${names.length - 1}` : text);
+}
+
+/** A stack: a stripe for each kind of commit, as thick as its share. @param {TimelineGroup} group */
+function groupMark(group) {
+  let y = -16;
+  const stripes = Object.entries(group.kinds).map(([kind, number]) => {
+    const height = (32 * number) / group.snapshotCount;
+    y += height;
+    return s("rect", { x: -9, y: y - height, width: 18, height, fill: KINDS[kind]?.colour ?? COLOURS.grey });
+  });
+  return s("g", {}, ...stripes, s("rect", { x: -9, y: -16, width: 18, height: 32, rx: 3, fill: "none", stroke: "currentColor" }));
+}
+
+/** @param {Item[]} items @param {typeof MEASURES[0]} measure @param {HTMLElement} scale */
+function trendOf(items, [name, value, write], scale) {
+  const main = items.filter((item) => !item.lane);
+  const values = main.map((item) => (value(item) === undefined || value(item) === null ? null : Number(value(item))));
+  const known = values.filter((one) => one !== null);
+  if (!known.length) return [];
+  const [low, high] = [known.reduce((a, b) => Math.min(a, b), 0), known.reduce((a, b) => Math.max(a, b), 0)];
+  const y = (/** @type {number} */ one) => TREND.top + TREND.height * (1 - (one - low) / (high - low || 1));
+  const path = main.map((item, at) => {
+    const one = values[at];
+    return one === null ? "" : `L${item.x.toFixed(1)} ${y(one).toFixed(1)}`;
+  });
+  scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}; ■ compaction`);
+  const dots = main.flatMap(({ point, group, x }, at) => {
+    const one = values[at];
+    const isCompact = point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT;
+    return isCompact && one !== null ? [s("rect", { x: x - 3, y: y(one) - 3, width: 6, height: 6, fill: COLOURS.green })] : [];
+  });
+  const ground = `M${MARGIN - 20} ${y(0).toFixed(1)}H${main[main.length - 1].x + 20}`;
+  return [s("path", { d: ground, stroke: "currentColor", opacity: 0.3 }),
+    s("path", { d: path.join("").replace("L", "M"), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }), ...dots];
+}
+
+/** A line for each branch, from where it forked. @param {Item[]} items @param {Timeline} view @param {number} width */
+function lanesOf(items, { branches }, width) {
+  const main = items.filter((item) => !item.lane);
+  const lines = /** @type {SVGElement[]} */ ([]);
+  lines.push(s("path", { d: `M12 ${LANES.top}H${width - 12}`, stroke: "currentColor", opacity: 0.4, "stroke-width": 2 }));
+  branches.forEach(({ name, forkedAt, olderCount }, at) => {
+    const mine = items.filter((item) => item.lane === at + 1);
+    const y = LANES.top + LANES.height * (at + 1);
+    const fork = main.find((item) => forkedAt !== null && item.first <= forkedAt && forkedAt <= item.last);
+    const start = mine[0]?.x ?? MARGIN;
+    const from = fork ? `M${fork.x} ${LANES.top}V${y}H` : `M${Math.max(start - 20, 4)} ${y}H`;
+    lines.push(s("path", { d: `${from}${mine[mine.length - 1]?.x ?? start}`, fill: "none", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "6 3" }),
+      s("text", { x: Math.min(fork?.x ?? start, start) + 4, y: y - 22, "font-size": 11, "font-weight": "bold" }, `${shortened(name)}${olderCount ? ` (${count(olderCount)} older)` : ""}`));
+  });
+  return lines;
+}
+
+/** @param {Item[]} items */
+function gapsOf(items) {
+  return items.flatMap((item, at) => {
+    const before = items[at - 1];
+    if (!item.gap || !before || before.lane !== item.lane) return [];
+    const x = (before.x + item.x) / 2;
+    return [s("text", { x, y: item.y - 20, "text-anchor": "middle", "font-size": 10 }, `… ${item.gap} …`, s("title", {}, `${item.gap} expired`))];
+  });
+}
+
+/** Where commits were as old as the newest watermark. @param {Item[]} items @param {number} height */
+function watermarkOf(items, height) {
+  const main = items.filter((item) => !item.lane && item.millis !== null);
+  const newest = main.reduce((/** @type {number | null} */ most, { point, group }) => {
+    const one = (point ?? group)?.watermarkMillis ?? null;
+    return one === null || (most !== null && most > one) ? most : Number(one);
+  }, null);
+  if (newest === null) return null;
+  const behind = main.filter((item) => Number(item.millis) <= newest);
+  const x = behind.length ? behind[behind.length - 1].x + 8 : 6;
+  return s("g", {}, s("path", { d: `M${x} 14V${height - 8}`, stroke: COLOURS.sky, "stroke-width": 2, "stroke-dasharray": "2 4" }),
+    s("text", { x, y: 11, "text-anchor": behind.length > main.length / 2 ? "end" : "start", "font-size": 10 }, `watermark ${moment(newest)}`));
+}
+
+/** Let a drag choose the marks of one lane. @param {SVGSVGElement} picture @param {Item[]} items @param {SVGGElement[]} marks @param {(from: number, to: number) => void} done */
+function brushes(picture, items, marks, done) {
+  /** @type {{x: number, lane: number, id: number} | null} */
+  let begin = null;
+  let isDragged = false;
+  const at = (/** @type {PointerEvent} */ event) => {
+    const box = picture.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  picture.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || event.pointerType === "touch") return;
+    const { x, y } = at(event);
+    begin = { x, lane: Math.max(0, Math.round((y - LANES.top) / LANES.height)), id: event.pointerId };
+    isDragged = false;
+  });
+  picture.addEventListener("pointermove", (event) => {
+    if (!begin) return;
+    const { x } = at(event);
+    if (Math.abs(x - begin.x) < 6 && !isDragged) return;
+    if (!isDragged) picture.setPointerCapture(begin.id);
+    isDragged = true;
+    const [low, high] = [Math.min(x, begin.x), Math.max(x, begin.x)];
+    const inside = items.map((item, place) => ({ item, place })).filter(({ item }) => item.lane === begin?.lane && item.x >= low && item.x <= high);
+    if (inside.length) done(inside[0].place, inside[inside.length - 1].place);
+  });
+  picture.addEventListener("pointerup", () => { begin = null; });
+  picture.addEventListener("click", (event) => {
+    if (isDragged) event.stopPropagation();
+    isDragged = false;
+  }, true);
+  picture.addEventListener("dragstart", (event) => event.preventDefault());
+}
+
+/** @param {Pick<Item, "point" | "group">[]} items */
+function kinds(items) {
+  /** @type {Record<string, number>} */
+  const found = {};
+  for (const { point, group } of items) {
+    for (const [kind, number] of Object.entries(group?.kinds ?? { [point?.commitKind ?? "?"]: 1 })) found[kind] = (found[kind] ?? 0) + number;
+  }
+  return Object.entries(found).map(([kind, number]) => `${count(number)} ${kind.toLowerCase()}`).join(", ");
+}
+
+/** @param {Item[]} items */
+function legend(items) {
+  const there = new Set(items.flatMap(({ point, group }) => Object.keys(group?.kinds ?? { [point?.commitKind ?? ""]: 1 })));
+  return [...there].map((kind) => `${KINDS[kind]?.letter ?? "?"} ${kind.toLowerCase()}`).join(" · ");
+}
+
+/** @param {Item} item */
+function sentence({ point, group, branch, gap }) {
+  const where = branch ? `branch ${branch}, ` : "";
+  const rows = (point ?? group)?.deltaRecordCount;
+  const tail = `${rows === undefined ? "" : `, ${signed(rows)} rows`}${gap ? `, ${gap} expired before it` : ""}`;
+  if (group) return `snapshots ${group.firstId} to ${group.lastId}: ${kinds([{ group }])}${tail}`;
+  const { id, commitKind, timeMillis, tags } = /** @type {TimelinePoint} */ (point);
+  return `${where}snapshot ${id}, ${commitKind}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;
+}
+
+/** @param {Item} item */
+function cardOf({ point, group, branch, gap }) {
+  const one = /** @type {any} */ (point ?? group);
+  const expired = gap ? `, ${gap} expired before it` : "";
+  return card([
+    ...(group ? /** @type {[string, string][]} */ ([
+      ["snapshots", `${group.firstId} to ${group.lastId}, ${count(group.snapshotCount)} of them${expired}`],
+      ["time (UTC)", one.beginMillis ? `${moment(one.beginMillis)} to ${moment(one.endMillis)}` : ""], ["commits", kinds([{ group }])],
+    ]) : /** @type {[string, string][]} */ ([
+      ["snapshot", `${one.id}${expired}`], ["branch", branch], ["kind", one.commitKind], ["time (UTC)", moment(one.timeMillis)],
+      ["user", one.commitUser], ["identifier", one.commitIdentifier === undefined ? "batch" : count(one.commitIdentifier)],
+      ["files", one.addedFileCount === undefined ? "" : `+${count(one.addedFileCount)} -${count(one.deletedFileCount)}`], ["manifests", count(one.manifestCount)],
+    ])),
+    ["rows", signed(one.deltaRecordCount)], ["rows before merging", count(one.totalRecordCount)],
+    ["changelog rows", one.changelogRecordCount ? count(one.changelogRecordCount) : ""],
+    ["live files", count(one.fileCount)], ["size", bytes(one.fileBytes)],
+    ["schema", `${one.schemaId}${one.isNewSchema ? ", new here" : one.newSchemas ? `, new here: ${one.newSchemas.join(", ")}` : ""}`],
+    ["tags", named(one.tags)], ["read next by", named(one.consumers)], ["watermark (UTC)", moment(one.watermarkMillis)],
+  ]);
+}
+
+/** @param {Record<string, number> | string[] | undefined} places */
+function named(places) {
+  return Array.isArray(places) ? places.join(", ") : Object.entries(places ?? {}).map(([name, id]) => `${name} (${id})`).join(", ");
+}
+
+/** @param {string} name */
+function shortened(name) {
+  const all = [...name];
+  return all.length > 40 ? `${all.slice(0, 39).join("")}…` : name;
+}
+
+/** What has no place on the line. @param {Timeline} view */
+function othersOf({ otherTags, otherConsumers }) {
+  return [["tags of expired snapshots", otherTags], ["consumers whose next snapshot is not there", otherConsumers]]
+    .filter(([, places]) => Object.keys(places).length)
+    .map(([what, places]) => h("p", { class: "faint" }, `${what}: ${named(/** @type {any} */ (places))}`));
+}

@@ -1,0 +1,163 @@
+"""Show a table at points of its past."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+from msgspec import to_builtins
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.interrupts import interrupts_held_back
+from paimonlab.notebook import views
+from paimonlab.notebook.display.cells import cells
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.views.opening import opened
+from paimonlab.notebook.views.travel.drawing import draw
+from paimonlab.notebook.views.travel.value import MOST_STOPS
+from paimonlab.table.table import Table
+
+_SORTED_ROWS = 10_000
+"""Of a table with at most so many rows, the first ones by key are shown; else any."""
+_CHARACTERS = 120
+MOST_STEPS = 50
+MOST_ROWS = 50
+
+
+def travel(
+    table: str | Table, *, sql: str | None = None, steps: int = 12, rows: int = 10
+) -> Drawn[views.Travel]:
+    """Show rows of a table, or an aggregate, at points of its past; this reads data files.
+
+    Parameters
+    ----------
+    table
+        ``database.table`` in the connected catalog, or a table.
+    sql
+        What to compute at each point: expressions (``count(*), sum(amount)``) or a query on
+        ``rows`` (``SELECT status, count(*) AS n FROM rows GROUP BY status ORDER BY status``), in
+        the SQL of polars; None: rows are shown. All rows of a point are held in memory, of the
+        columns that are named.
+    steps
+        How many points are computed at once, 2 to 50; the kernel computes the others when the
+        slider gets there.
+    rows
+        How many rows are shown of each, 1 to 50.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+    UnsupportedError
+        If polars cannot run the SQL.
+    """
+    if not 1 <= rows <= MOST_ROWS:
+        raise ValueError(f"rows must be 1 to {MOST_ROWS}, got {rows}")
+    if not 2 <= steps <= MOST_STEPS:
+        raise ValueError(f"steps must be 2 to {MOST_STEPS}, got {steps}")
+    found = opened(table)
+    traveller = _Traveller(found, sql, rows)
+    tags = found.tags.list()
+    ids = {*found.snapshots.ids(), *(tag.id for tag in tags.values())}
+    listed = views.stops(found.snapshots.list(MOST_STOPS), tags, with_times=not is_deterministic())
+    made = [traveller.step(stop.snapshot_id) for stop in views.spread(listed, steps)]
+    value = views.Travel(
+        table=found.name,
+        sql=sql or "",
+        stops=tuple(listed),
+        older_count=len(ids) - len(listed),
+        steps=tuple(made),
+    )
+    return draw(value, traveller.answer)
+
+
+class _Traveller:
+    """Reads one table at any point."""
+
+    def __init__(self, table: Table, sql: str | None, rows: int) -> None:
+        self._table = table
+        self._sql = sql
+        self._rows = rows
+        self._known: dict[int, views.TravelStep] = {}
+
+    def step(self, snapshot_id: int) -> views.TravelStep:
+        """Tell what the table was at a snapshot, or at the tag that has kept it."""
+        if snapshot_id not in self._known:
+            self._known[snapshot_id] = self._read(snapshot_id)
+        return self._known[snapshot_id]
+
+    def answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer the interactive form: ``{"snapshot": 7}`` gives its step."""
+        return {"step": to_builtins(self.step(int(request["snapshot"])))}
+
+    def _read(self, snapshot_id: int) -> views.TravelStep:
+        point: dict[str, Any] = {"snapshot": snapshot_id}
+        if not self._table.snapshots.has(snapshot_id):
+            tags = self._table.tags.list()
+            point = {"tag": next(name for name, tag in tags.items() if tag.id == snapshot_id)}
+        if self._sql is not None:
+            return self._aggregate(snapshot_id, self._sql, point)
+        count = self._table.scan(**point).count()
+        if count > _SORTED_ROWS:
+            sample = self._table.scan(**point, limit=self._rows).to_arrow()
+            return self._step(snapshot_id, count, sample)
+        everything = self._table.scan(**point).to_arrow()
+        keys = [key for key in self._table.primary_keys if key in everything.column_names]
+        if keys:
+            everything = everything.sort_by([(key, "ascending") for key in keys])
+        return self._step(snapshot_id, count, everything)
+
+    def _aggregate(self, snapshot_id: int, sql: str, point: Mapping[str, Any]) -> views.TravelStep:
+        from paimonlab.notebook.views.travel.named_columns import named_columns  # noqa: PLC0415 - sqlglot is slow to import
+
+        scan = self._table.scan(**point)
+        query = _query(sql)
+        # Without any column nobody would know how many rows there are.
+        named = named_columns(query, scan.columns) or scan.columns[:1]
+        read = scan.narrowed(named, None).to_arrow()
+        try:
+            made = _run(query, read, self._table)
+        except UnsupportedError:
+            _run(query, scan.arrow_schema.empty_table(), self._table)  # tells all columns there are
+            raise
+        return self._step(snapshot_id, read.num_rows, made)
+
+    def _step(self, snapshot_id: int, count: int, rows: pa.Table) -> views.TravelStep:
+        shown = rows.slice(0, self._rows)
+        texts = [
+            [_cut(cell.text) if cell.is_value else None for cell in cells(column)]
+            for column in shown.columns
+        ]
+        return views.TravelStep(
+            snapshot_id=snapshot_id,
+            row_count=count,
+            columns=tuple(shown.column_names),
+            rows=tuple(zip(*texts, strict=True)),
+        )
+
+
+def _query(sql: str) -> str:
+    """Make a query out of expressions."""
+    text = sql.strip().rstrip(";")
+    is_query = text.split(None, 1)[0].lower() in {"select", "with"} if text else False
+    return text if is_query else f"SELECT {text} FROM rows"  # noqa: S608 - polars only reads
+
+
+def _run(query: str, rows: pa.Table, table: Table) -> pa.Table:
+    with interrupts_held_back():
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+    frame = pl.from_arrow(rows)
+    try:
+        with pl.SQLContext({"rows": frame}) as context:
+            made = context.execute(query, eager=True)
+    except (pl.exceptions.PolarsError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise UnsupportedError(f"{query!r} on {table.name}", f"polars says: {reason}") from error
+    return made.to_arrow()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CHARACTERS else text[:_CHARACTERS] + "…"

@@ -1,0 +1,198 @@
+// @ts-check
+import { COLOURS, count, frame, grid, h, moment, s } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").Travel} Travel */
+/** @typedef {import("../../display/browser/views").TravelStep} TravelStep */
+/** @typedef {import("../../display/browser/views").TravelStop} TravelStop */
+/** @typedef {import("../../display/browser/host").Context<Travel>} TravelContext */
+
+const SPARK_WIDTH = 620;
+const SPARK_HEIGHT = 70;
+const TRAVEL_CSS = `
+.slider { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 4px 0; }
+.slider input[type=range] { flex: 1 1 260px; min-width: 160px; }
+caption { white-space: nowrap; }
+`;
+
+/** @param {TravelContext} context */
+export function render({ data, el, host }) {
+  const { table, sql, stops, olderCount, steps } = data.view;
+  const { body, say, stop } = frame(el, {
+    title: `${table} through time`,
+    note: `${sql || "rows"}; read from data files${olderCount ? `; ${count(olderCount)} older points are not on the slider` : ""}`,
+    css: TRAVEL_CSS,
+  });
+  if (!steps.length) {
+    body.append("no snapshot yet");
+    return stop;
+  }
+  const known = new Map(steps.map((step) => [step.snapshotId, step]));
+  // Without a kernel only what was computed can be shown.
+  const reachable = host.ask ? stops : stops.filter((one) => known.has(one.snapshotId));
+  const axes = /** @type {[string, string, TravelStop[]][]} */ ([
+    ["snapshots", "by snapshot", reachable],
+    ["tags", "by tag", reachable.filter((one) => one.tags.length)],
+    ["times", "by time", reachable.filter((one) => one.timeMillis !== null)],
+  ]).filter(([, , points]) => points.length);
+  let axis = axes[0];
+  let current = reachable[reachable.length - 1];
+  let timer = 0;
+  let asked = 0;
+
+  const output = h("span");
+  const input = h("input", { type: "range", "aria-label": "point in time" });
+  const rows = h("div");
+  const spark = h("div");
+
+  /** @param {TravelStop} one */
+  const text = (one) => {
+    const tags = one.tags.length ? `, tag ${one.tags.join(", ")}` : "";
+    return `snapshot ${one.snapshotId}, ${one.commitKind}${one.timeMillis === null ? "" : `, ${moment(one.timeMillis)}`}${tags}`;
+  };
+
+  /** The range of the input: places of points, or times. */
+  const arrange = () => {
+    const points = axis[2];
+    const isTime = axis[0] === "times";
+    input.min = String(isTime ? points[0].timeMillis : 0);
+    input.max = String(isTime ? points[points.length - 1].timeMillis : points.length - 1);
+    input.step = "1";
+    if (!points.includes(current)) current = points[points.length - 1];
+    input.value = String(isTime ? current.timeMillis : points.indexOf(current));
+    describe();
+  };
+  const describe = () => {
+    output.replaceChildren(text(current));
+    input.setAttribute("aria-valuetext", text(current));
+  };
+
+  /** @param {number} place */
+  const go = (place) => {
+    const points = axis[2];
+    current = points[Math.max(0, Math.min(points.length - 1, place))];
+    input.value = String(axis[0] === "times" ? current.timeMillis : points.indexOf(current));
+    moved();
+  };
+  const moved = () => {
+    describe();
+    clearTimeout(timer);
+    const step = known.get(current.snapshotId);
+    if (step) show(step);
+    else timer = window.setTimeout(() => fetchStep(), 200);
+  };
+  const fetchStep = async (/** @type {boolean} */ isTold = true) => {
+    if (!host.ask) return;
+    const wanted = current;
+    const mine = (asked += 1);
+    say(`reading snapshot ${wanted.snapshotId} …`);
+    try {
+      const reply = await host.ask({ snapshot: wanted.snapshotId });
+      const step = /** @type {TravelStep} */ (reply.step);
+      known.set(step.snapshotId, step);
+      if (mine === asked) show(step, isTold);
+    } catch (error) {
+      say(String(error));
+    }
+  };
+
+  /** @param {TravelStep} step @param {boolean} [isTold] */
+  const show = (step, isTold = true) => {
+    asked += 1;
+    const made = grid({
+      caption: `at snapshot ${step.snapshotId}: ${count(step.rowCount)} rows${sql ? "" : `, ${step.rows.length} of them here`}`,
+      heads: step.columns.map((name) => ({
+        name,
+        text: (/** @type {any} */ value) => (value === null ? h("span", { class: "null" }, "NULL") : value),
+      })),
+      rows: step.rows.map((row) => [...row]),
+    });
+    rows.replaceChildren(made.element);
+    spark.replaceChildren(sparkline([...known.values()], step.snapshotId, (id) => {
+      const place = axis[2].findIndex((one) => one.snapshotId === id);
+      if (place >= 0) go(place);
+    }));
+    say(`snapshot ${step.snapshotId}: ${count(step.rowCount)} rows`);
+    if (isTold) host.select({ snapshot: step.snapshotId });
+  };
+
+  input.addEventListener("input", () => {
+    const value = Number(input.value);
+    const points = axis[2];
+    if (axis[0] === "times") {
+      const before = points.filter((one) => Number(one.timeMillis) <= value);
+      current = before[before.length - 1] ?? points[0];
+    } else current = points[value];
+    moved();
+  });
+  input.addEventListener("keydown", (event) => {
+    const points = axis[2];
+    const place = points.indexOf(current);
+    const page = Math.max(1, Math.round(points.length / 10));
+    const targets = /** @type {Record<string, number>} */ ({
+      ArrowRight: place + 1, ArrowUp: place + 1, ArrowLeft: place - 1, ArrowDown: place - 1,
+      PageUp: place + page, PageDown: place - page, Home: 0, End: points.length - 1,
+    });
+    if (!(event.key in targets)) return;
+    event.preventDefault();
+    go(targets[event.key]);
+  });
+  const choice = h("select", { "aria-label": "what the slider goes by", onchange: () => {
+    axis = axes.find(([name]) => name === choice.value) ?? axes[0];
+    arrange();
+    moved();
+  } }, ...axes.map(([name, label]) => h("option", { value: name }, label)));
+
+  const quiet = host.onSelect((selection) => {
+    const snapshot = selection.range ? selection.range[1] : selection.snapshot;
+    const one = reachable.find((point) => point.snapshotId === snapshot);
+    if (snapshot !== undefined && !one) say(`snapshot ${snapshot} is no point of this slider`);
+    if (!one || one === current) return;
+    axis = axes[0];
+    choice.value = axis[0];
+    current = one;
+    arrange();
+    const step = known.get(one.snapshotId);
+    if (step) show(step, false);
+    else fetchStep(false);
+  });
+  body.append(
+    h("div", { class: "slider" }, choice,
+      h("button", { "aria-label": "one earlier", onclick: () => go(axis[2].indexOf(current) - 1) }, "◀"),
+      input,
+      h("button", { "aria-label": "one later", onclick: () => go(axis[2].indexOf(current) + 1) }, "▶"),
+      output),
+    spark, rows);
+  if (!host.ask && reachable.length < stops.length) {
+    body.append(h("p", { class: "faint" }, `${reachable.length} of ${count(stops.length)} points are here; the others need a kernel`));
+  }
+  arrange();
+  const first = known.get(current.snapshotId);
+  if (first) show(first, false);
+  else fetchStep(false);
+  return () => {
+    clearTimeout(timer);
+    quiet();
+    stop();
+  };
+}
+
+/**
+ * The number of rows at the steps that are known; a click goes there.
+ * @param {TravelStep[]} steps @param {number} at @param {(id: number) => void} onGo
+ */
+function sparkline(steps, at, onGo) {
+  const ordered = steps.slice().sort((one, two) => one.snapshotId - two.snapshotId);
+  const most = Math.max(1, ...ordered.map((step) => step.rowCount));
+  const width = (SPARK_WIDTH - 40) / Math.max(1, ordered.length - 1);
+  const points = ordered.map((step, place) => ({ step, x: 20 + width * place, y: SPARK_HEIGHT - 20 - (SPARK_HEIGHT - 40) * (step.rowCount / most) }));
+  const words = ordered.map((step) => `snapshot ${step.snapshotId} ${count(step.rowCount)}`).join("; ");
+  return s("svg", { viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, width: SPARK_WIDTH, height: SPARK_HEIGHT, role: "img", "aria-label": `rows: ${words}` },
+    s("polyline", { points: points.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }),
+    ...points.map(({ step, x, y }) => {
+      const here = step.snapshotId === at;
+      return s("g", { onclick: () => onGo(step.snapshotId), style: "cursor:pointer" },
+        here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.orange }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
+        s("text", { x, y: y - 9, "text-anchor": "middle", "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
+        s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 9 }, step.snapshotId));
+    }));
+}
