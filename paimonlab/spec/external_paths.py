@@ -44,11 +44,11 @@ class ExternalFolders:
         Parameters
         ----------
         name
-            Of the file.
+            Name of the file.
         number
-            How many files have been there before.
+            How many files came before.
         draw
-            Of at least 0 and less than 1, at random.
+            A random number, at least 0 and less than 1.
         """
         if self.weights:
             limit = draw * sum(self.weights)
@@ -94,7 +94,7 @@ class ExternalPathOptions:
         SchemaError
             If a root has no scheme, no root has the scheme asked for, or the weights do not fit.
         UnsupportedError
-            If a root is in another store than the local one.
+            If a root is not on the local disk.
         """
         strategy = self.strategy.lower()
         if strategy == "none" or not self.roots:
@@ -149,7 +149,7 @@ def folder_of(uri: str) -> str:
     Raises
     ------
     UnsupportedError
-        If it is in another store.
+        If it is not on the local disk.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def external_file(uri: str, roots: Sequence[str], *, table: str) -> str:
     Raises
     ------
     UnsupportedError
-        If it is in none of them.
+        If it is outside of all of them.
     """
     path = folder_of(uri)
     parts = path[1:].split("/")

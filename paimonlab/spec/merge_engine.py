@@ -152,7 +152,7 @@ class MergeEngine:
     def refusal_of(self, kind: RowKind) -> str | None:
         """Say why rows of a kind must not be written; None: they may.
 
-        A row that takes something away and cannot be merged would make its key unreadable.
+        A retraction that cannot be merged would make its key unreadable.
         """
         is_ignored = self.ignore_delete and self.kind is not EngineKind.AGGREGATION
         if not kind.is_retract or is_ignored or self.kind is EngineKind.DEDUPLICATE:
@@ -190,14 +190,14 @@ class MergeEngine:
         primary_keys
             Names of the primary key columns; () for an append table: nothing is merged.
         options
-            Of the table.
+            The table's options.
 
         Raises
         ------
         SchemaError
             If options contradict each other or name no column.
         UnsupportedError
-            If they ask for something that is not built.
+            If they ask for something that is not implemented.
         """
         if not primary_keys:
             return cls()
@@ -251,7 +251,7 @@ def check_merge_engine(
     SchemaError
         If Java could not open such a table; the message names option or column.
     UnsupportedError
-        If it asks for something that is not built.
+        If they ask for something that is not implemented.
     """
     engine = MergeEngine.of(fields, primary_keys, options)
     found = Options(options).slice(MergeOptions)

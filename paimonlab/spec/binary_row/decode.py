@@ -53,7 +53,7 @@ _INLINE = np.uint64(0x80)
 
 
 class DamagedRowError(ValueError):
-    """The bytes are no rows of the given types."""
+    """The bytes are not rows of the given types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def rows(
 ) -> list[pa.Array]:
     """Decode rows without arity, one array a field; null rows give nulls.
 
-    With ``is_lenient`` a timestamp that Arrow cannot hold is a null, too.
+    With ``is_lenient`` a timestamp that Arrow cannot hold becomes null.
 
     Raises
     ------
@@ -308,7 +308,7 @@ def _signed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
 def _elements(
     arrays: Pieces, element: DataType, is_null: npt.NDArray[np.bool_]
 ) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-    """Decode the elements of all arrays behind each other, and where each array starts."""
+    """Decode the elements of all arrays in a row, and where each array starts."""
     if (arrays.lengths[~is_null] < 4).any():
         raise DamagedRowError("an array is too short")
     counts = _signed(words_at(arrays.data, np.where(is_null, 0, arrays.starts), "<u4"))

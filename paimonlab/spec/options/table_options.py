@@ -1,4 +1,4 @@
-"""Options of a table: reading them, and refusing what is not built.
+"""Options of a table: reading them, and refusing what is not implemented.
 
 Layers declare the options they obey as frozen dataclasses (slices), beside the code these
 steer::
@@ -99,7 +99,7 @@ def option_field(
 class Options(Mapping[str, str]):
     """Options of a table by key, frozen.
 
-    A former key is found under its present name, too.
+    A former key is also found under its present name.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class Options(Mapping[str, str]):
         return type(self), (self._values,)
 
     def with_options(self, others: Mapping[str, str]) -> Options:
-        """Return these options with others in their place, say those of one read."""
+        """Return these options, overridden by others, such as those of one read."""
         return Options(self._values | dict(others))
 
     def slice(self, cls: type[Slice]) -> Slice:
@@ -190,7 +190,7 @@ def _value(key: str, text: str, read: Callable[[str], Any]) -> Any:
 def check_known(keys: Iterable[str]) -> None:
     """Check the keys that a user sets.
 
-    Tables that others wrote may hold keys that are not known; these stay unread.
+    Tables written by others may have unknown keys; these are ignored.
 
     Raises
     ------
@@ -209,17 +209,17 @@ def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: O
     Parameters
     ----------
     options
-        Of the table, and of this one operation.
+        Options of the table and of this operation.
     schema
-        Whose options these are.
+        The schema that the options belong to.
     operation
-        What is about to happen: a table may be readable and not writable. What cannot be
-        read or written cannot be created.
+        The operation to check for: a table may be readable but not writable. A table that cannot
+        be read or written cannot be created.
 
     Raises
     ------
     UnsupportedError
-        If an option has a value that changes this operation and is not built.
+        If an option has a value that changes this operation and is not implemented.
     SchemaError
         If a value cannot be read.
 

@@ -78,12 +78,12 @@ def parse_time(text: str, formatter: str | None) -> datetime | None:
     Returns
     -------
     datetime or None
-        Local, without a zone. None: it is no time.
+        Local, without a zone; None if the text is not a time.
 
     Raises
     ------
     UnsupportedError
-        If the formatter has a letter that is not built.
+        If the formatter has a letter that is not supported.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Predicates as values: what a row must be like to be wanted.
+"""Predicates as values: conditions on rows.
 
 A predicate is a tree of small frozen values, built with `col`::
 
@@ -300,7 +300,7 @@ class Column:
         return IsNotNull(self.name)
 
     def is_in(self, values: Iterable[object]) -> Predicate:
-        """Whether the value is one of ``values``; None among them makes "no" unknown."""
+        """Whether the value is one of ``values``; None among them makes a "no" unknown."""
         return In(self.name, tuple(map(_literal, values)))
 
     def between(self, low: object, high: object) -> Predicate:

@@ -60,17 +60,17 @@ class Call:
 
     @property
     def positional(self) -> tuple[Any, ...]:
-        """The values that are given by their place."""
+        """The values of positional arguments."""
         return tuple(one.value for one in self.arguments if one.name is None)
 
     @property
     def named(self) -> tuple[tuple[str, Any], ...]:
-        """The names and values of the others; a name may be there twice."""
+        """Names and values of named arguments; a name may occur twice."""
         return tuple((one.name, one.value) for one in self.arguments if one.name is not None)
 
 
 class CallSyntaxError(PaimonError, ValueError):
-    """A text that is no call.
+    """A text that is not a call.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ def parse_call(tokens: Sequence[Token], *, has_parameters: bool = False) -> Call
     Raises
     ------
     CallSyntaxError
-        If it is not of that form, if a value is no literal, or if an argument without a name
-        stands behind one with a name.
+        If it has another form, if a value is not a literal, or if a positional argument follows a
+        named one.
 
     Examples
     --------

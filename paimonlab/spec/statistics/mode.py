@@ -46,7 +46,7 @@ class StatsMode:
         Raises
         ------
         SchemaError
-            If the text is none of them.
+            If the text is something else.
 
         Examples
         --------

@@ -85,7 +85,7 @@ def index_of(fields: Sequence[DataField], name: str) -> int:
     Raises
     ------
     ColumnNotFoundError
-        If there is none of that name.
+        If there is no such field.
     """
     for index, field in enumerate(fields):
         if field.name == name:
