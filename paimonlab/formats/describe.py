@@ -16,7 +16,7 @@ def describe(file_io: FileIO, path: str) -> FileDescription:
     CorruptDataError
         If the file is missing or damaged.
     UnsupportedError
-        If it is of a format that is not implemented.
+        If the format is not implemented.
     """
     try:
         return _describe(file_io, path)

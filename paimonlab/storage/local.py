@@ -6,7 +6,7 @@ before anything refers to them, so that a commit that was acknowledged survives 
 A file is written whole or not at all: what a full disk cut short is deleted again.
 
 Below the folders that a store is `within`, links that lead out are not followed. Only ordinary
-files are read: what else has the name of one (a pipe, a device) is never waited for.
+files are read: a pipe or device in place of a file is never waited for.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ class LocalFileIO:
         return True
 
     def _opened(self, path: str) -> int:
-        """Open a file to read it, whatever it is, without waiting for anybody."""
+        """Open a file to read it, whatever its kind, without blocking."""
         try:
             root = None if self.follow_links else root_of(path, self.roots)
             if root is None:
@@ -358,7 +358,7 @@ def _delete_from(folder: int, path: str) -> None:
 
 @contextlib.contextmanager
 def _undone(path: str) -> Iterator[None]:
-    """Delete a file that this very call has made when what follows fails."""
+    """Delete a file made by this call if what follows fails."""
     try:
         yield
     except BaseException:

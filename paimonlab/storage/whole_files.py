@@ -42,7 +42,7 @@ def size_of_file(descriptor: int, path: str) -> int:
 
 
 def kind(mode: int) -> str:
-    """Say what something is that is no ordinary file."""
+    """Name the kind of something that is not an ordinary file."""
     if stat.S_ISDIR(mode):
         return "a folder"
     return "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"

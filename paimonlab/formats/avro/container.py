@@ -1,4 +1,4 @@
-"""Avro object container files: blocks of records behind a header, compressed one by one.
+"""Avro object container files: a header, then blocks of records, compressed one by one.
 
 Reading takes a file apart, decompresses its blocks and lets polars turn the records into
 Arrow columns; writing puts blocks of encoded records together.
@@ -192,7 +192,7 @@ class Head:
     schema: bytes
     codec: bytes
     sync: bytes
-    """The marker behind every block."""
+    """The marker after every block."""
     end: int
     """Where the first block begins."""
 
@@ -203,7 +203,7 @@ def read_head(data: bytes | memoryview, path: str) -> Head:
     Raises
     ------
     CorruptMetadataError
-        If it is no Avro file or damaged.
+        If it is not an Avro file or damaged.
     """
     cursor = _Cursor(data, path)
     header = _read_header(cursor, path)
@@ -227,7 +227,7 @@ def _open(data: bytes, path: str) -> _Container:
 
 
 def _records(containers: Sequence[_Container]) -> pa.Table:
-    """Read containers of one schema behind each other."""
+    """Read containers of one schema one after the other."""
     path = containers[0].path
     blocks = [block for container in containers for block in container.blocks]
     expected_rows = sum(block.record_count for block in blocks)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 Indexes: TypeAlias = Mapping[str, Mapping[str, bytes | None]]
-"""Bytes of indexes by column and type; None: there are no rows, nothing is indexed."""
+"""Bytes of indexes by column and type; None if there are no rows, so nothing is indexed."""
 
 _MAGIC = 1493475289347502
 _VERSION = 1
@@ -21,7 +21,7 @@ _PLACE = struct.Struct(">ii")
 
 
 class DamagedIndexError(ValueError):
-    """Bytes that are no index, or one of a later version."""
+    """Bytes that are not a file index, or have a later version."""
 
 
 def encode(indexes: Indexes) -> bytes:
@@ -56,7 +56,7 @@ def decode(data: bytes) -> dict[str, dict[str, bytes | None]]:
     Raises
     ------
     DamagedIndexError
-        If it is none, or one of a later version.
+        If it is not a file index, or has a later version.
     """
     try:
         return _decode(data)

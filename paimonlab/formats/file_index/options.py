@@ -66,7 +66,7 @@ class FileIndexOptions:
         Raises
         ------
         SchemaError
-            If they speak of a column that is not there, or that is not named in ``…columns``.
+            If they name a column that does not exist, or that is missing in ``…columns``.
         UnsupportedError
             If a column's type cannot have such an index, or a type of index is not known.
         """

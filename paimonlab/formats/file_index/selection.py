@@ -55,9 +55,9 @@ def matching_rows(
     predicate
         Over columns of the file.
     indexes
-        Of the file, by column and type.
+        Indexes of the file, by column and type.
     types
-        Of the columns, as the file was written.
+        Types of the columns when the file was written.
     row_count
         Rows of the file.
 

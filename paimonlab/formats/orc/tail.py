@@ -1,7 +1,7 @@
 """What an ORC file says of itself at its end: stripes, types, statistics.
 
-The library that decodes stripes trusts the end of a file, and a damaged one can take the whole
-process down. So it is read here first and checked against the size of the file. What cannot be
+The library that decodes stripes trusts the end of a file, and a damaged one can crash the
+process. So it is read here first and checked against the size of the file. What cannot be
 checked: the streams in a stripe, for ORC has no checksums, and all but the outermost lengths of
 files compressed with LZO.
 
@@ -75,7 +75,7 @@ class OrcTail:
     types: tuple[OrcType, ...]
     """By number; the first is the struct of all columns. () in files compressed with LZO."""
     stripe_statistics: tuple[tuple[Statistics, ...], ...]
-    """By stripe and number of type; () where the file has none."""
+    """By stripe and number of type; () if the file has none."""
     block_bytes: int
     """What a compressed chunk decompresses to at most."""
 

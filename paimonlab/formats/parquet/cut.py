@@ -1,7 +1,7 @@
 """A Parquet file cut down to some pages of a row group: what is not wanted is never decoded.
 
 pyarrow reads whole row groups. Pages are complete in themselves, so some of them and a footer
-that speaks of nothing else are a small Parquet file, which pyarrow reads like any other.
+of their own are a small Parquet file, which pyarrow reads like any other.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def choose_pages(
     columns
         Position and all pages of c column chunks.
     row_count
-        Of the row group.
+        Rows of the row group.
     ranges
         Rows that are wanted.
 
@@ -176,7 +176,7 @@ def cuts(
     Parameters
     ----------
     index
-        Of the file.
+        Page indexes of the file.
     file
         The file.
     group

@@ -158,7 +158,7 @@ class ParquetInput(OpenFile):
         Returns
         -------
         starts, ends : (b,) int64
-            First row of each block and the one behind its last, ascending from 0.
+            First row of each block and the one after its last, ascending from 0.
         stats : dict of str to ColumnStats
             By column name, one value a block.
         """
