@@ -109,7 +109,7 @@ class DataFile:
         Raises
         ------
         CorruptDataError
-            If the file is missing, damaged, or of another size or row count.
+            If the file is missing, damaged, or differs in size or row count.
         UnsupportedError
             If it is of a format or kind that is not implemented.
         """
@@ -144,11 +144,11 @@ class DataFile:
         Parameters
         ----------
         wanted
-            Columns of the result, may be none.
+            Columns of the result; may be empty.
         predicate
             Bound to ``wanted``: rows for which it is not true are left out.
         keep : (row_count,) bool or None
-            Which rows there are for the reader; None: all.
+            Rows to keep; None: all.
         batch_rows
             Rows of a batch before rows are left out.
         share
@@ -334,7 +334,7 @@ class DataFile:
         Returns
         -------
         starts, ends : (b,) int64
-            First row of each block and the one behind its last, ascending from 0.
+            First row of each block and the one after its last, ascending from 0.
         stats : dict of str to ColumnStats
             By name in ``wanted``, one value a block; what is unknown is left out.
         """
@@ -390,7 +390,7 @@ class DataFile:
     def _batch_rows(
         self, wanted: int, groups: Sequence[RowGroup], fields: Sequence[DataField]
     ) -> int:
-        """Read fewer rows at a time where rows are wide."""
+        """Choose the rows of a batch: fewer where rows are wide."""
         widest = max(group.size_bytes // max(1, group.row_count) for group in groups)
         if widest * wanted > _BATCH_BYTES:
             widest = self.content.row_bytes(fields, [group.index for group in groups])
@@ -431,7 +431,7 @@ def _columns(rows: pa.RecordBatch) -> dict[str, pa.Array]:
 
 
 def _end_of(keep: Mask) -> int:
-    """Return the position behind the last row to keep."""
+    """Return the position after the last row to keep."""
     return len(keep) - int(np.argmax(keep[::-1])) if keep.any() else 0
 
 

@@ -36,7 +36,7 @@ def unite(old: bytes, new: bytes) -> bytes:
     Raises
     ------
     DataError
-        If one of them is none.
+        If one of them is damaged.
     """
     united = dict(decode(old))
     for key, low in decode(new).items():

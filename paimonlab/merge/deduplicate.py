@@ -66,7 +66,7 @@ def newest(keys: Keys, sequences: Sequence[Keys] = ()) -> npt.NDArray[np.int64]:
     Parameters
     ----------
     keys : (n,)
-        Codes of the keys (`sort_keys`), in any order; sorted runs one behind the other sort
+        Codes of the keys (`sort_keys`), in any order; sorted runs one after the other sort
         fastest.
     sequences
         What decides among rows of one key, most significant first: (n,) codes of the
@@ -101,7 +101,7 @@ def winners(
     Parameters
     ----------
     keys : (n,)
-        Codes of the keys of sorted runs one behind the other, oldest run first.
+        Codes of the keys of sorted runs one after the other, oldest run first.
     sequences
         As in `newest`.
     kinds : (n,) int8 or None

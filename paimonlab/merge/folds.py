@@ -34,7 +34,7 @@ def fold_of(column: pa.Array, aggregate: Aggregate, name: str) -> Fold:
     aggregate
         Its function.
     name
-        Of the column, for messages.
+        Name of the column, for messages.
     """
     function = aggregate.function
     if function in SKETCHES:
@@ -71,7 +71,7 @@ def fold_all(
     Parameters
     ----------
     fold
-        Of ``column``.
+        The fold of ``column``.
     members
         Rows of g groups.
     column
@@ -114,7 +114,7 @@ def _folded(
 
 
 def pick(column: pa.Array, positions: Any, more: pa.Array | None = None) -> pa.Array:
-    """Take rows of a column, or of more rows behind it; `NONE` gives null."""
+    """Take rows of a column, or of more rows after it; `NONE` gives null."""
     if more is not None:
         column = pa.concat_arrays([column, more.cast(column.type)])
     missing = positions < 0

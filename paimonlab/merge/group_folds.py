@@ -32,7 +32,7 @@ def fold_keys(
     Parameters
     ----------
     rows
-        Of all keys.
+        The rows of all keys.
     engine
         A partial update with sequence groups.
     keys

@@ -257,7 +257,7 @@ def _as_binary(array: pa.Array) -> pa.Array:
 def _padded(array: pa.Array) -> npt.NDArray[np.uint8] | None:
     """Pad every value to the longest with zeros; if zeros could lie, add the length.
 
-    A value and the same value with a zero byte behind it pad to the same bytes; the shorter
+    A value and the same value followed by a zero byte pad to the same bytes; the shorter
     one is the smaller one.
     """
     offsets = np.frombuffer(array.buffers()[1], np.int64)

@@ -217,7 +217,7 @@ class ManifestStore:
                 logger.warning("left behind manifest/%s: %s", name, error)
 
     def forget(self, paths: Collection[str]) -> None:
-        """Let go of what is remembered of files that were deleted, given by their paths."""
+        """Drop cached files that were deleted, given by their paths."""
         self._cache.forget(paths)
 
     def _read(self, path: str, size_bytes: int | None, referrer: str) -> bytes:
@@ -262,7 +262,7 @@ class ManifestStore:
 
 
 def _row_id_range(entries: pa.Table) -> tuple[int | None, int | None]:
-    """Return the first and last id of the rows of all files; nothing if one of them has no ids.
+    """Return the first and last row id of all files; nothing if a file has no ids.
 
     Source: apache/paimon@1.4.2 ``org.apache.paimon.manifest.ManifestFile``.
     """

@@ -49,7 +49,7 @@ class TagManager:
     def list(self) -> list[tuple[str, Tag]]:
         """Read all tags with their names, sorted by name; those deleted meanwhile are left out.
 
-        One that is renamed meanwhile is there, under one of its names or both.
+        A tag that is renamed meanwhile is listed under one of its names or both.
         """
         found: dict[str, Tag] = {}
         names: Sequence[str] | None = None
@@ -61,7 +61,7 @@ class TagManager:
         return [*found.items()]
 
     def guards(self) -> Sequence[tuple[str, Tag]]:
-        """Read what expiry must keep for what is under way, with the paths of the files."""
+        """Read the snapshots that expiry must keep for operations under way, with their paths."""
         folder = self._layout.tag_folder
         found = []
         for name in self._file_io.list_names(folder):
@@ -77,7 +77,7 @@ class TagManager:
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         CorruptMetadataError
             If the file does not follow the format.
         """
@@ -100,7 +100,7 @@ class TagManager:
         snapshot
             What the tag keeps.
         time_retained
-            After that time expiry may delete the tag; None: it stays.
+            How long before expiry may delete the tag; None: for ever.
 
         Raises
         ------
@@ -127,12 +127,12 @@ class TagManager:
     def replace(
         self, name: str, snapshot: Snapshot, *, time_retained: timedelta | None = None
     ) -> Tag:
-        """Let a tag name another snapshot.
+        """Point a tag to another snapshot.
 
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         SnapshotExpiredError
             If the snapshot expired meanwhile; the tag is as it was.
         """
@@ -150,7 +150,7 @@ class TagManager:
 
     @contextmanager
     def guarded(self, snapshots: Sequence[Snapshot]) -> Iterator[None]:
-        """Let expiry keep what snapshots need until they have a name or a place again."""
+        """Keep snapshots from expiry until they have a tag or their place again."""
         folder = self._layout.tag_folder
         paths = [f"{folder}/.{TAG_PREFIX}{one.id}.{uuid.uuid4()}{_GUARD}" for one in snapshots]
         try:
@@ -167,7 +167,7 @@ class TagManager:
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         AlreadyExistsError
             If the new name is taken.
         """
@@ -191,18 +191,18 @@ class TagManager:
         }
 
     def delete(self, name: str) -> None:
-        """Delete a tag; the files that only it kept are left.
+        """Delete a tag; files that only it kept stay.
 
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         """
         self.get(name)
         self._file_io.delete(self._path(name))
 
     def delete_younger(self, name: str, snapshot_id: int) -> None:
-        """Delete a tag if it is there and names a younger snapshot; its files are left."""
+        """Delete a tag if it exists and names a newer snapshot; its files stay."""
 
         def is_younger(data: bytes) -> bool:
             return _decoded(data, name).id > snapshot_id
@@ -249,7 +249,7 @@ def _decoded(data: bytes, path: str) -> Tag:
 
 
 def _is_same(one: Snapshot, other: Snapshot) -> bool:
-    """Whether two are of the same commit; a tag says more than its snapshot."""
+    """Whether two snapshots are from the same commit; a tag has more fields."""
     return (one.id, one.delta_manifest_list) == (other.id, other.delta_manifest_list)
 
 

@@ -66,13 +66,13 @@ def file_changes(
     Parameters
     ----------
     snapshots
-        The commits, oldest first; those that do not count for ``kind`` are left out here.
+        The commits, oldest first; those that do not matter for ``kind`` are skipped.
     kind
         Delta or changelog.
     request
         What is to be read.
     schemas, manifests
-        Of the table.
+        The table's schemas and manifests.
 
     Returns
     -------

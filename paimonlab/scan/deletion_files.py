@@ -39,7 +39,7 @@ class DeletionFiles:
         Parameters
         ----------
         snapshot, manifests
-            Whose they are.
+            The snapshot with the vectors; the table's manifests.
         beside_data
             ``index-file-in-data-file-dir``
 
@@ -51,7 +51,7 @@ class DeletionFiles:
         Notes
         -----
         They are looked up whatever the table's options say: without them deleted rows would
-        come back.
+        reappear.
         """
         if snapshot.index_manifest is None:
             return cls()

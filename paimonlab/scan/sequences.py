@@ -1,4 +1,4 @@
-"""Where the sequence numbers of each bucket stand: what a writer goes on from.
+"""The greatest sequence number of each bucket, from which a writer continues.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.AbstractFileStoreWrite``.
 """

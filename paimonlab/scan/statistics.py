@@ -84,7 +84,7 @@ class _Group:
     row_count: pa.Array
     file_schema: TableSchema
     stats_fields: Sequence[DataField] | None
-    """What the statistics are over; None: nobody knows."""
+    """The columns that the statistics cover; None if unknown."""
     min_values: pa.Array
     max_values: pa.Array
     null_counts: pa.Array
@@ -205,7 +205,7 @@ def _stats_fields(
     if names is None:
         names = entries["write_cols"][0].as_py()
     if names is None:
-        # Updated rows of a table with row tracking are written with their ids behind them.
+        # Updated rows of a table with row tracking are written with their ids after them.
         arity = binary_row.arity_of(entries["value_stats_min_values"][0].as_py())
         known = (*file_schema.fields, *TRACKING_FIELDS)
         is_tracked = len(file_schema.fields) < arity <= len(known)
