@@ -37,7 +37,7 @@ class TaskOptions:
 
     @property
     def min_file_size_bytes(self) -> int:
-        """Size from which on a file is large enough to stay as it is."""
+        """Size at which a file is large enough to stay as it is."""
         if self.small_file_ratio == 0.7:
             return self.target_file_size_bytes // 10 * 7
         return int(self.target_file_size_bytes * self.small_file_ratio)
@@ -71,7 +71,7 @@ Step: TypeAlias = Upgrade | Rewrite
 
 
 def drops_deletes(unit: CompactUnit, runs: Sequence[LevelSortedRun], *, has_vectors: bool) -> bool:
-    """Say whether deletes need not be kept: nothing older is left for them to cover.
+    """Return whether deletes can be dropped: they have no older rows to hide.
 
     Parameters
     ----------

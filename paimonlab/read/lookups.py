@@ -51,8 +51,8 @@ def newest_rows(
     Returns
     -------
     list of pyarrow.RecordBatch or None
-        Of ``plan.arrow_schema``. None: which row is the newest cannot be told from the files
-        they are in; the split has to be merged.
+        Of ``plan.arrow_schema``. None if the files do not show which row is the newest; the
+        split has to be merged.
     """
     names = {name: key_column(name) for name in columns(keys)}
     wanted = rename_columns(keys, names)

@@ -51,7 +51,7 @@ def find_matches(
     Parameters
     ----------
     splits
-        Of an append table.
+        Splits of an append table.
     plan
         Its predicate is the condition; None: every row.
     file_io
@@ -104,7 +104,7 @@ def divided_rows(
     match
         The file.
     plan, file_io
-        Of the read.
+        How to read the table; its store.
     only_matched
         Leave out the rows that do not satisfy the condition.
 

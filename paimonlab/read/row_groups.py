@@ -102,7 +102,7 @@ def sources_of(
     Returns
     -------
     dict of int
-        Positions in ``group`` by the names of columns; those that no file has are left out.
+        Positions in ``group`` by the names of columns; columns in no file are left out.
     """
     found: dict[str, int] = {}
     for position, file in enumerate(group):

@@ -1,6 +1,6 @@
-"""What a writer wrote and compacted, told as if it were the one or the other alone.
+"""What a writer wrote and compacted, reported as compactions alone or as new files alone.
 
-As compactions: for rows that were in the table before. As new files: for rows that come compacted.
+As compactions, if the rows were in the table before. As new files, if the rows are new.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.flink.postpone.PostponeBucketCommittableRewriter``.
 """
@@ -25,7 +25,7 @@ def as_compactions(
     Parameters
     ----------
     messages
-        Of a writer: new files, then what became of them.
+        What a writer did: new files, then what became of them.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Rows as users have them, opened as Arrow.
 
-A pandas frame has an index beside its columns. One without a name is no data: it says where rows
+A pandas frame has an index beside its columns. One without a name is not data: it says where rows
 stood in another frame. One with a name was a column once (``set_index``, ``groupby``), so it is
 a column again, or an error; one that repeats a column counts once. pandas itself is not imported
 here.
@@ -32,7 +32,7 @@ def batches_of(data: Any, columns: Collection[str], *, table: str) -> pa.RecordB
         An object with ``__arrow_c_stream__`` or ``__arrow_c_array__``: an Arrow table, batch
         or reader, a pandas or polars frame, a DuckDB relation.
     columns
-        Names that mean something to who asks: an index of a frame may have one of them.
+        Columns that the caller knows: the index of a frame may have one of these names.
     table
         Its name, for messages.
 
@@ -41,7 +41,7 @@ def batches_of(data: Any, columns: Collection[str], *, table: str) -> pa.RecordB
     TypeError
         If ``data`` does not speak Arrow.
     DataError
-        If a frame has columns that no table can have, or an index with a name that is none of
+        If a frame has columns that no table can have, or an index whose name is not in
         ``columns``.
     """
     reader = _reader(data, columns, table)
@@ -70,7 +70,7 @@ def schema_of(data: Any, *, table: str) -> pa.Schema | None:
     Returns
     -------
     pyarrow.Schema or None
-        None: ``data`` is nothing of that kind.
+        None if ``data`` is something else.
     """
     if _is_pandas(data):
         schema = _from_pandas(data, None, table).schema
@@ -105,7 +105,7 @@ def _reader(data: Any, columns: Collection[str], table: str) -> pa.RecordBatchRe
 
 
 def _is_pandas(data: Any) -> bool:
-    """Whether something is a DataFrame of pandas, or of a library that builds on it."""
+    """Whether something is a DataFrame of pandas or of a library built on it."""
     return any(
         cls.__name__ == "DataFrame" and cls.__module__.partition(".")[0] == "pandas"
         for cls in type(data).__mro__

@@ -54,7 +54,7 @@ class KeyHashes:
     """The known hashes of a partition, and where new ones go.
 
     A hash stays in its bucket. A new one goes to the first bucket that is not full, else to a
-    new bucket, else, when there may be no more, to any.
+    new bucket, else, if no more are allowed, to any.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class KeyHashes:
     partition_hash
         Hash of the partition's BinaryRow: at which share its keys begin.
     options
-        Of the table.
+        The table's options.
 
     Notes
     -----
@@ -91,7 +91,7 @@ class KeyHashes:
         Parameters
         ----------
         hashes : (n,) int32
-            Of the trimmed primary keys, in order of arrival.
+            Hashes of the trimmed primary keys, in order of arrival.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class KeyHashes:
         Raises
         ------
         DataError
-            If there are no more bucket ids.
+            If no bucket id is left.
         """
         unique, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         buckets = np.empty(len(unique), np.int32)

@@ -36,7 +36,7 @@ def sorted_run(
     first_sequence
         Sequence number of the first of them.
     plan
-        Of the write.
+        How to write to the table.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def _merged(
     first_sequence: int,
     plan: WritePlan,
 ) -> pa.Table:
-    """Make one row of the rows of each key; it has the number of the newest of them."""
+    """Make one row of the rows of each key; it has the sequence number of the newest."""
     schema = plan.schema
     chosen = rows if positions is None else rows.take(pa.array(positions))
     kinds = as_numpy(chosen.column(VALUE_KIND))

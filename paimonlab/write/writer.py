@@ -1,6 +1,6 @@
 """Rows -> data files -> commit messages.
 
-Rows are gathered up to ``write-buffer-size`` bytes. A primary-key table then writes one
+Rows are buffered up to ``write-buffer-size`` bytes. A primary-key table then writes one
 sorted run a bucket; when the buffer is full the largest buckets go first, so that small
 ones do not end up in small files. An append table writes its rows as they came.
 """
@@ -43,12 +43,12 @@ _STATELESS = (BucketMode.HASH_FIXED, BucketMode.BUCKET_UNAWARE)
 
 
 class TableWriter:
-    """Writes batches of rows; what it wrote becomes visible only by a commit.
+    """Writes batches of rows; they become visible only by a commit.
 
     Parameters
     ----------
     plan
-        Of the table.
+        How to write to the table.
     file_io
         The table's store.
     sequence_numbers
@@ -56,9 +56,9 @@ class TableWriter:
     router
         Gives rows their buckets; None: a `FixedRouter`.
     user
-        Who will commit; the names of files of the postponed bucket say so.
+        Who will commit; part of the names of files of the postponed bucket.
     compactions
-        Compacts the buckets that rows are written to; None: that is left to others.
+        Compacts the buckets that rows are written to; None: no compaction.
 
     Examples
     --------
@@ -154,13 +154,13 @@ class TableWriter:
                 self._flush(everything=False)
 
     def prepare_commit(self) -> list[CommitMessage]:
-        """Write what is gathered and describe all files since the last call.
+        """Write the buffered rows and describe all files since the last call.
 
         Returns
         -------
         list of CommitMessage
-            One a bucket that has new files, then one a bucket that was compacted; [] when nothing
-            was written.
+            One per bucket with new files, then one per compacted bucket; [] if nothing was
+            written.
 
         Raises
         ------
@@ -195,10 +195,10 @@ class TableWriter:
         return messages
 
     def abort(self) -> None:
-        """Throw away what was gathered and delete the files not yet handed over.
+        """Discard buffered rows and delete the files not handed over yet.
 
-        In a process that was forked from the one that made the writer nothing is done: the files
-        are not its own.
+        Nothing is done in a fork of the process that made the writer: the files belong to that
+        process.
         """
         if not self._home.is_here:
             return

@@ -40,7 +40,7 @@ def zero(data_type: pa.DataType) -> pa.Scalar:
 
 
 def bounded_decimal(precision: int, scale: int) -> pa.DataType:
-    """Return a decimal type, with fewer digits behind the point where it would be too wide."""
+    """Return a decimal type, with fewer decimal places where it would be too wide."""
     if precision > MOST_DIGITS:
         least = min(scale, _LEAST_SCALE)
         scale = max(MOST_DIGITS - (precision - scale), least)
@@ -63,7 +63,7 @@ def common_type(values: list[Expression], what: str) -> pa.DataType:
     Raises
     ------
     UnsupportedError
-        If they have none in common.
+        If there is no common type.
     """
     found = pa.null()
     for value in values:
