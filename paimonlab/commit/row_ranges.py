@@ -1,4 +1,4 @@
-"""Files that complete others must find them as they were when they were written.
+"""Files that complete others require these to be unchanged.
 
 Source: apache/paimon@2.0.0 ``org.apache.paimon.operation.commit.ConflictDetection``, row ids;
 1.3.1 checks nothing and loses the older of two updates.
@@ -23,7 +23,7 @@ def completing_files(entries: pa.Table) -> pa.Table:
 def check_row_ranges(
     added: pa.Table, alive: pa.Table, checked_id: int, *, table: str, snapshot_id: int
 ) -> None:
-    """Check that files complete files that are there, and hide nothing that they did not see.
+    """Check that files complete existing files, and hide nothing written meanwhile.
 
     Parameters
     ----------

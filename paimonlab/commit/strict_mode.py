@@ -14,12 +14,12 @@ _REWRITES = (CommitKind.COMPACT, CommitKind.OVERWRITE)
 
 
 class StrictMode:
-    """Looks at what other users did between the commits of one committer.
+    """Checks what other users did between the commits of one committer.
 
     Parameters
     ----------
     table, snapshots
-        Of the table.
+        The table's name, and its snapshots.
     last_safe_id
         The option ``commit.strict-mode.last-safe-snapshot``; None: nothing is checked.
     """
@@ -40,7 +40,7 @@ class StrictMode:
         Raises
         ------
         FilesConflictError
-            If another user compacted or overwrote, or if that cannot be told any more.
+            If another user compacted or overwrote, or if that is no longer known.
         """
         if self._last_safe_id is None or self._last_safe_id < 0 or latest is None:
             return

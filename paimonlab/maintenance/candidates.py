@@ -1,4 +1,4 @@
-"""What snapshots leave behind when they go: files that only they may have needed.
+"""Files that only deleted snapshots needed: candidates for deletion.
 
 Costs reading what their commits changed, never all that was alive in them.
 
@@ -35,7 +35,7 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaving:
-    """What goes of what goes."""
+    """Which files of the deleted snapshots go with them."""
 
     written_data: bool = True
     """Data files that writers made, not compactions; others need them for the changes."""
@@ -57,15 +57,15 @@ def left_by_snapshots(
     first_kept
         The one after them.
     reader
-        Of the table.
+        Reads what the table's snapshots refer to.
     leaving
-        What of it goes.
+        Which of their files go.
 
     Raises
     ------
     CorruptMetadataError
-        If a file is damaged. One that is missing was deleted by others, who deleted what it
-        names: then less is found.
+        If a file is damaged. A missing file was deleted by others together with the files it names,
+        so fewer are found.
     """
     found = Candidates()
     # A file that a commit deletes was alive in the snapshot before it.

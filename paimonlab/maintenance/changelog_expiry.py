@@ -64,14 +64,14 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
     Parameters
     ----------
     history
-        Of the branch.
+        The history of the branch.
     retention
         What stays; None: nothing does.
 
     Raises
     ------
     CorruptMetadataError
-        If it cannot be told what is needed: then nothing may be deleted.
+        If it is unclear which files are needed: then nothing may be deleted.
     """
     ids, latest = history.changelogs.ids(), history.snapshots.latest_id()
     if not ids or latest is None:

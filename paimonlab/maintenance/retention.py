@@ -78,7 +78,7 @@ class ExpireOptions:
         )
 
     def of_snapshots(self, now_millis: int) -> Retention:
-        """Return what stays of the snapshots at a time."""
+        """Return the retention of snapshots at a given time."""
         return Retention(
             most=self.most,
             least=self.least,
@@ -87,7 +87,7 @@ class ExpireOptions:
         )
 
     def of_changelogs(self, now_millis: int) -> Retention:
-        """Return what stays of the changelogs at a time."""
+        """Return the retention of changelogs at a given time."""
         retained = _or(self.changelog_retained_millis, self.retained_millis)
         return Retention(
             most=_or(self.changelog_most, self.most),
@@ -105,7 +105,7 @@ def with_given(
     older_than_millis: int | None,
     limit: int | None,
 ) -> Retention:
-    """Let what a caller asks for go before what the table's options say.
+    """Let the caller's values override the table's options.
 
     A ``most`` that is given alone lowers ``least``, and the other way round.
     """
@@ -156,7 +156,7 @@ def snapshot_bound(
     Raises
     ------
     SchemaError
-        If less than one snapshot, or fewer than at least, are to be kept at most.
+        If the maximum is below the minimum, or the minimum below 1.
     """
     there = set(ids)
 

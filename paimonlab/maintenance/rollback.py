@@ -1,4 +1,4 @@
-"""Going back to an older snapshot: what comes after it is deleted.
+"""Rollback to an older snapshot: what comes after it is deleted.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.table.RollbackHelper``; the order is ours: nothing
 that is still there ever names a file that is gone.
@@ -57,11 +57,11 @@ def plan_rollback(
     target
         Id of the snapshot to go back to.
     snapshots, changelogs
-        Ids that are there, ascending.
+        Existing ids, ascending.
     tags
         Snapshot ids by tag.
     folder
-        Of the snapshots, for the message.
+        Folder of the snapshots, for the message.
 
     Raises
     ------
@@ -149,9 +149,9 @@ def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
 
 
 def _bring_back(target: Snapshot, history: TableHistory) -> None:
-    """Make a snapshot anew of which only a tag is left.
+    """Restore a snapshot of which only a tag is left.
 
-    Who deletes a tag looks at the snapshots afterwards, so one of us sees the other.
+    Deleting a tag checks the snapshots afterwards, so one of the two notices the other.
     """
     path, data = history.layout.snapshot(target.id), target.to_json()
     is_new = history.file_io.publish(path, data)
@@ -167,9 +167,9 @@ def _is_tagged(target: Snapshot, history: TableHistory) -> bool:
 
 
 def _delete_snapshots(found: Rollback, target: Snapshot, history: TableHistory) -> References:
-    """Delete what is younger than a snapshot, newest first, what others commit meanwhile too.
+    """Delete what is newer than a snapshot, newest first, also what others commit meanwhile.
 
-    The files of the latter come back.
+    Returns the files of the latter.
     """
     late = References()
     is_tagged = _is_tagged(target, history)
@@ -197,7 +197,7 @@ def _files_of(snapshot: Snapshot, history: TableHistory) -> References:
 
 
 def _check_stays(target: Snapshot, history: TableHistory, *, is_tagged: bool) -> None:
-    """Check that nobody lets the target expire: who does writes the hint, then deletes."""
+    """Check that the target does not expire meanwhile: expiry writes the hint, then deletes."""
     earliest = read_hint(history.file_io, history.layout.earliest_hint)
     is_passed = earliest is not None and earliest > target.id and not is_tagged
     if is_passed and history.snapshots.has(earliest or 0):
@@ -215,7 +215,7 @@ def _expired(target: Snapshot, history: TableHistory, why: str) -> SnapshotExpir
 def _unneeded(
     candidates: References, target: Snapshot, going: Rollback | None, history: TableHistory
 ) -> References:
-    """Leave out what anything needs that stays; older snapshots may have what came back later."""
+    """Leave out files that something else needs, as files may have been added again."""
     stays = Root(history.layout.snapshot(target.id), target, "state", may_go=False)
 
     def roots() -> list[Root]:

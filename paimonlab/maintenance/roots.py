@@ -1,7 +1,7 @@
 """What keeps files: tags, branches, changelogs, and the snapshots that stay.
 
-Everything is read anew when it is asked for, and an error is raised: what cannot be read may need
-any file. Of data files just those are looked for that may go, so that it costs little.
+Everything is read again for each call, and errors are raised: what cannot be read may need any
+file. Only data files that may be deleted are looked up, which keeps it cheap.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Root:
 
     @property
     def key(self) -> RootKey:
-        """What tells it from another snapshot under its name."""
+        """What distinguishes it from another snapshot with the same id."""
         return self.path, self.snapshot.id, self.snapshot.delta_manifest_list
 
 
@@ -116,16 +116,16 @@ def kept_by_others(
     but_tags: Collection[str] = (),
     but_changelogs: Collection[int] = (),
 ) -> list[Root]:
-    """Return all that keeps files of a table, without what is about to go.
+    """Return all that keeps files of a table, except what is about to be deleted.
 
     Parameters
     ----------
     history
-        Of the branch at hand.
+        The history of the branch.
     upto
         The newest of its snapshots that stays; None: all do.
     but_tags, but_changelogs
-        Those of its tags and changelogs that go.
+        Those of its tags and changelogs that are about to be deleted.
     """
     layout, io = history.layout, history.file_io
     paths = {layout.tag(name) for name in but_tags}
@@ -157,12 +157,12 @@ def needed(
     Parameters
     ----------
     find
-        Finds the roots: again, when one goes before it was read, as what it kept for others the
-        next one keeps.
+        Finds the roots; called again when one is deleted before it was read, as the next one keeps
+        what it kept.
     reader, file_io
-        Of the table.
+        Reads what the table's snapshots refer to; the table's store.
     data_names
-        Of the files that may go.
+        Names of the data files that may be deleted.
 
     Raises
     ------
@@ -269,7 +269,7 @@ def entries_since(
     older, newer
         Two snapshots of one branch.
     reader
-        Of the table.
+        Reads what the table's snapshots refer to.
     names
         File names.
     """

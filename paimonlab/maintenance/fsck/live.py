@@ -40,7 +40,7 @@ class ManifestWalk:
         self._seen: set[str] = set()
 
     def live(self, root: Root) -> LiveFiles:
-        """Return the files of a root; what is wrong with its manifests is taken down."""
+        """Return the files of a root; problems of its manifests are noted."""
         snapshot = root.snapshot
         changelog: list[pa.Table] = []
         if not root.is_tag:
@@ -150,7 +150,7 @@ def _concat(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def unseen(found: Iterator[LiveFiles]) -> Iterator[tuple[LiveFiles, pa.Table]]:
-    """Pair the files of roots with those that no root before had.
+    """Pair the files of each root with those that no earlier root had.
 
     Yields
     ------

@@ -176,7 +176,7 @@ def never_compacted(measures: Measures, _limits: Thresholds) -> Iterator[HealthF
 
 
 def option_conflicts(measures: Measures, _limits: Thresholds) -> Iterator[HealthFinding]:
-    """Options that cannot both have their way."""
+    """Options that contradict each other."""
     for conflict in conflicts(measures):
         yield _finding(
             "option-conflict",
@@ -272,5 +272,5 @@ def _compact(measures: Measures) -> Action:
 
 
 def _rescale(buckets: int) -> Action:
-    """Say it in Python alone: Paimon's connector for Spark has no procedure for it."""
+    """Suggest Python only: Paimon's connector for Spark has no such procedure."""
     return Action(python=f"table.maintenance.rescale(buckets={buckets})")
