@@ -17,7 +17,7 @@ def parse_call(text: str) -> Call:
     Raises
     ------
     ValueError
-        If it is something else, or a value is no literal; it shows where.
+        If it is something else, or a value is not a literal; the message shows where.
 
     Examples
     --------

@@ -25,7 +25,7 @@ from paimonlab.table.incremental import ChangeMode
 from paimonlab.table.table import Table
 
 _ROWS = 20
-"""Printed as text where nobody says how many."""
+"""Rows printed as text by default."""
 _lines_flag = click.option("--json", "as_json", is_flag=True, help="Print a JSON object a row.")
 _limit_option = click.option(
     "-n",
@@ -143,7 +143,7 @@ def changes(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """Read what the commits behind START up to END changed.
+    """Read what the commits after START up to END changed.
 
     START and END are snapshot ids, names of tags, or times. The first column is the kind of the
     change: +I, -U, +U or -D.

@@ -47,7 +47,7 @@ def check_pattern(pattern: str, *, procedure: str, argument: str) -> None:
     Raises
     ------
     ArgumentError
-        If it is none.
+        If it is not a regular expression.
     UnsupportedError
         If it may mean something else.
     """

@@ -30,7 +30,7 @@ def table_name(
     procedure, argument
         For messages.
     default_database
-        Where a name of one part is.
+        The database of a name with one part.
     catalog_name
         The catalog that a name of three parts must begin with.
 

@@ -49,7 +49,7 @@ def duration(text: str, *, procedure: str, argument: str) -> timedelta:
     Raises
     ------
     ArgumentError
-        If it is none.
+        If it is not a duration.
     """
     try:
         return timedelta(milliseconds=parse_duration_millis(text))
@@ -68,7 +68,7 @@ def local_time(text: str, *, procedure: str, argument: str) -> datetime:
     Raises
     ------
     ArgumentError
-        If it is no time.
+        If it is not a time.
     """
     wrong = ArgumentError(
         procedure,

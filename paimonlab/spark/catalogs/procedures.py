@@ -33,7 +33,7 @@ NAMESPACE = "sys"
 """Where procedures are, in upper or lower case."""
 _PROCEDURES = CONNECTOR + "catalog.procedures."
 _BY_PLACE = re.compile(r"param(\d+)")
-"""Spark's name of an argument that has none."""
+"""Spark's name for an argument without a name."""
 _WHOLE = (st.ByteType, st.ShortType, st.IntegerType)
 _NESTED = (st.ArrayType, st.MapType, st.StructType)
 
@@ -48,7 +48,7 @@ class Procedures(Namespaces):
         return self._bridge.array(CONNECTOR + "catalog.Identifier", found)
 
     def loadProcedure(self, identifier: Any) -> Any:
-        """Return a procedure that is to get its arguments."""
+        """Return a procedure, not bound to arguments yet."""
         namespace = [str(part) for part in identifier.namespace()]
         if [part.lower() for part in namespace] != [NAMESPACE]:
             raise ArgumentError(
@@ -72,7 +72,7 @@ class _Named(Proxy):
         self._catalog_name = catalog_name
 
     def name(self) -> str:
-        """Return its name, as it stands behind ``sys.``."""
+        """Return its name, as it stands after ``sys.``."""
         return self._procedure.name
 
     def description(self) -> str:
@@ -103,11 +103,11 @@ class _Bound(_Named):
         implements = [_PROCEDURES + "BoundProcedure"]  # noqa: RUF012
 
     def isDeterministic(self) -> bool:
-        """Say that two calls are not one."""
+        """Say that two calls may differ."""
         return False
 
     def parameters(self) -> Any:
-        """Return what it can be told; what is left out is NULL."""
+        """Return its parameters; an argument left out is NULL."""
         made = [self._parameter(parameter) for parameter in self._procedure.parameters]
         return self._bridge.array(_PROCEDURES + "ProcedureParameter", made)
 

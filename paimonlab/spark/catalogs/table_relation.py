@@ -131,7 +131,7 @@ class TableRelation(Proxy):
     purgePartitions = purgePartition
 
     def truncatePartition(self, *_: Any) -> None:
-        """Refuse: it is spelled otherwise."""
+        """Refuse: the statement to use is another one."""
         raise UnsupportedError("TRUNCATE TABLE … PARTITION", "say ALTER TABLE … DROP PARTITION")
 
     truncatePartitions = truncatePartition

@@ -41,7 +41,7 @@ def masks_of(
     splits
         Splits with overlapping files.
     plan
-        Of the read; neither its columns nor its predicate matter.
+        How to read the table; its columns and predicate do not matter.
     file_io
         The table's store.
     """
