@@ -26,7 +26,7 @@ from paimonlab.table.table import Table
 
 _ROWS = 20
 """Rows printed as text by default."""
-_lines_flag = click.option("--json", "as_json", is_flag=True, help="Print a JSON object a row.")
+_lines_flag = click.option("--json", "as_json", is_flag=True, help="Print a JSON object per row.")
 _limit_option = click.option(
     "-n",
     "--limit",
@@ -109,7 +109,7 @@ def _keys(table: Table, keys: Sequence[tuple[str, str]]) -> pa.Table:
     for name, texts in given.items():
         if name not in table.primary_keys:
             raise click.UsageError(
-                f"{name} is no primary key column of {table.name}: "
+                f"{name} is not a primary key column of {table.name}: "
                 f"{', '.join(table.primary_keys) or 'it has none'}"
             )
         try:

@@ -128,7 +128,7 @@ class Procedure:
         if not self.has_plan:
             raise UnsupportedError(
                 f"a dry run of sys.{self.name}",
-                "only procedures that delete or rewrite files tell what they would do",
+                "only procedures that delete or rewrite files have one",
             )
         invocation = self._invocation(
             catalog,

@@ -37,7 +37,7 @@ def target(procedure: str, version: str | None, snapshot: int | None, tag: str |
     if version is not None and not version.strip():
         version = None
     if [version, snapshot, tag].count(None) != 2:
-        raise ArgumentError(procedure, "say one of version, snapshot and tag")
+        raise ArgumentError(procedure, "give one of version, snapshot and tag")
     if version is not None:
         return int(version) if version.isdecimal() else version
     found = snapshot if tag is None else tag

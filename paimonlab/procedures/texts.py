@@ -72,7 +72,7 @@ def local_time(text: str, *, procedure: str, argument: str) -> datetime:
     """
     wrong = ArgumentError(
         procedure,
-        f"{argument} => {text!r} is no time; write it as 2026-01-31 or 2026-01-31 12:34:56.789",
+        f"{argument} => {text!r} is not a time; write it as 2026-01-31 or 2026-01-31 12:34:56.789",
     )
     match = _TIME.fullmatch(text)
     if match is None:

@@ -191,7 +191,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
             raise UnsupportedError(
                 f"CREATE OR REPLACE TABLE {name}",
                 "it would drop the table before it is known that the new one can be made; "
-                "say DROP TABLE, then CREATE TABLE",
+                "use DROP TABLE, then CREATE TABLE",
             )
         self._check_means_whole_table("DROP TABLE", identifier)
         try:

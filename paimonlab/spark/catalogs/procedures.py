@@ -112,7 +112,7 @@ class _Bound(_Named):
         return self._bridge.array(_PROCEDURES + "ProcedureParameter", made)
 
     def call(self, values: Any) -> Any:
-        """Run it; ``values`` is an ``InternalRow`` with one value a parameter."""
+        """Run it; ``values`` is an ``InternalRow`` with one value per parameter."""
         procedure, bridge = self._procedure, self._bridge
         check_no_branch(
             bridge,
@@ -195,8 +195,8 @@ def _check_types(procedure: Procedure, given: st.StructType) -> None:
         if not _is_kept(argument.dataType, wanted.dataType):
             raise ArgumentError(
                 procedure.name,
-                f"{found.name} => a value of type {argument.dataType.simpleString()} is no "
-                f"{format_type(found.type)}",
+                f"{found.name} => a value of type {argument.dataType.simpleString()} is not a "
+                f"valid {format_type(found.type)}",
             )
 
 
