@@ -117,7 +117,7 @@ def reduced(piece: KeyedRows, plan: ReadPlan, *, only_rows_stay: bool = True) ->
     Returns
     -------
     pyarrow.Table
-        One row a key, with the columns of ``piece``, in the order of the keys; deletes are among
+        One row per key, with the columns of ``piece``, in the order of the keys; deletes are among
         them. A merged row has the sequence number of the newest row that counted.
     """
     members = piece.members

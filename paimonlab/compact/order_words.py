@@ -37,7 +37,7 @@ def check_can_be_ordered(field: DataField, *, table: str) -> None:
     """
     if not isinstance(field.type, AtomicType) or field.type.root is TypeRoot.VARIANT:
         raise SchemaError(
-            f"{table}: rows cannot be ordered by column {field.name!r}: its values have parts"
+            f"{table}: rows cannot be ordered by column {field.name!r}: its values are nested"
         )
 
 

@@ -26,7 +26,7 @@ from paimonlab.storage import FileIO
 
 
 class PieceMerger(Protocol):
-    """Makes one row a key, and of what it sees perhaps a changelog."""
+    """Makes one row per key, and of what it sees perhaps a changelog."""
 
     def merged(self, piece: KeyedRows) -> pa.Table:
         """Return what is written of the next keys: deletes among them, as `reduced` does."""

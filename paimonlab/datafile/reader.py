@@ -336,7 +336,7 @@ class DataFile:
         starts, ends : (b,) int64
             First row of each block and the one after its last, ascending from 0.
         stats : dict of str to ColumnStats
-            By name in ``wanted``, one value a block; what is unknown is left out.
+            By name in ``wanted``, one value per block; what is unknown is left out.
         """
         evolution = Evolution.between(self.fields, wanted, table=self.table)
         with referred_to_by(self.table):

@@ -98,7 +98,7 @@ class FileTarget:
 class DataFileWriter:
     """Writes rows to files of one bucket, beginning a new one at the target size.
 
-    Rows of a primary-key table come sorted by key, one row a key; then all files together
+    Rows of a primary-key table come sorted by key, one row per key; then all files together
     are one sorted run.
     """
 

@@ -140,5 +140,6 @@ def _open(file_io: FileIO, path: str, *, legacy_ltz: bool) -> DataInput:
             return AvroInput(file_io, path)
         case other:
             raise UnsupportedError(
-                f"file.format = '{other}'", f"{path} is of it; {', '.join(READABLE)} are read"
+                f"file.format = '{other}'",
+                f"{path} has this format; only {', '.join(READABLE)} can be read",
             )

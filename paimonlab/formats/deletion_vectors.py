@@ -131,7 +131,7 @@ def decode_deletion_vector(data: bytes, *, path: str) -> DeletionVector:
     length = int.from_bytes(data[:4]) if len(data) >= _AROUND_BYTES else -1
     if length != len(data) - _AROUND_BYTES:
         raise CorruptDataError(
-            path, f"a deletion vector says it has {length:,} bytes, in the file it has {len(data)}"
+            path, f"a deletion vector says it has {length:,} bytes, but has {len(data)} in the file"
         )
     payload, checksum = data[4:-4], int.from_bytes(data[-4:])
     if zlib.crc32(payload) != checksum:
@@ -150,7 +150,7 @@ def decode_deletion_vector(data: bytes, *, path: str) -> DeletionVector:
 def _whole_bitmap(content: bytes) -> BitMap:
     bitmap = BitMap.deserialize(content)
     if len(bitmap.serialize()) != len(content):
-        raise ValueError("there are bytes behind its bitmap")
+        raise ValueError("there are bytes after its bitmap")
     return bitmap
 
 
@@ -161,7 +161,7 @@ def _bitmaps_64(content: bytes) -> tuple[BitMap, ...]:
     for _ in range(count):
         key = int.from_bytes(content[at : at + 4], "little")
         if not len(bitmaps) <= key < _MOST_BITMAPS:
-            raise ValueError(f"bitmap {key} is not expected behind bitmap {len(bitmaps) - 1}")
+            raise ValueError(f"bitmap {key} is not expected after bitmap {len(bitmaps) - 1}")
         bitmaps += [BitMap() for _ in range(key - len(bitmaps))]
         bitmaps.append(BitMap.deserialize(content[at + 4 :]))
         at += 4 + len(bitmaps[-1].serialize())

@@ -40,7 +40,7 @@ class ChangelogExpiry:
     """Ids, lowest first."""
     first_kept: int | None = None
     """The oldest changelog that stays; None: none does."""
-    reason: str = "there is none"
+    reason: str = "there are none"
     """Why that one stays."""
     files: UnneededFiles = field(default_factory=UnneededFiles)
     """Files that nothing needs then."""

@@ -210,14 +210,14 @@ def _bound(
 ) -> Bound:
     if retention.least < 1 or retention.most < retention.least:
         raise SchemaError(
-            f"at most {retention.most} and at least {retention.least} are to be kept: the first "
-            "must not be less than the second, and that not less than 1"
+            f"cannot keep at most {retention.most} and at least {retention.least}: the minimum "
+            "must be 1 or more, and not above the maximum"
         )
-    end = Bound(latest - retention.least + 1, f"{retention.least} are kept at least")
+    end = Bound(latest - retention.least + 1, f"at least {retention.least} are kept")
     if next_read is not None and next_read[1] < end.first_kept:
         end = Bound(next_read[1], f"consumer {next_read[0]!r} reads it next")
     if earliest + retention.limit < end.first_kept:
-        end = Bound(earliest + retention.limit, f"no more than {retention.limit} go at a time")
+        end = Bound(earliest + retention.limit, f"at most {retention.limit} expire at once")
     for one in range(max(latest - retention.most + 1, earliest), end.first_kept):
         if is_young(one):
             return Bound(one, young)

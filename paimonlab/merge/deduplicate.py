@@ -21,7 +21,7 @@ from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER
 
 DEDUPLICATE = MergeEngine()
-_ADVICE = "merge-engine 'first-row' takes none; the option 'ignore-delete' leaves them out"
+_ADVICE = "merge-engine 'first-row' cannot apply them; the option 'ignore-delete' ignores them"
 
 
 def deduplicate(rows: pa.Table, key: Sequence[str]) -> pa.Table:
@@ -131,7 +131,7 @@ def winners(
     if engine.kind is EngineKind.FIRST_ROW:
         is_first = np.concatenate([[True], is_last[:-1]])[: len(keys)]
         if kinds is not None and (~is_add(kinds[order]) & ~(is_first & is_last)).any():
-            raise DataError(f"a delete came to rows that cannot be merged with it: {_ADVICE}")
+            raise DataError(f"a key has rows of kind -U or -D: {_ADVICE}")
         is_winner[order] = is_first
     else:
         is_winner[order] = is_last

@@ -186,7 +186,7 @@ def _numbers(array: pa.Array) -> npt.NDArray[Any] | None:
         return _small_decimals(array)
     if pa.types.is_integer(kind) or pa.types.is_temporal(kind):
         if pa.types.is_uint64(kind):
-            raise TypeError(f"{kind} is no type of a key column")
+            raise TypeError(f"{kind} is not a type of key columns")
         integer = pa.int64() if kind.bit_width == 64 else pa.int32()
         same_width = array if pa.types.is_integer(kind) else array.view(integer)
         return _filled(same_width, 0).to_numpy()

@@ -59,9 +59,9 @@ def partial_update(rows: KeyRows, engine: MergeEngine) -> Merged:
         return Merged(columns, rows.kinds_of_merged(np.zeros(adds.group_count, np.bool_)))
     if not engine.ignore_delete and not engine.removes_on_delete:
         raise DataError(
-            "merge-engine 'partial-update' met rows of kind -U or -D; the option 'ignore-delete' "
+            "merge-engine 'partial-update' found rows of kind -U or -D; the option 'ignore-delete' "
             "ignores them, 'partial-update.remove-record-on-delete' lets -D remove the row, and "
-            "sequence groups take single columns back"
+            "sequence groups retract single columns"
         )
     return _with_deletes(rows, retract, ignores=engine.ignore_delete)
 

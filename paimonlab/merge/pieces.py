@@ -113,7 +113,7 @@ def winners_of_runs(
 def merged_runs(
     runs: Sequence[Iterator[KeyBatch]], columns: KeyColumns, *, piece_rows: int
 ) -> Iterator[Merged]:
-    """Merge sorted runs into one row a key, in bounded memory.
+    """Merge sorted runs into one row per key, in bounded memory.
 
     Parameters
     ----------

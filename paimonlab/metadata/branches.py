@@ -97,7 +97,7 @@ class BranchManager(TableFiles):
         if snapshot is not None and not self._is_kept(snapshot, tag):
             self._take_back(target, snapshot)
             raise SnapshotExpiredError(
-                self._table, str(snapshot.id), f"It expired before branch {name!r} was there."
+                self._table, str(snapshot.id), f"It expired before branch {name!r} was created."
             )
 
     def delete(self, name: str) -> None:

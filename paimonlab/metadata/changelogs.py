@@ -34,7 +34,7 @@ class ChangelogManager(TableFiles):
             data = self._file_io.read(path)
         except FileNotFoundError:
             raise SnapshotNotFoundError(
-                self._table, str(snapshot_id), "There is no changelog of it either."
+                self._table, str(snapshot_id), "It has no changelog either."
             ) from None
         return Snapshot.from_json(data, path=path)
 

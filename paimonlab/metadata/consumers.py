@@ -139,7 +139,9 @@ class ConsumerManager:
 
     def _path(self, name: str) -> str:
         if not name.strip() or "/" in name:
-            raise ValueError(f"{name!r} cannot be the name of a consumer: it is blank or holds '/'")
+            raise ValueError(
+                f"{name!r} cannot be the name of a consumer: it is blank or contains '/'"
+            )
         try:
             return safe_join(self._layout.consumer_folder, f"{CONSUMER_PREFIX}{name}")
         except CorruptMetadataError as error:

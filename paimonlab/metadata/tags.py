@@ -120,7 +120,7 @@ class TagManager:
         if not self._is_kept(snapshot, but=name):
             take_back(self._file_io, path, lambda data: data == tag.to_json())
             raise SnapshotExpiredError(
-                self._table, str(snapshot.id), f"It expired before tag {name!r} was there."
+                self._table, str(snapshot.id), f"It expired before tag {name!r} was created."
             )
         return tag
 
@@ -143,7 +143,9 @@ class TagManager:
         with self.guarded([snapshot]):
             if not _is_same(before, snapshot) and not self._is_kept(snapshot, but=name):
                 raise SnapshotExpiredError(
-                    self._table, str(snapshot.id), f"It expired before tag {name!r} named it."
+                    self._table,
+                    str(snapshot.id),
+                    f"It expired before tag {name!r} was moved to it.",
                 )
             self._file_io.replace(path, tag.to_json())
         return tag
@@ -223,7 +225,7 @@ class TagManager:
         if not name.strip():
             raise ValueError(f"{name!r} cannot be the name of a tag: it is blank")
         if "/" in name:
-            raise ValueError(f"{name!r} cannot be the name of a tag: it holds '/'")
+            raise ValueError(f"{name!r} cannot be the name of a tag: it contains '/'")
         try:
             return safe_join(self._layout.tag_folder, f"{TAG_PREFIX}{name}")
         except CorruptMetadataError as error:

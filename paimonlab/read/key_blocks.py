@@ -33,7 +33,7 @@ class Blocks:
     """(b,) first row of each."""
     ends: npt.NDArray[np.int64]
     stats: dict[str, ColumnStats]
-    """By key copy, one value a block."""
+    """By key copy, one value per block."""
 
 
 @dataclass(frozen=True, slots=True)

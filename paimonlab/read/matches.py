@@ -60,7 +60,7 @@ def find_matches(
     Yields
     ------
     FileMatch
-        One a file, in any order.
+        One per file, in any order.
     """
     files = [split.with_files(file.__eq__) for split in splits for file in split.files]
     return in_threads([partial(_match, one, plan, file_io) for one in files])

@@ -95,7 +95,7 @@ def _merged(merger: SplitMerger, section: Section, *, with_kinds: bool) -> Itera
 
 
 def row_bytes(split: DataSplit) -> int:
-    """Guess how many bytes a row of a split takes in memory."""
+    """Estimate how many bytes a row of a split takes in memory."""
     return _COMPRESSION * split.size_bytes // max(1, split.row_count)
 
 

@@ -31,7 +31,7 @@ from paimonlab.storage import FileIO
 
 
 def group_splits(split: DataSplit, table: str) -> list[DataSplit]:
-    """Cut a split into one a group of files, the newest file first in each.
+    """Cut a split into one per group of files, the newest file first in each.
 
     Raises
     ------

@@ -71,7 +71,7 @@ def state_changes(
     -------
     list of ChangeSplit
         One per bucket that may differ, with the files of both states; where keys may change their
-        bucket, one a partition. Where they may change their partition, keys that are gone come
+        bucket, one per partition. Where they may change their partition, keys that are gone come
         first. Of an append table the files that only one of the states has.
 
     Raises

@@ -39,7 +39,7 @@ class DataSplit(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the rows of the files, but for those that deletion vectors take away, are the
     result as they are: no two files share a key and no row is a delete."""
     deletion_files: tuple[DeletionFile | None, ...] = ()
-    """One a file, None: no row of it is deleted; (): that holds for all files."""
+    """One per file, None: no row of it is deleted; (): that holds for all files."""
 
     @property
     def row_count(self) -> int:

@@ -181,7 +181,7 @@ def _number(value: object, *, exact_float: bool) -> Decimal | None:
 
 def _readable(number: Decimal) -> Decimal:
     if len(number.as_tuple().digits) > _MOST_DIGITS:
-        raise ValueError(f"a number of more than {_MOST_DIGITS} digits")
+        raise ValueError(f"a number with more than {_MOST_DIGITS} digits")
     return number
 
 

@@ -158,7 +158,9 @@ class MergeEngine:
         if not kind.is_retract or is_ignored or self.kind is EngineKind.DEDUPLICATE:
             return None
         if self.kind is EngineKind.FIRST_ROW:
-            return "merge-engine 'first-row' keeps what came first; 'ignore-delete' would do"
+            return (
+                "merge-engine 'first-row' cannot apply deletes; set 'ignore-delete' to ignore them"
+            )
         if self.kind is EngineKind.AGGREGATION and self.removes_on_delete:
             return None if kind is RowKind.DELETE else self._lacking_retraction()
         if self.kind is EngineKind.AGGREGATION or self.groups:
@@ -173,7 +175,7 @@ class MergeEngine:
             if counts and not aggregate.retracts:
                 return (
                     f"column {column!r} has the aggregate function {aggregate.function!r}, which "
-                    f"takes nothing back; 'fields.{column}.ignore-retract' would do"
+                    f"cannot retract; set 'fields.{column}.ignore-retract' to ignore retractions"
                 )
         return None
 
@@ -215,7 +217,7 @@ class MergeEngine:
                 )
         if kind is EngineKind.FIRST_ROW and found.sequence_fields:
             raise SchemaError(
-                "merge-engine 'first-row' goes by the order of arrival: remove 'sequence.field'"
+                "merge-engine 'first-row' keeps the row that came first: remove 'sequence.field'"
             )
         return cls(kind=kind, ignore_delete=found.ignore_delete)
 
@@ -299,7 +301,7 @@ def _groups(fields: Sequence[DataField], options: MergeOptions) -> tuple[Sequenc
         if name not in known:
             raise SchemaError(
                 "option 'partial-update.remove-record-on-sequence-group': "
-                f"{name!r} is no sequence field of a group.{close_matches(name, known)}"
+                f"{name!r} is not a sequence field of any group.{close_matches(name, known)}"
             )
     return tuple(found)
 

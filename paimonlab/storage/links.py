@@ -68,7 +68,7 @@ def require_inside(path: str, link: str, root: str) -> None:
     if root_of(os.path.realpath(path), (os.path.realpath(root),)) is None:
         raise CorruptMetadataError(
             path,
-            f"{_named(link, path)} a link out of the folder {root}, which is not followed; if you "
+            f"{_named(link, path)} a link that leads out of {root} and is not followed; if you "
             "trust it, open the catalog with connect(…, follow_links=True)",
         )
 

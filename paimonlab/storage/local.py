@@ -69,8 +69,8 @@ class LocalFileIO:
         try:
             size_bytes = size_of_file(descriptor, path)
             if size_bytes > limit_bytes:
-                problem = f"it has {size_bytes:,} bytes, more than the {limit_bytes:,} that"
-                raise CorruptMetadataError(path, f"{problem} a file of its kind may have")
+                problem = f"it has {size_bytes:,} bytes, more than the {limit_bytes:,} allowed"
+                raise CorruptMetadataError(path, f"{problem} for a file of its kind")
             return read_all(descriptor, size_bytes)
         finally:
             os.close(descriptor)
@@ -282,7 +282,7 @@ class LocalFileIO:
             return os.open(path, _READ)
         except OSError as error:
             if error.errno in (errno.ENXIO, *_IS_LINK):
-                problem = "it is no file, but a socket, a device or a link to itself"
+                problem = "it is not a file, but a socket, a device or a link to itself"
                 raise CorruptMetadataError(path, problem) from None
             raise
 
@@ -302,7 +302,7 @@ class LocalFileIO:
                 raise CorruptDataError(path, "it is a link to itself") from None
             raise
         if not stat.S_ISREG(found.st_mode):
-            raise CorruptDataError(path, f"it is {kind(found.st_mode)}, no file")
+            raise CorruptDataError(path, f"it is {kind(found.st_mode)}, not a file")
         return found
 
     def _find_link(self, folder: str, path: str) -> str | None:

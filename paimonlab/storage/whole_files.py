@@ -37,7 +37,7 @@ def size_of_file(descriptor: int, path: str) -> int:
     """
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode):
-        raise CorruptMetadataError(path, f"it is {kind(found.st_mode)}, no file")
+        raise CorruptMetadataError(path, f"it is {kind(found.st_mode)}, not a file")
     return found.st_size
 
 

@@ -30,7 +30,7 @@ def as_compactions(
     Returns
     -------
     messages
-        One a bucket, with nothing but what was compacted.
+        One per bucket, with nothing but what was compacted.
     useless
         New files that were compacted away; no commit names them.
     """
@@ -77,7 +77,7 @@ def as_new_files(
     Returns
     -------
     messages
-        One a bucket, with nothing but new files.
+        One per bucket, with nothing but new files.
     useless
         New files that were compacted away; no commit names them.
     """

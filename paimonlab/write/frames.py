@@ -120,7 +120,7 @@ def _from_pandas(frame: Any, columns: Collection[str] | None, table: str) -> pa.
     for name in names:
         if columns is not None and name not in columns:
             raise DataError(
-                f"{table}: the index of the frame is {name!r}, which is no column here; "
+                f"{table}: the index of the frame is {name!r}, which is not a column; "
                 "frame.reset_index(drop=True) leaves it out, frame.reset_index() makes a column "
                 "of it that can be renamed"
             )
@@ -145,7 +145,7 @@ def _columns(frame: Any, table: str) -> pa.Table:
     except _NO_ARROW as error:
         for name in frame.columns:  # not every error says which it is
             _array(frame[name], name, table)
-        raise DataError(f"{table}: the frame is no Arrow table. {error}") from error
+        raise DataError(f"{table}: the frame cannot become an Arrow table. {error}") from error
 
 
 def _array(values: Any, name: str, table: str) -> pa.ChunkedArray:
@@ -154,7 +154,7 @@ def _array(values: Any, name: str, table: str) -> pa.ChunkedArray:
         found = pa.array(values, from_pandas=True)
     except _NO_ARROW as error:
         raise DataError(
-            f"{table}: the frame is no Arrow table. Column {name!r}: {error}"
+            f"{table}: the frame cannot become an Arrow table. Column {name!r}: {error}"
         ) from error
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 

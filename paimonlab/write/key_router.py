@@ -38,7 +38,7 @@ class KnownKeys:
     """Serialised BinaryRow."""
     bucket: int
     keys: pa.Table
-    """The primary key columns, one row a key."""
+    """The primary key columns, one row per key."""
 
 
 class KeyRouter:
@@ -76,7 +76,7 @@ class KeyRouter:
         if plan.options.merge_engine == "deduplicate" and plan.options.ignore_delete:
             raise UnsupportedError(
                 "ignore-delete = 'true' with keys that may move across partitions",
-                "the row that a key leaves behind is deleted, which readers would ignore: give "
+                "the row in a key's old partition is deleted, which readers would ignore: give "
                 "the primary key all partition columns, or unset it",
             )
         self.checked_snapshot_id = snapshot_id

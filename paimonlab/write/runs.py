@@ -1,6 +1,6 @@
 """Rows of one bucket of a primary-key table -> one sorted run.
 
-A run has its rows sorted by key and one row a key: the merge engine has already decided
+A run has its rows sorted by key and one row per key: the merge engine has already decided
 between the rows that came together.
 """
 
@@ -41,7 +41,7 @@ def sorted_run(
     Returns
     -------
     pyarrow.Table
-        k <= m rows in file layout, sorted by key, one a key.
+        k <= m rows in file layout, sorted by key, one per key.
     """
     schema = plan.schema
     keys = sort_keys([_pick(rows, name, positions) for name in schema.trimmed_primary_keys])

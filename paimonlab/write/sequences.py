@@ -17,7 +17,7 @@ class SequenceNumbers:
     Parameters
     ----------
     known
-        One row a bucket: ``partition`` (serialised BinaryRow), ``bucket``,
+        One row per bucket: ``partition`` (serialised BinaryRow), ``bucket``,
         ``max_sequence_number`` over its live files; None if there are no files.
     """
 

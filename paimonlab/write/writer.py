@@ -1,7 +1,7 @@
 """Rows -> data files -> commit messages.
 
 Rows are buffered up to ``write-buffer-size`` bytes. A primary-key table then writes one
-sorted run a bucket; when the buffer is full the largest buckets go first, so that small
+sorted run per bucket; when the buffer is full the largest buckets go first, so that small
 ones do not end up in small files. An append table writes its rows as they came.
 """
 

@@ -221,7 +221,7 @@ def _open(data: bytes, path: str) -> _Container:
     if header.get(_DIGEST_KEY) == _DIGEST_NAME and sync != _digest(
         header["avro.schema"], codec, compressed
     ):
-        raise CorruptMetadataError(path, "damaged Avro file: its digest does not agree")
+        raise CorruptMetadataError(path, "damaged Avro file: its checksum does not match")
     blocks = tuple(_decompressed(compressed, decompressor(codec, path), cursor))
     return _Container(header["avro.schema"], blocks, path)
 
@@ -263,7 +263,7 @@ def _record_schema(text: bytes, path: str) -> tuple[bytes, bool]:
     try:
         schema = json.loads(text)
     except ValueError as error:
-        raise CorruptMetadataError(path, f"the Avro schema is no JSON: {error}") from error
+        raise CorruptMetadataError(path, f"the Avro schema is not JSON: {error}") from error
     if not isinstance(schema, list):
         return text, False
     field = {"name": _WRAPPED, "type": schema}
@@ -281,7 +281,7 @@ def _unwrap(table: pa.Table) -> pa.Table:
 def _read_header(cursor: _Cursor, path: str) -> dict[str, bytes]:
     magic = cursor.take(len(MAGIC))
     if magic != MAGIC:
-        raise CorruptMetadataError(path, "this is no Avro file")
+        raise CorruptMetadataError(path, "this is not an Avro file")
     header: dict[str, bytes] = {}
     while (count := cursor.take_long()) != 0:
         if count < 0:
@@ -349,7 +349,7 @@ def _inflate(data: bytes) -> bytes:
     inflate = zlib.decompressobj(-15)
     plain = inflate.decompress(data, MAX_DECODED_BYTES)
     if not inflate.eof:
-        raise ValueError("the compressed data is cut or too large")
+        raise ValueError("the compressed data is truncated or too large")
     return plain
 
 
@@ -375,7 +375,7 @@ def _unsnappy(data: bytes) -> bytes:
         raise ValueError(f"more than {MAX_DECODED_BYTES} bytes")
     plain = pa.Codec("snappy").decompress(body, size, asbytes=True)
     if zlib.crc32(plain) != checksum:
-        raise ValueError("the checksum does not agree")
+        raise ValueError("the checksum does not match")
     return plain
 
 
@@ -407,7 +407,7 @@ def write_records(
     compression
         ``zstd`` or ``null``.
     checksum
-        Whether zstd frames end with a checksum (4 bytes a block), so that damage is found.
+        Whether zstd frames end with a checksum (4 bytes per block), so that damage is found.
 
     Returns
     -------

@@ -36,7 +36,7 @@ class BitmapIndex:
     keys: list[Key]
     """In the order in which their rows are stored."""
     rows: list[BitMap]
-    """One a key; no row twice, none of them empty."""
+    """One per key; no row twice, none of them empty."""
 
     @classmethod
     def of(cls, values: Distinct) -> BitmapIndex:

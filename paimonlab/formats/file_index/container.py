@@ -67,7 +67,7 @@ def decode(data: bytes) -> dict[str, dict[str, bytes | None]]:
 def _decode(data: bytes) -> dict[str, dict[str, bytes | None]]:
     magic, version, _ = _HEAD.unpack_from(data)
     if magic != _MAGIC:
-        raise DamagedIndexError("this is no file index")
+        raise DamagedIndexError("this is not a file index")
     if version != _VERSION:
         raise DamagedIndexError(f"a file index of version {version} is not known")
     at = _HEAD.size

@@ -116,7 +116,7 @@ def _specs(kind: str, text: str, fields: Sequence[DataField]) -> list[IndexSpec]
             column, _, rest = name.partition("[")
             map_key = rest[:-1]
         if column not in known:
-            raise SchemaError(f"file-index.{kind}.columns names {name!r}, which is no column")
+            raise SchemaError(f"file-index.{kind}.columns names {name!r}, which is not a column")
         indexed = _indexed_type(
             known[column].type, map_key, f"file-index.{kind}.columns = {text!r}"
         )

@@ -76,7 +76,7 @@ def matching_rows(
     except (struct.error, IndexError) as error:
         raise DamagedIndexError(f"a file index is damaged: {error}") from error
     if rows and rows.max() >= row_count:
-        raise DamagedIndexError(f"an index speaks of row {rows.max()}, there are {row_count:,}")
+        raise DamagedIndexError(f"an index names row {rows.max()} of {row_count:,} rows")
     return rows
 
 

@@ -24,7 +24,7 @@ class Message:
         """Return an unsigned number, the last one given."""
         value = self.values.get(number, [default])[-1]
         if not isinstance(value, int):
-            raise ValueError(f"field {number} is no number")  # noqa: TRY004 - of the data, not ours
+            raise ValueError(f"field {number} is not a number")  # noqa: TRY004 - of the data, not ours
         return value
 
     def zigzag(self, number: int) -> int | None:

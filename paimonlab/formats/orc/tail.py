@@ -126,7 +126,7 @@ def read_tail(source: Source) -> OrcTail:
     try:
         post = parse(end[-1 - length : -1])
         if post.single(8000) != MAGIC:
-            raise source.damaged("its last bytes are no postscript")
+            raise source.damaged("it does not end with a postscript")
         return _read(source, post, length + 1)
     except ValueError as error:
         raise source.damaged(str(error)) from error
@@ -187,12 +187,12 @@ def _types(source: Source, footer: Message) -> tuple[OrcType, ...]:
         for one in footer.messages(4)
     ]
     if not types or types[0].kind != STRUCT:
-        raise source.damaged("its rows are no struct")
+        raise source.damaged("its rows are not a struct")
     seen = [False] * len(types)
     for number, one in enumerate(types):
         expected = {LIST: 1, MAP: 2, STRUCT: len(one.names)}.get(one.kind, len(one.children))
         if len(one.children) != expected or one.kind > TIMESTAMP_INSTANT:
-            raise source.damaged(f"type {number} is none")
+            raise source.damaged(f"type {number} does not exist")
         if one.kind not in (LIST, MAP, STRUCT, UNION) and one.children:
             raise source.damaged(f"type {number} has others below it")
         if one.kind == DECIMAL and not 0 <= one.scale <= one.precision <= 38:

@@ -102,7 +102,7 @@ class ParquetInput(OpenFile):
         return widest
 
     def group_stats(self, fields: Sequence[DataField]) -> Mapping[str, ColumnStats]:
-        """Return what is known of columns, one value a row group."""
+        """Return what is known of columns, one value per row group."""
         with damage_named(self.path):
             return row_group_stats(self._metadata, fields)
 
@@ -160,7 +160,7 @@ class ParquetInput(OpenFile):
         starts, ends : (b,) int64
             First row of each block and the one after its last, ascending from 0.
         stats : dict of str to ColumnStats
-            By column name, one value a block.
+            By column name, one value per block.
         """
         starts, ends, found = [], [], []
         with damage_named(self.path):

@@ -176,7 +176,7 @@ class _Reader:
             return byte
         if kind in (Kind.TRUE, Kind.FALSE):
             return byte == Kind.TRUE
-        raise DamagedThriftError(f"there is no kind {kind}")
+        raise DamagedThriftError(f"unknown kind {kind} of field")
 
     def items(self, depth: int) -> list[Any]:
         head = self.data[self.position]

@@ -101,7 +101,7 @@ def rows(
     *,
     is_lenient: bool = False,
 ) -> list[pa.Array]:
-    """Decode rows without arity, one array a field; null rows give nulls.
+    """Decode rows without arity, one array per field; null rows give nulls.
 
     With ``is_lenient`` a timestamp that Arrow cannot hold becomes null.
 
@@ -284,7 +284,7 @@ def _maps(cells: Cells, data_type: DataType, key: DataType, value: DataType) -> 
     key_array, offsets = _elements(keys, key, cells.is_null)
     value_array, value_offsets = _elements(values_, value, cells.is_null)
     if not np.array_equal(offsets, value_offsets):
-        raise DamagedRowError("a map has not as many values as keys")
+        raise DamagedRowError("a map differs in the number of keys and values")
     if key_array.null_count:
         raise DamagedRowError("a map has a null key")
     return pa.MapArray.from_arrays(

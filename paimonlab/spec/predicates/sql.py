@@ -188,7 +188,7 @@ class _Reader:
         if pattern is None:
             return AlwaysNull()
         if not isinstance(pattern, str):
-            raise self.faulty(node.expression, f"{pattern!r} is no text to match")
+            raise self.faulty(node.expression, f"{pattern!r} is not a text to match")
         match = _MATCHES[type(node)]
         if match is TextMatch.LIKE and escape != "\\":
             pattern = _with_backslashes(pattern, escape)

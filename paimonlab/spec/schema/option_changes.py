@@ -87,7 +87,7 @@ def _check_vectors_change(schema: TableSchema, value: str) -> None:
         return
     raise SchemaError(
         f"option {_VECTORS!r} cannot be changed once a table with a primary key holds data: rows "
-        "that newer ones replace would show. After a full compaction, with nobody writing, it may: "
+        "that newer ones replaced would reappear. After a full compaction, while nobody writes, "
         "set 'deletion-vectors.modifiable' = 'true' first"
     )
 

@@ -73,7 +73,7 @@ def check_row_tracking(schema: TableSchema) -> None:
         raise SchemaError("option 'data-evolution.enabled' needs 'row-tracking.enabled' = 'true'")
     if options.data_evolution and has_vectors:
         raise SchemaError(
-            "option 'data-evolution.enabled' does not go with 'deletion-vectors.enabled'"
+            "option 'data-evolution.enabled' cannot be combined with 'deletion-vectors.enabled'"
         )
     if options.row_tracking and schema.primary_keys:
         raise SchemaError("option 'row-tracking.enabled' is for tables without primary key")

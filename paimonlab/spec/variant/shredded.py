@@ -186,7 +186,7 @@ class _Rebuilding:
                 found.append((name, number, self._value(group, place)))
         if rest is not None:
             if rest[0] & 3 != OBJECT:
-                raise ValueError("beside fields there is something that is no object")
+                raise ValueError("a value beside typed fields is not an object")
             for name, start in self._named(rest, 0):
                 if name in fields:
                     raise ValueError(f"the field {name!r} is in two places")

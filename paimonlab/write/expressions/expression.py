@@ -12,7 +12,7 @@ import pyarrow as pa
 from paimonlab.errors import ColumnNotFoundError
 
 Evaluate: TypeAlias = Callable[[pa.RecordBatch], pa.Array]
-"""Makes one value a row; raises `DataError` where that is impossible."""
+"""Makes one value per row; raises `DataError` where that is impossible."""
 
 
 @dataclass(frozen=True, slots=True)
