@@ -160,8 +160,11 @@ def check_key_ranges(
         If two do: another compaction was faster.
     """
     levels = files["level"].to_numpy()
-    place = [codes(files["partition"]), *(codes(files[name]) for name in ("bucket", "level"))]
-    group = group_codes(place)
+    bucket_and_level = [
+        codes(files["partition"]),
+        *(codes(files[name]) for name in ("bucket", "level")),
+    ]
+    group = group_codes(bucket_and_level)
     ours = group[files.num_rows - added :][levels[files.num_rows - added :] > 0]
     rows = np.flatnonzero(np.isin(group, ours))
     if rows.size < 2:

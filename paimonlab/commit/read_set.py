@@ -72,9 +72,9 @@ def check_buckets_unwritten(
         If another one did.
     """
     buckets = set(_buckets(ours))
-    for one in _with_other_rows(landed):
-        if not buckets.isdisjoint(_buckets(one.entries)):
-            _refuse(one, reads.snapshot_id, table, "wrote into the same bucket")
+    for commit in _with_other_rows(landed):
+        if not buckets.isdisjoint(_buckets(commit.entries)):
+            _refuse(commit, reads.snapshot_id, table, "wrote into the same bucket")
 
 
 def check_none_appended(landed: Iterable[Landed], reads: ReadSet, table: str) -> None:
@@ -95,11 +95,11 @@ def check_none_appended(landed: Iterable[Landed], reads: ReadSet, table: str) ->
         If there may be some.
     """
     assert reads.may_match is not None, "the caller asks only then"
-    for one in _with_other_rows(landed):
-        added = one.entries.filter(pc.equal(one.entries["kind"], int(FileKind.ADD)))
+    for commit in _with_other_rows(landed):
+        added = commit.entries.filter(pc.equal(commit.entries["kind"], int(FileKind.ADD)))
         if added.num_rows and reads.may_match(added).any():
             problem = "added rows that may match, and 'write.isolation' = 'serializable' forbids it"
-            _refuse(one, reads.snapshot_id, table, problem)
+            _refuse(commit, reads.snapshot_id, table, problem)
 
 
 def check_partitions_unchanged(
@@ -126,10 +126,10 @@ def check_partitions_unchanged(
     FilesConflictError
         If rows were added or deleted: they would be lost or reappear.
     """
-    for one in _with_other_rows(landed):
-        indexed = pa.chunked_array([pa.array(sorted(one.index_partitions), pa.large_binary())])
-        if covers(one.entries["partition"]).any() or covers(indexed).any():
-            _refuse(one, reads.snapshot_id, table, "changed rows that this overwrite replaces")
+    for commit in _with_other_rows(landed):
+        indexed = pa.chunked_array([pa.array(sorted(commit.index_partitions), pa.large_binary())])
+        if covers(commit.entries["partition"]).any() or covers(indexed).any():
+            _refuse(commit, reads.snapshot_id, table, "changed rows that this overwrite replaces")
 
 
 def check_schema_unchanged(
@@ -187,18 +187,18 @@ def check_keys_known(
         If a partition was overwritten: rows of one key might get into two buckets.
     """
     ours = pa.array(sorted(partitions), pa.large_binary())
-    for one in landed:
-        if one.user == user or one.kind is not CommitKind.OVERWRITE:
+    for commit in landed:
+        if commit.user == user or commit.kind is not CommitKind.OVERWRITE:
             continue
-        gone = one.entries.filter(pc.equal(one.entries["kind"], int(FileKind.DELETE)))
+        gone = commit.entries.filter(pc.equal(commit.entries["kind"], int(FileKind.DELETE)))
         is_hit = pc.any(pc.is_in(gone["partition"], ours)).as_py()
-        if is_hit or not one.index_partitions.isdisjoint(partitions):
+        if is_hit or not commit.index_partitions.isdisjoint(partitions):
             problem = (
-                f"the buckets of its keys were looked up in snapshot {since}, and {one.user!r} "
-                f"overwrote a partition in snapshot {one.snapshot_id}. Open a new writer and redo "
-                "this write."
+                f"the buckets of its keys were looked up in snapshot {since}, and {commit.user!r} "
+                f"overwrote a partition in snapshot {commit.snapshot_id}. Open a new writer and "
+                "redo this write."
             )
-            raise FilesConflictError(table, one.snapshot_id, (), problem)
+            raise FilesConflictError(table, commit.snapshot_id, (), problem)
 
 
 def _with_other_rows(landed: Iterable[Landed]) -> Iterable[Landed]:

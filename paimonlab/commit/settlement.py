@@ -109,8 +109,8 @@ class Settler:
         TableNotFoundError
             If the table was dropped meanwhile.
         """
-        found, is_in_doubt = self._publish(snapshot, base, traces)
-        if found is _Found.OTHER:
+        owner, is_in_doubt = self._publish(snapshot, base, traces)
+        if owner is _Found.OTHER:
             return Fate.LOST if is_in_doubt else Fate.TAKEN
         problem: Exception | None = None
         for attempt in range(_ATTEMPTS):
@@ -139,11 +139,11 @@ class Settler:
             except Exception as error:  # noqa: BLE001 - whatever it was, it is looked up below
                 problem = error
             try:
-                found = self._found(snapshot)
-                if found is not _Found.NOTHING:
+                owner = self._found(snapshot)
+                if owner is not _Found.NOTHING:
                     if problem is not None:
-                        self._sync(snapshot, found)
-                    return found, problem is not None
+                        self._sync(snapshot, owner)
+                    return owner, problem is not None
                 if not self._was_free(base):
                     break  # the id may have been used, and be gone again
                 self._check_refused(problem, attempt)

@@ -45,13 +45,14 @@ class StrictMode:
         if self._last_safe_id is None or self._last_safe_id < 0 or latest is None:
             return
         for snapshot_id in range(self._last_safe_id + 1, latest.id + 1):
-            found = latest if snapshot_id == latest.id else self._get(snapshot_id)
-            if found.commit_kind in _REWRITES and found.commit_user != user:
+            snapshot = latest if snapshot_id == latest.id else self._get(snapshot_id)
+            if snapshot.commit_kind in _REWRITES and snapshot.commit_user != user:
                 problem = (
-                    f"snapshot {found.id} is a {found.commit_kind.value} of {found.commit_user!r}, "
-                    "and 'commit.strict-mode.last-safe-snapshot' forbids those of others"
+                    f"snapshot {snapshot.id} is a {snapshot.commit_kind.value} of "
+                    f"{snapshot.commit_user!r}, and 'commit.strict-mode.last-safe-snapshot' "
+                    "forbids those of others"
                 )
-                raise FilesConflictError(self._table, found.id, (), problem)
+                raise FilesConflictError(self._table, snapshot.id, (), problem)
         self._last_safe_id = latest.id
 
     def landed(self, snapshot: Snapshot) -> None:

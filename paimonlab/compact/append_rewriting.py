@@ -115,7 +115,7 @@ def increment_of(
     new: tuple[IndexManifestEntry, ...] = ()
     replaced: tuple[IndexManifestEntry, ...] = ()
     if gone:
-        place = VectorPlace(
+        vectors_of = VectorPlace(
             partition=bucket.partition,
             bucket=bucket.bucket,
             folder=bucket.folder,
@@ -124,7 +124,7 @@ def increment_of(
         )
         alive = {file.file_name for file in bucket.files}
         writer = VectorWriter(plan.read, plan.index_files, file_io)
-        new, replaced = writer.change(place, bucket.indexes, gone, alive)
+        new, replaced = writer.change(vectors_of, bucket.indexes, gone, alive)
     return CompactIncrement(
         before=before, after=tuple(after), new_indexes=new, deleted_indexes=replaced
     )

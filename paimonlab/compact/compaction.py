@@ -122,7 +122,7 @@ def pick_unit(
         return None, memory
     types = [plan.read.schema.field(name).type for name in plan.read.schema.trimmed_primary_keys]
     has_vectors = plan.strategy.levels.deletion_vectors
-    found = steps(
+    work = steps(
         unit,
         types,
         plan.tasks,
@@ -130,7 +130,7 @@ def pick_unit(
         drop_deletes=drops_deletes(unit, runs, has_vectors=has_vectors),
         expired=expired,
     )
-    return (Picked(unit, tuple(found)) if found else None), memory
+    return (Picked(unit, tuple(work)) if work else None), memory
 
 
 def _expired(bucket: BucketFiles, plan: CompactPlan, now: datetime) -> set[str]:

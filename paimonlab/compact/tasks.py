@@ -125,7 +125,7 @@ def steps(
     """
     if unit.is_file_by_file:
         return [Rewrite(((file,),), unit.output_level, drop_deletes) for file in unit.files]
-    found: list[Step] = []
+    work: list[Step] = []
     for batch in _batches(unit, key_types, options.min_file_size_bytes):
         file = batch[0][0]
         is_alone = len(batch) == 1 and len(batch[0]) == 1
@@ -134,10 +134,10 @@ def steps(
             or file.file_name in expired
             or (unit.output_level == max_level and file.delete_row_count != 0)
         ):
-            found.append(Rewrite(batch, unit.output_level, drop_deletes))
+            work.append(Rewrite(batch, unit.output_level, drop_deletes))
         elif file.level != unit.output_level:
-            found.append(Upgrade(file, unit.output_level))
-    return found
+            work.append(Upgrade(file, unit.output_level))
+    return work
 
 
 def _batches(

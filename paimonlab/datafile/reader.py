@@ -193,7 +193,7 @@ class DataFile:
             asked, others = list(wanted), []
             asking = Evolution.between(self.fields, asked, table=self.table)
         is_match = np.zeros(self.meta.row_count if others else 0, np.bool_)
-        found = []
+        matches = []
         for start, rows in self._pieces_of(group, ranges, asking, batch_rows):
             is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
             mask = is_true.to_numpy(zero_copy_only=False)
@@ -205,9 +205,9 @@ class DataFile:
                     yield matching
                 continue
             is_match[start : start + rows.num_rows] = mask
-            found.append(matching)
-        if sum(rows.num_rows for rows in found):
-            decided = pa.Table.from_batches(found)
+            matches.append(matching)
+        if sum(rows.num_rows for rows in matches):
+            decided = pa.Table.from_batches(matches)
             yield from self._beside(decided, group, wanted, others, is_match, batch_rows)
 
     def _beside(
@@ -367,17 +367,17 @@ class DataFile:
             n rows with the columns ``wanted``.
         """
         evolution = Evolution.between(self.fields, wanted, table=self.table)
-        found = []
+        tables = []
         with referred_to_by(self.table):
             for group in self.content.row_groups:
                 local = positions - group.first_row
                 local = local[(local >= 0) & (local < group.row_count)]
                 if local.size:
                     ranges = ranges_of_rows(local)
-                    found.append(self.content.read_ranges(evolution.file_fields, group, ranges))
-        if not found:
+                    tables.append(self.content.read_ranges(evolution.file_fields, group, ranges))
+        if not tables:
             return pa.RecordBatch.from_pylist([], schema=evolution.arrow_schema)
-        (rows,) = pa.concat_tables(found).combine_chunks().to_batches()
+        (rows,) = pa.concat_tables(tables).combine_chunks().to_batches()
         return evolution.apply(rows)
 
     def row_bytes(self, wanted: Sequence[DataField]) -> int:

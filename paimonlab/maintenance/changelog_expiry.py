@@ -97,11 +97,11 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
     if len(read) < len(gone):
         return ChangelogExpiry(table=history.name, reason="others let changelogs go meanwhile")
     plan = replace(plan, gone=read)
-    found = left_by_changelogs(read, history.reader)
-    names = found.data_names
+    candidates = left_by_changelogs(read, history.reader)
+    names = candidates.data_names
     roots = partial(_roots, plan, history)
-    found.drop(needed(roots, history.reader, history.file_io, data_names=names))
-    return replace(plan, files=found.files())
+    candidates.drop(needed(roots, history.reader, history.file_io, data_names=names))
+    return replace(plan, files=candidates.files())
 
 
 def expire_changelogs(

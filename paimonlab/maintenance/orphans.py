@@ -155,17 +155,17 @@ def find_orphans(
     # One that was made since has files that were listed.
     roots = list(_roots(_branches(layout, io), io)) if there else []
     used = _used(roots, layout, io, {file.name for file in there}, progress)
-    found = [_orphan(file, now) for file in there if file.name not in used]
+    orphans = [_orphan(file, now) for file in there if file.name not in used]
     return OrphanFiles(
         table=history.name,
         older_than=older_than,
-        files=tuple(sorted(found, key=lambda file: file.path)),
+        files=tuple(sorted(orphans, key=lambda file: file.path)),
         seen=frozenset(root.key for root in roots),
     )
 
 
 def remove_orphans(
-    found: OrphanFiles,
+    orphans: OrphanFiles,
     history: TableHistory,
     *,
     threads: int | None = None,
@@ -179,14 +179,14 @@ def remove_orphans(
         What was deleted.
     """
     io, layout = history.file_io, history.layout.on_branch(None)
-    roots = [root for root in _roots(_branches(layout, io), io) if root.key not in found.seen]
-    names = {file.path.rpartition("/")[2] for file in found.files}
+    roots = [root for root in _roots(_branches(layout, io), io) if root.key not in orphans.seen]
+    names = {file.path.rpartition("/")[2] for file in orphans.files}
     used = _used(roots, layout, io, names, None)
-    files = [file for file in found.files if file.path.rpartition("/")[2] not in used]
+    files = [file for file in orphans.files if file.path.rpartition("/")[2] not in used]
     gone = [UnneededFile(one.path, one.sort, one.size_bytes, "nothing names it") for one in files]
     gone.sort(key=lambda file: file.sort)
     delete_unneeded(gone, io, table=history.name, threads=threads, progress=progress)
-    done = replace(found, files=tuple(files))
+    done = replace(orphans, files=tuple(files))
     logger.info("%s: %d orphan files deleted, %d bytes", history.name, len(files), done.size_bytes)
     return done
 

@@ -131,15 +131,15 @@ def plan_partition_expiry(
         If the formatter has a letter that is not supported.
     """
     expired, undated = [], []
-    for one in partitions:
-        time, told = _time_of(one, options)
+    for partition in partitions:
+        time, told = _time_of(partition, options)
         if time is None:
-            undated.append(one)
+            undated.append(partition)
         elif time < older_than:
-            expired.append(ExpiringPartition(one, time, f"{told} {time}"))
+            expired.append(ExpiringPartition(partition, time, f"{told} {time}"))
 
-    def text(one: ExpiringPartition) -> str:
-        values = one.partition.values.values()
+    def text(partition: ExpiringPartition) -> str:
+        values = partition.partition.values.values()
         return ",".join(default_name if value is None else value for value in values)
 
     return PartitionExpiry(

@@ -194,10 +194,10 @@ def changelog_bound(
     def is_young(changelog_id: int) -> bool:
         return changelog_id in there and time_of(changelog_id) >= retention.older_than_millis
 
-    found = _bound(ids[0], latest_snapshot, retention, is_young, next_read, "it is young")
-    if found.first_kept > ids[-1]:
+    bound = _bound(ids[0], latest_snapshot, retention, is_young, next_read, "it is young")
+    if bound.first_kept > ids[-1]:
         return Bound(ids[-1], "it is the newest changelog")
-    return found
+    return bound
 
 
 def _bound(

@@ -94,23 +94,23 @@ def plan(target: Snapshot, history: TableHistory) -> Rollback:
         deleted.
     """
     tags = dict(history.tags.list())
-    found = plan_rollback(
+    planned = plan_rollback(
         target.id,
         snapshots=history.snapshots.ids(),
         changelogs=history.changelogs.ids(),
         tags={name: tag.id for name, tag in tags.items()},
         folder=history.layout.snapshot_folder,
     )
-    gone = [history.snapshots.get(snapshot_id) for snapshot_id in found.snapshots]
-    gone_tags = [tags[name].to_snapshot() for name in found.tags]
+    gone = [history.snapshots.get(snapshot_id) for snapshot_id in planned.snapshots]
+    gone_tags = [tags[name].to_snapshot() for name in planned.tags]
     candidates = union(
         [
             *(history.reader.of_commit(one) for one in gone),
             *(history.reader.of_state(one) for one in gone_tags),
-            *(history.reader.of_changes(history.changelogs.get(id)) for id in found.changelogs),
+            *(history.reader.of_changes(history.changelogs.get(id)) for id in planned.changelogs),
         ]
     )
-    return replace(found, files=_unneeded(candidates, target, found, history))
+    return replace(planned, files=_unneeded(candidates, target, planned, history))
 
 
 def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
@@ -126,26 +126,26 @@ def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
     Snapshots go newest first, so that a crash leaves the table at one of them. Files go last,
     after tags and branches were looked at once more.
     """
-    found = plan(target, history)
+    planned = plan(target, history)
     io, layout = history.file_io, history.layout
-    if found.is_only_tagged:
+    if planned.is_only_tagged:
         _bring_back(target, history)
     # A hint may name too old a snapshot, but none that is gone.
     lower_hint(io, layout.latest_hint, target.id)
     try:
-        late = _delete_snapshots(found, target, history)
+        late = _delete_snapshots(planned, target, history)
     finally:
         history.snapshots.mend_latest_hint()  # a commit that is gone again may have written it
-    if found.is_only_tagged:
+    if planned.is_only_tagged:
         write_hint(io, layout.earliest_hint, target.id)
     history.changelogs.delete_after(target.id)
-    for name in found.tags:
+    for name in planned.tags:
         history.tags.delete_younger(name, target.id)
     # What went is not there any more; what came meanwhile counts.
-    unneeded = _unneeded(found.files | late, target, None, history)
+    unneeded = _unneeded(planned.files | late, target, None, history)
     delete_files(unneeded, io, table=history.name)
     history.reader.manifests.forget(unneeded.manifests)
-    return found
+    return planned
 
 
 def _bring_back(target: Snapshot, history: TableHistory) -> None:

@@ -170,30 +170,35 @@ def needed(
         If a file that a root names cannot be read, and the root is still there.
     """
     names = pa.array(sorted(data_names), pa.large_string())
-    found: set[str] = set()
+    paths: set[str] = set()
     seen: set[tuple[object, ...]] = set()
     has_all = False
     while not has_all:
         has_all = True
         for root in find():
-            one = root.snapshot
-            key = (root.what, one.base_manifest_list, one.delta_manifest_list, one.index_manifest)
+            snapshot = root.snapshot
+            key = (
+                root.what,
+                snapshot.base_manifest_list,
+                snapshot.delta_manifest_list,
+                snapshot.index_manifest,
+            )
             if key in seen:
                 continue
             try:
-                found |= _needed_by(root, reader, names)
+                paths |= _needed_by(root, reader, names)
             except (CorruptMetadataError, SnapshotExpiredError):
                 if not root.may_go or file_io.exists(root.path):
                     raise
                 has_all = False
             else:
                 seen.add(key)
-    return found
+    return paths
 
 
 def _needed_by(root: Root, reader: ReferenceReader, names: pa.Array) -> set[str]:
     snapshot, layout = root.snapshot, reader.layout
-    found: set[str] = set()
+    paths: set[str] = set()
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
     # A tag keeps rows, and no changelog: nobody may tell whether that is still there.
     changelogs = [] if root.what == "state" else changelog_manifests_of(snapshot, reader.manifests)
@@ -207,16 +212,16 @@ def _needed_by(root: Root, reader: ReferenceReader, names: pa.Array) -> set[str]
         if root.what == "commit":
             metas = delta_manifests_of(snapshot, reader.manifests)
         if snapshot.index_manifest is not None:
-            found.add(layout.manifest(snapshot.index_manifest))
-            found |= set(reader.index_files(snapshot.index_manifest, snapshot))
+            paths.add(layout.manifest(snapshot.index_manifest))
+            paths |= set(reader.index_files(snapshot.index_manifest, snapshot))
         if snapshot.statistics is not None:
-            found.add(layout.statistics(snapshot.statistics))
+            paths.add(layout.statistics(snapshot.statistics))
     metas, listed = metas + changelogs, listed + changelogs
-    found |= {layout.manifest(name) for name in lists}
-    found |= {layout.manifest(meta.file_name) for meta in listed}
+    paths |= {layout.manifest(name) for name in lists}
+    paths |= {layout.manifest(meta.file_name) for meta in listed}
     if len(names) and root.what != "metadata":
-        found |= _named(snapshot, metas, reader, names, root.what)
-    return found
+        paths |= _named(snapshot, metas, reader, names, root.what)
+    return paths
 
 
 def _named(

@@ -289,7 +289,7 @@ def _with_files(
         return replace(plan, snapshots=(), reason="others let snapshots expire at the same time")
     first_kept = history.snapshots.get(plan.first_kept)
     latest = first_kept if latest_id == first_kept.id else history.snapshots.get(latest_id)
-    found = left_by_snapshots(gone, first_kept, history.reader, keeping.leaving)
+    candidates = left_by_snapshots(gone, first_kept, history.reader, keeping.leaving)
     stay = [
         Root(history.layout.snapshot(one.id), one, "metadata", may_go=False)
         for one in (first_kept, latest)
@@ -302,18 +302,18 @@ def _with_files(
         between = tags_between(tags, gone[0].id, first_kept.id)
         return [*stay, *between, *others, *_changelogs(history, keeping)]
 
-    names = found.data_names
-    found.drop(needed(roots, history.reader, history.file_io, data_names=names))
+    names = candidates.data_names
+    candidates.drop(needed(roots, history.reader, history.file_io, data_names=names))
     if names and latest.id != first_kept.id:
         # A rollback may have brought back what was deleted before.
-        found.drop(entries_since(first_kept, latest, history.reader, names))
+        candidates.drop(entries_since(first_kept, latest, history.reader, names))
     ids = tuple(one.id for one in gone)
     changelogs = ids if keeping.is_on else ()
     return replace(
         plan,
         snapshots=ids,
         changelogs=changelogs,
-        files=found.files(),
+        files=candidates.files(),
         seen=frozenset(seen),
         gone=tuple(gone),
         kept=first_kept,

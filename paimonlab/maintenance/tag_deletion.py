@@ -98,15 +98,15 @@ def expired_tags(
 
     Source: apache/paimon@1.3.1 ``org.apache.paimon.tag.TagTimeExpire``.
     """
-    found = []
+    expired = []
     for name, tag in tags:
         created = created_at(tag) or (modified or {}).get(name)
         retained = retained_for(tag)
         has_lived = created is not None and retained is not None and now > created + retained
         is_old = older_than is not None and created is not None and older_than > created
         if has_lived or is_old:
-            found.append(name)
-    return found
+            expired.append(name)
+    return expired
 
 
 def created_at(tag: Tag) -> datetime | None:

@@ -38,20 +38,20 @@ def fold_of(column: pa.Array, aggregate: Aggregate, name: str) -> Fold:
     """
     function = aggregate.function
     if function in SKETCHES:
-        found = sketch_fold(column, function)
+        fold = sketch_fold(column, function)
     elif function in ("sum", "product"):
-        found = sum_fold(column) if function == "sum" else product_fold(column, name)
+        fold = sum_fold(column) if function == "sum" else product_fold(column, name)
     elif function == "collect":
-        found = collect_fold(column, is_distinct=aggregate.is_distinct)
+        fold = collect_fold(column, is_distinct=aggregate.is_distinct)
     elif function == "merge_map":
-        found = merge_map_fold(column)
+        fold = merge_map_fold(column)
     elif function == "nested_update":
-        found = nested_update_fold(column, aggregate)
+        fold = nested_update_fold(column, aggregate)
     elif function == "listagg":
-        found = _listagg_fold(column, aggregate.delimiter)
+        fold = _listagg_fold(column, aggregate.delimiter)
     else:
-        found = _picking_fold(column, function)
-    return found.guarded(aggregate, name)
+        fold = _picking_fold(column, function)
+    return fold.guarded(aggregate, name)
 
 
 def plain_fold(column: pa.Array) -> Fold:

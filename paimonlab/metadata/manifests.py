@@ -103,18 +103,18 @@ class ManifestStore:
             If one is missing, of another size or damaged.
         """
         paths = {self._layout.manifest(meta.file_name, referrer): meta for meta in manifests}
-        found = {path: self._cache.get(path) for path in paths}
+        entries_of = {path: self._cache.get(path) for path in paths}
         missing = [
             (path, self._read(path, paths[path].file_size_bytes, referrer))
-            for path, entries in found.items()
+            for path, entries in entries_of.items()
             if entries is None
         ]
         decoded = manifest_avro.read_many_entries(missing)
         for (path, _), entries in zip(missing, decoded, strict=True):
             _check_count(path, entries, paths[path], referrer)
             self._cache.put(path, entries)
-            found[path] = entries
-        return [entries for entries in found.values() if entries is not None]
+            entries_of[path] = entries
+        return [entries for entries in entries_of.values() if entries is not None]
 
     def read_index(self, name: str, *, referrer: str = "") -> list[IndexManifestEntry]:
         """Read which index files a snapshot has.

@@ -31,16 +31,16 @@ def key_values(text: str, *, procedure: str, argument: str) -> dict[str, str]:
     >>> key_values("a = 1, b=x=y", procedure="compact", argument="options")
     {'a': '1', 'b': 'x=y'}
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     if not text.strip():
-        return found
+        return values
     for pair in text.rstrip(",").split(","):
         key, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not key:
             raise ArgumentError(procedure, f"{argument} has {pair!r}; write it as key=value")
-        if found.setdefault(key, value) != value:
-            raise ArgumentError(procedure, f"{argument} has {key!r} twice: {found[key]}, {value}")
-    return found
+        if values.setdefault(key, value) != value:
+            raise ArgumentError(procedure, f"{argument} has {key!r} twice: {values[key]}, {value}")
+    return values
 
 
 def duration(text: str, *, procedure: str, argument: str) -> timedelta:

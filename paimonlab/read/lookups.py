@@ -59,8 +59,8 @@ def newest_rows(
     fields = tuple(key_field(plan.schema.field(name)) for name in plan.schema.trimmed_primary_keys)
     with ExitStack() as opened:
         lazy = [opened.enter_context(LazyFile(split, file, plan, file_io)) for file in files]
-        found = (shared_blocks.find(file, fields, wanted) for file in lazy)
-        hits = sorted((hit for hit in found if hit), key=_newest_number)
+        hits_of_files = (shared_blocks.find(file, fields, wanted) for file in lazy)
+        hits = sorted((hit for hit in hits_of_files if hit), key=_newest_number)
         if not all(
             older.file.meta.max_sequence_number < newer.file.meta.min_sequence_number
             for older, newer in pairwise(hits)

@@ -68,9 +68,9 @@ def column_stats(
     groups = list(_groups(entries, kind, schemas))
     order = np.concatenate([group.rows for group in groups] or [np.empty(0, np.int64)])
     back = pa.array(np.argsort(order, kind="stable"))
-    found = [[group.column(field) for field in fields] for group in groups]
+    stats_of_groups = [[group.column(field) for field in fields] for group in groups]
     return {
-        field.name: _joined([columns[position] for columns in found], back, field)
+        field.name: _joined([columns[position] for columns in stats_of_groups], back, field)
         for position, field in enumerate(fields)
     }
 

@@ -203,23 +203,23 @@ class MergeEngine:
         """
         if not primary_keys:
             return cls()
-        found = Options(options).slice(MergeOptions)
-        kind = EngineKind(found.engine)
+        chosen = Options(options).slice(MergeOptions)
+        kind = EngineKind(chosen.engine)
         match kind:
             case EngineKind.PARTIAL_UPDATE:
-                return cls._partial_update(fields, primary_keys, found)
+                return cls._partial_update(fields, primary_keys, chosen)
             case EngineKind.AGGREGATION:
                 return cls(
                     kind=kind,
-                    removes_on_delete=found.removes_aggregate,
-                    has_complete_levels=found.needs_lookup,
-                    aggregates=_aggregates(fields, primary_keys, found, kind),
+                    removes_on_delete=chosen.removes_aggregate,
+                    has_complete_levels=chosen.needs_lookup,
+                    aggregates=_aggregates(fields, primary_keys, chosen, kind),
                 )
-        if kind is EngineKind.FIRST_ROW and found.sequence_fields:
+        if kind is EngineKind.FIRST_ROW and chosen.sequence_fields:
             raise SchemaError(
                 "merge-engine 'first-row' keeps the row that came first: remove 'sequence.field'"
             )
-        return cls(kind=kind, ignore_delete=found.ignore_delete)
+        return cls(kind=kind, ignore_delete=chosen.ignore_delete)
 
     @classmethod
     def _partial_update(
@@ -256,13 +256,13 @@ def check_merge_engine(
         If they ask for something that is not implemented.
     """
     engine = MergeEngine.of(fields, primary_keys, options)
-    found = Options(options).slice(MergeOptions)
-    for column in found.sequence_fields:
-        if column in found.functions:
+    chosen = Options(options).slice(MergeOptions)
+    for column in chosen.sequence_fields:
+        if column in chosen.functions:
             raise SchemaError(f"sequence.field {column!r} must have no aggregate function")
     for group in engine.groups:
         for column in group.sequence_fields:
-            if column in found.functions:
+            if column in chosen.functions:
                 raise SchemaError(
                     f"sequence field {column!r} of a group must have no aggregate function"
                 )
@@ -279,7 +279,7 @@ def check_merge_engine(
 
 def _groups(fields: Sequence[DataField], options: MergeOptions) -> tuple[SequenceGroup, ...]:
     names = {field.name for field in fields}
-    found = []
+    groups = []
     group_of: dict[str, str] = {}
     for key, text in sorted(options.groups.items()):
         sequence = tuple(key.split(","))
@@ -295,15 +295,15 @@ def _groups(fields: Sequence[DataField], options: MergeOptions) -> tuple[Sequenc
                 raise UnsupportedError(f"{option}: column {name!r} is in group {other}")
             group_of[name] = key
         removes = any(name in options.removing_groups for name in sequence)
-        found.append(SequenceGroup(sequence, columns, removes_record=removes))
-    known = {name for group in found for name in group.sequence_fields}
+        groups.append(SequenceGroup(sequence, columns, removes_record=removes))
+    known = {name for group in groups for name in group.sequence_fields}
     for name in options.removing_groups:
         if name not in known:
             raise SchemaError(
                 "option 'partial-update.remove-record-on-sequence-group': "
                 f"{name!r} is not a sequence field of any group.{close_matches(name, known)}"
             )
-    return tuple(found)
+    return tuple(groups)
 
 
 def _aggregates(
@@ -315,7 +315,7 @@ def _aggregates(
     """Choose the function of each column."""
     is_partial = kind is EngineKind.PARTIAL_UPDATE
     ordering = {name for key in options.groups for name in key.split(",")} if is_partial else ()
-    found = {}
+    aggregates = {}
     for column in fields:
         name = column.name
         if is_partial and name in ordering:
@@ -344,5 +344,5 @@ def _aggregates(
             count_limit=options.count_limits.get(name),
         )
         check_aggregate(name, column.type, aggregate)
-        found[name] = aggregate
-    return found
+        aggregates[name] = aggregate
+    return aggregates

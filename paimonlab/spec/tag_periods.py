@@ -119,13 +119,13 @@ def due_tags(
     [('2026-01-01', 7), ('2026-01-02', 8)]
     """
     coming = None if last is None else last + periods.length
-    found = []
+    due = []
     for point in points:
         if point.time is None:
             continue
         if coming is not None and point.time - delay < coming + periods.length:
             continue
         begins = coming if completes and coming is not None else periods.before(point.time)
-        found.append((periods.name(begins), point.snapshot_id))
+        due.append((periods.name(begins), point.snapshot_id))
         coming = begins + periods.length
-    return found
+    return due

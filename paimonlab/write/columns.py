@@ -132,7 +132,7 @@ def touched(splits: Sequence[DataSplit], new: NewValues, *, table: str) -> list[
     UnsupportedError
         If rows were compacted in such a way that their ids are in the file.
     """
-    found, count = [], 0
+    changed, count = [], 0
     for split in splits:
         file = split.files[0]
         if file.first_row_id is None:
@@ -142,13 +142,13 @@ def touched(splits: Sequence[DataSplit], new: NewValues, *, table: str) -> list[
             )
         rows = len(new.between(file.first_row_id, file.first_row_id + file.row_count).row_ids)
         if rows:
-            found.append(split)
+            changed.append(split)
             count += rows
     if count < len(new.row_ids):
         raise DataError(
             f"{table} has no row of {len(new.row_ids) - count} of the {len(new.row_ids)} row ids"
         )
-    return found
+    return changed
 
 
 def patched(

@@ -104,17 +104,17 @@ class KeyHashes:
         """
         unique, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         buckets = np.empty(len(unique), np.int32)
-        place = np.searchsorted(self._hashes, unique)
+        slots = np.searchsorted(self._hashes, unique)
         is_known = np.zeros(len(unique), np.bool_)
-        inside = place < len(self._hashes)
-        is_known[inside] = self._hashes[place[inside]] == unique[inside]
-        buckets[is_known] = self._buckets[place[is_known]]
+        inside = slots < len(self._hashes)
+        is_known[inside] = self._hashes[slots[inside]] == unique[inside]
+        buckets[is_known] = self._buckets[slots[is_known]]
         new = np.flatnonzero(~is_known)
         if new.size:
             arrived = new[np.argsort(first[new])]
             buckets[arrived] = self._new_buckets(unique[arrived])
-            self._hashes = np.insert(self._hashes, place[new], unique[new])
-            self._buckets = np.insert(self._buckets, place[new], buckets[new])
+            self._hashes = np.insert(self._hashes, slots[new], unique[new])
+            self._buckets = np.insert(self._buckets, slots[new], buckets[new])
         return buckets[inverse]
 
     def take_changed(self) -> Iterator[tuple[int, Hashes]]:

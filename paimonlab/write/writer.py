@@ -229,18 +229,18 @@ class TableWriter:
         rows = pa.Table.from_batches(self._buffer)
         self._buffer.clear()
         self._buffered_bytes = 0
-        rows, found = self._router.route(rows)
+        rows, groups = self._router.route(rows)
         everything = everything or self._router.remembers
         if self._plan.schema.primary_keys:
-            now, later = (found, []) if everything else _largest(found, rows.num_rows)
+            now, later = (groups, []) if everything else _largest(groups, rows.num_rows)
             self._write_runs(rows, now)
             self._keep(rows, later)
         else:
-            self._append(rows, found)
+            self._append(rows, groups)
 
-    def _write_runs(self, rows: pa.Table, found: list[Group]) -> None:
+    def _write_runs(self, rows: pa.Table, groups: list[Group]) -> None:
         jobs = []
-        for group in found:
+        for group in groups:
             count = rows.num_rows if group.rows is None else len(group.rows)
             first = self._sequences.take(group.partition, group.bucket, count)
             jobs.append((group, first))
@@ -275,16 +275,16 @@ class TableWriter:
             writer.abort()
             raise
 
-    def _keep(self, rows: pa.Table, found: list[Group]) -> None:
+    def _keep(self, rows: pa.Table, groups: list[Group]) -> None:
         """Put rows of buckets that are too small to write now back into the buffer."""
-        positions = [group.rows for group in found if group.rows is not None]
+        positions = [group.rows for group in groups if group.rows is not None]
         if positions:
             # In order of arrival: that is what sequence numbers will say.
             kept = rows.take(pa.array(np.sort(np.concatenate(positions))))
             self._buffer = kept.combine_chunks().to_batches()
             self._buffered_bytes = sum(batch.nbytes for batch in self._buffer)
 
-    def _append(self, rows: pa.Table, found: list[Group]) -> None:
+    def _append(self, rows: pa.Table, groups: list[Group]) -> None:
         rows = rows.drop_columns([VALUE_KIND])
 
         def run(group: Group) -> None:
@@ -293,13 +293,13 @@ class TableWriter:
             writer.write(picked, firsts[group.partition, group.bucket])
 
         firsts = {}
-        for group in found:
+        for group in groups:
             bucket = (group.partition, group.bucket)
             count = rows.num_rows if group.rows is None else len(group.rows)
             firsts[bucket] = self._sequences.take(*bucket, count)
             if bucket not in self._open:
                 self._open[bucket] = DataFileWriter(self._file_io, self._target(group))
-        list(_in_threads(run, found))
+        list(_in_threads(run, groups))
 
     def _target(self, group: Group) -> FileTarget:
         bucket = (group.partition, group.bucket)
@@ -314,11 +314,11 @@ class TableWriter:
         return self._targets[bucket]
 
 
-def _largest(found: list[Group], total: int) -> tuple[list[Group], list[Group]]:
+def _largest(groups: list[Group], total: int) -> tuple[list[Group], list[Group]]:
     """Split groups: the largest ones that together hold at least half of the rows, the rest."""
-    if any(group.rows is None for group in found):
-        return found, []
-    by_size = sorted(found, key=lambda group: -_count(group))
+    if any(group.rows is None for group in groups):
+        return groups, []
+    by_size = sorted(groups, key=lambda group: -_count(group))
     taken = 0
     for number, group in enumerate(by_size, start=1):
         taken += _count(group)

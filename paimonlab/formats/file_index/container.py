@@ -73,12 +73,12 @@ def _decode(data: bytes) -> dict[str, dict[str, bytes | None]]:
     at = _HEAD.size
     (columns,) = _INT.unpack_from(data, at)
     at += _INT.size
-    found: dict[str, dict[str, bytes | None]] = {}
+    indexes: dict[str, dict[str, bytes | None]] = {}
     for _ in range(columns):
         column, at = _read_text(data, at)
         (kinds,) = _INT.unpack_from(data, at)
         at += _INT.size
-        of_column = found.setdefault(column, {})
+        of_column = indexes.setdefault(column, {})
         for _ in range(kinds):
             kind, at = _read_text(data, at)
             start, size = _PLACE.unpack_from(data, at)
@@ -89,7 +89,7 @@ def _decode(data: bytes) -> dict[str, dict[str, bytes | None]]:
                 raise DamagedIndexError(f"the index {kind} of {column} lies outside its file")
             else:
                 of_column[kind] = data[start : start + size]
-    return found
+    return indexes
 
 
 def _text(text: str) -> bytes:

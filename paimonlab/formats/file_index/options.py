@@ -71,21 +71,21 @@ class FileIndexOptions:
             If a column's type cannot have such an index, or a type of index is not known.
         """
         keys = options.slice(_Keys)
-        found: dict[tuple[str, str], IndexSpec] = {}
+        specs: dict[tuple[str, str], IndexSpec] = {}
         settings: dict[tuple[str, str], dict[str, str]] = {}
         for rest, text in keys.of_indexes.items():
             if rest.endswith(_COLUMNS):
                 kind = rest.removesuffix(_COLUMNS)
                 for spec in _specs(kind, text, fields):
-                    found[kind, spec.name] = spec
+                    specs[kind, spec.name] = spec
         for rest, text in keys.of_indexes.items():
             parts = rest.split(".")
             if not rest.endswith(_COLUMNS) and len(parts) == _OPTION_PARTS:
                 kind, name, key = parts
-                _check_setting(kind, name, key, found)
+                _check_setting(kind, name, key, specs)
                 settings.setdefault((kind, name), {})[key] = text
         return cls(
-            indexes=tuple(_with_settings(spec, settings) for spec in found.values()),
+            indexes=tuple(_with_settings(spec, settings) for spec in specs.values()),
             in_manifest_threshold=keys.in_manifest_threshold,
         )
 

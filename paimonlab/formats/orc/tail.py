@@ -178,26 +178,30 @@ def _stripes(source: Source, footer: Message, content_end: int) -> tuple[Stripe,
 def _types(source: Source, footer: Message) -> tuple[OrcType, ...]:
     types = [
         OrcType(
-            one.number(1),
-            tuple(one.numbers(2)),
-            tuple(name.decode() for name in one.repeated(3)),
-            one.number(5),
-            one.number(6),
+            orc_type.number(1),
+            tuple(orc_type.numbers(2)),
+            tuple(name.decode() for name in orc_type.repeated(3)),
+            orc_type.number(5),
+            orc_type.number(6),
         )
-        for one in footer.messages(4)
+        for orc_type in footer.messages(4)
     ]
     if not types or types[0].kind != STRUCT:
         raise source.damaged("its rows are not a struct")
     seen = [False] * len(types)
-    for number, one in enumerate(types):
-        expected = {LIST: 1, MAP: 2, STRUCT: len(one.names)}.get(one.kind, len(one.children))
-        if len(one.children) != expected or one.kind > TIMESTAMP_INSTANT:
+    for number, orc_type in enumerate(types):
+        expected = {LIST: 1, MAP: 2, STRUCT: len(orc_type.names)}.get(
+            orc_type.kind, len(orc_type.children)
+        )
+        if len(orc_type.children) != expected or orc_type.kind > TIMESTAMP_INSTANT:
             raise source.damaged(f"type {number} does not exist")
-        if one.kind not in (LIST, MAP, STRUCT, UNION) and one.children:
+        if orc_type.kind not in (LIST, MAP, STRUCT, UNION) and orc_type.children:
             raise source.damaged(f"type {number} has others below it")
-        if one.kind == DECIMAL and not 0 <= one.scale <= one.precision <= 38:
-            raise source.damaged(f"type {number} is DECIMAL({one.precision}, {one.scale})")
-        for child in one.children:
+        if orc_type.kind == DECIMAL and not 0 <= orc_type.scale <= orc_type.precision <= 38:
+            raise source.damaged(
+                f"type {number} is DECIMAL({orc_type.precision}, {orc_type.scale})"
+            )
+        for child in orc_type.children:
             if not number < child < len(types) or seen[child]:
                 raise source.damaged(f"type {number} has the type {child} below it")
             seen[child] = True

@@ -145,7 +145,7 @@ def choose_pages(
     list of c Pages
     """
     known: dict[bytes, tuple[npt.NDArray[np.bool_], RowRanges]] = {}
-    found = []
+    pages = []
     for leaf, places in columns:
         first_rows = places.first_rows
         alike = first_rows.tobytes()  # most writers end the pages of all columns at the same rows
@@ -154,8 +154,8 @@ def choose_pages(
             known[alike] = wanted, ranges_of(first_rows, row_count, wanted)
         wanted, rows = known[alike]
         counts = np.diff(first_rows, append=row_count)[wanted]
-        found.append(Pages(leaf, places.offsets[wanted], places.sizes[wanted], counts, rows))
-    return found
+        pages.append(Pages(leaf, places.offsets[wanted], places.sizes[wanted], counts, rows))
+    return pages
 
 
 def _pages_wanted(first_rows: npt.NDArray[np.int64], ranges: RowRanges) -> npt.NDArray[np.bool_]:

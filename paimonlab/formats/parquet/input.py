@@ -162,7 +162,7 @@ class ParquetInput(OpenFile):
         stats : dict of str to ColumnStats
             By column name, one value per block.
         """
-        starts, ends, found = [], [], []
+        starts, ends, stats_of_groups = [], [], []
         with damage_named(self.path):
             of_groups = row_group_stats(self._metadata, fields)
             for group in self.row_groups:
@@ -176,11 +176,17 @@ class ParquetInput(OpenFile):
                     }
                 starts.append(first + group.first_row)
                 ends.append(np.append(first[1:], group.row_count) + group.first_row)
-                found.append(stats)
+                stats_of_groups.append(stats)
         nothing = np.empty(0, np.int64)
-        names = set(found[0]).intersection(*found) if found else set[str]()
+        names = (
+            set(stats_of_groups[0]).intersection(*stats_of_groups)
+            if stats_of_groups
+            else set[str]()
+        )
         joined = {
-            name: ColumnStats(*map(pa.concat_arrays, zip(*(s[name] for s in found), strict=True)))
+            name: ColumnStats(
+                *map(pa.concat_arrays, zip(*(s[name] for s in stats_of_groups), strict=True))
+            )
             for name in names
         }
         return np.concatenate([nothing, *starts]), np.concatenate([nothing, *ends]), joined

@@ -99,11 +99,11 @@ class ManifestWalk:
 
     def _check_manifest(self, meta: ManifestFileMeta, entries: pa.Table, referrer: str) -> None:
         added = pc.sum(pc.equal(entries["kind"], int(FileKind.ADD))).as_py() or 0
-        found = (added, entries.num_rows - added)
+        counts = (added, entries.num_rows - added)
         said = (meta.num_added_files, meta.num_deleted_files)
-        if found != said:
+        if counts != said:
             problem = (
-                f"it adds {found[0]} and deletes {found[1]} files, its list says {said[0]} and "
+                f"it adds {counts[0]} and deletes {counts[1]} files, its list says {said[0]} and "
                 f"{said[1]}"
             )
             self._notes.add(self._layout.manifest(meta.file_name), problem, referrer=referrer)

@@ -185,18 +185,22 @@ def _check_types(procedure: Procedure, given: st.StructType) -> None:
     """
     by_name: Mapping[str, Parameter] = {one.name.lower(): one for one in procedure.parameters}
     for argument in given:
-        place = _BY_PLACE.fullmatch(argument.name)
-        found = by_name.get(argument.name.lower())
-        if found is None and place is not None and int(place[1]) < len(procedure.parameters):
-            found = procedure.parameters[int(place[1])]
-        if found is None:  # Spark says so itself
+        position = _BY_PLACE.fullmatch(argument.name)
+        parameter = by_name.get(argument.name.lower())
+        if (
+            parameter is None
+            and position is not None
+            and int(position[1]) < len(procedure.parameters)
+        ):
+            parameter = procedure.parameters[int(position[1])]
+        if parameter is None:  # Spark says so itself
             continue
-        (wanted,) = spark_schema([DataField(0, found.name, found.type)], plain=True)
+        (wanted,) = spark_schema([DataField(0, parameter.name, parameter.type)], plain=True)
         if not _is_kept(argument.dataType, wanted.dataType):
             raise ArgumentError(
                 procedure.name,
-                f"{found.name} => a value of type {argument.dataType.simpleString()} is not a "
-                f"valid {format_type(found.type)}",
+                f"{parameter.name} => a value of type {argument.dataType.simpleString()} is not a "
+                f"valid {format_type(parameter.type)}",
             )
 
 

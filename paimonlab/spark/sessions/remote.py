@@ -91,20 +91,20 @@ def open_session(url: str) -> SparkSession:
     RemoteError
         If the address is invalid, no server answers there, or the server refuses.
     """
-    place = address(url)
+    server = address(url)
     check_packages()
     from pyspark.errors import PySparkException  # noqa: PLC0415 - PySpark is optional
     from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415
     from pyspark.sql.connect.session import SparkSession as Client  # noqa: PLC0415
 
     quiet()
-    _wait_for(url, place)
+    _wait_for(url, server)
     session = Client.builder.remote(url).create()
     session.client.set_retry_policies([DefaultPolicy(max_retries=_TRIES)])
     try:
         session.version  # noqa: B018 - asks the server
     except PySparkException as error:
-        said = f"the Spark Connect server at {place} refused: {_said(str(error))}"
+        said = f"the Spark Connect server at {server} refused: {_said(str(error))}"
         if "StatusCode.UNAUTHENTICATED" in str(error):
             said += "; whoever started it knows the address with the token: sc://…/;token=…"
         raise RemoteError(said) from error
