@@ -13,25 +13,25 @@ PaimonError
 │   ├── BranchNotFoundError
 │   ├── ConsumerNotFoundError
 │   └── ProcedureNotFoundError
-├── ArgumentError                   a procedure cannot be called so     (also ValueError)
+├── ArgumentError                   wrong arguments of a procedure     (also ValueError)
 ├── AlreadyExistsError              a name is taken
 ├── ReadOnlyError                   the catalog was opened to read only
 ├── SchemaError                     a definition that the format does not allow
 ├── DataError                       rows that the table does not accept
 ├── UnsupportedError                not implemented here              (also NotImplementedError)
-├── CorruptError                    a file of the table is not what it must be
-│   ├── CorruptMetadataError        a metadata file that does not follow the format
-│   └── CorruptDataError            a data file that is damaged, cut, missing or not as described
-├── ForkedProcessError              begun in another process, this one was forked from it
+├── CorruptError                    a file of the table is damaged
+│   ├── CorruptMetadataError        a metadata file does not follow the format
+│   └── CorruptDataError            a data file is missing, truncated or damaged
+├── ForkedProcessError              begun in the process that this one was forked from
 ├── MemoryLimitError                a file takes more memory than there is (also MemoryError)
 ├── StorageError                    the disk or store failed            (also OSError)
 ├── PostCommitError                 the commit landed, later work failed
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
     ├── FilesConflictError          our inputs were changed meanwhile: start over
-    ├── CommitRolledBackError       others went back to a snapshot before it
+    ├── CommitRolledBackError       others rolled the table back to before it
     ├── CommitOutcomeUnknownError   it may have happened: look before doing it again
-    └── CommitHistoryExpiredError   whether it happened can no longer be told
+    └── CommitHistoryExpiredError   it is too late to tell whether it happened
 
 A wrong argument is a plain ``ValueError`` or ``TypeError``; an impossible state is an
 ``AssertionError``. Neither is caught anywhere in paimonlab.
@@ -63,7 +63,7 @@ class PaimonError(Exception):
 
 
 class NotFoundError(PaimonError, LookupError):
-    """A thing that was asked for by name is not there."""
+    """There is nothing with the name that was asked for."""
 
 
 class DatabaseNotFoundError(NotFoundError):
@@ -198,7 +198,7 @@ class ProcedureNotFoundError(NotFoundError):
 
 
 class ArgumentError(PaimonError, ValueError):
-    """The arguments of a procedure are not what it takes; nothing was done."""
+    """A procedure cannot take these arguments; nothing was done."""
 
     def __init__(self, procedure: str, problem: str) -> None:
         self.procedure = procedure
@@ -237,7 +237,7 @@ class SchemaError(PaimonError):
 
 
 class DataError(PaimonError):
-    """Rows that the table does not accept; nothing of them became visible."""
+    """Rows that the table does not accept; none of them became visible."""
 
 
 class UnsupportedError(PaimonError, NotImplementedError):
@@ -246,7 +246,7 @@ class UnsupportedError(PaimonError, NotImplementedError):
     Parameters
     ----------
     feature
-        What is missing, an option as ``key = 'value'``; secrets in it are hidden.
+        What is not supported; an option as ``key = 'value'``. Secrets in it are hidden.
     reason
         What that means and what can be done instead.
     """
@@ -261,7 +261,7 @@ class UnsupportedError(PaimonError, NotImplementedError):
 
 
 class CorruptError(PaimonError):
-    """A file of the table is not what it must be.
+    """A file of the table is damaged.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ class CorruptError(PaimonError):
     problem
         What is wrong with it.
     referrer
-        Who refers to it; empty: nobody in particular.
+        The file that refers to it; empty if there is no particular one.
     """
 
     def __init__(self, path: str, problem: str, referrer: str = "") -> None:
@@ -286,15 +286,15 @@ class CorruptError(PaimonError):
 
 
 class CorruptMetadataError(CorruptError):
-    """A metadata file could not be read as the format says it must be."""
+    """A metadata file does not follow the format."""
 
 
 class CorruptDataError(CorruptError):
-    """A data file is missing, cut, damaged or not what metadata says of it."""
+    """A data file is missing, truncated, damaged, or differs from its metadata."""
 
 
 class ForkedProcessError(PaimonError):
-    """What was begun in one process cannot go on in one that was forked from it."""
+    """Something begun in one process cannot continue in a fork of that process."""
 
     def __init__(self, what: str, instead: str) -> None:
         self.what = what
@@ -338,7 +338,7 @@ class StorageError(PaimonError, OSError):
 
     @property
     def is_refusal(self) -> bool:
-        """Whether the system said no before it did anything: it will not happen later either."""
+        """Whether the system refused before it did anything, so nothing happens later either."""
         return self.errno in _REFUSALS
 
     def __str__(self) -> str:
@@ -365,8 +365,8 @@ class PostCommitError(PaimonError):
     """The commit landed as ``snapshot_id``; work that follows a commit failed."""
 
     snapshot: object = None
-    """The snapshot itself, where it is at hand: it may expire before anybody asks for it. Left
-    behind when the error goes to another process."""
+    """The snapshot itself where it is known, as it may expire before it is read. It is dropped when
+    the error is sent to another process."""
 
     def __init__(self, table: str, snapshot_id: int, problem: str) -> None:
         self.table = table
@@ -453,7 +453,7 @@ class CommitOutcomeUnknownError(CommitError):
 
 
 class CommitRolledBackError(CommitError):
-    """Others went back to an older snapshot while the commit was under way; it is not there."""
+    """Others rolled the table back while the commit was under way; the commit is gone."""
 
     def __init__(self, table: str, snapshot_id: int) -> None:
         self.table = table

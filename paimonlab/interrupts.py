@@ -1,7 +1,7 @@
 """Ctrl-C: what must not be left half done is finished before it is answered.
 
-An import that is interrupted leaves modules behind that are there but not whole, above all those
-of extensions, which can be loaded only once: everything that needs them fails from then on.
+An interrupted import leaves half-loaded modules, above all extensions, which can be loaded only
+once: everything that needs them fails from then on.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class _Held:
 
 @contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """Answer an interrupt behind a block, as it would have been answered within.
+    """Delay an interrupt until the block is done.
 
-    Interrupts reach the main thread alone; in others nothing is done.
+    Interrupts reach only the main thread; in other threads nothing is done.
     """
     if threading.get_ident() != threading.main_thread().ident:
         yield

@@ -103,7 +103,7 @@ def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table
     Raises
     ------
     click.UsageError
-        If there is none of that name, it is a system table, or an option is unknown.
+        If there is no such table, it is a system table, or an option is unknown.
     """
     with refused():
         table = catalog.table(name)

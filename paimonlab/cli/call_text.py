@@ -17,7 +17,7 @@ def parse_call(text: str) -> Call:
     Raises
     ------
     ValueError
-        If it is something else, or a value is no literal; it shows where.
+        If it is something else, or a value is not a literal; the message shows where.
 
     Examples
     --------
@@ -34,14 +34,16 @@ def parse_call(text: str) -> Call:
         raise _wrong(text, str(error), error.span) from error
     if [part.lower() for part in call.name[:-1]] != [_NAMESPACE]:
         name = ".".join(call.name)
-        raise _wrong(text, f"{name} is no procedure; those of Paimon are in sys.", call.name_span)
+        raise _wrong(
+            text, f"{name} is not a procedure; those of Paimon are in sys.", call.name_span
+        )
     return call
 
 
 def _wrong(text: str, problem: str, span: Span) -> ValueError:
     return ValueError(
         f"{problem}\n{_pointed_at(text, span)}\n"
-        "This is no call; write it as sys.compact(table => 'db.t')."
+        "This is not a call; write it as sys.compact(table => 'db.t')."
     )
 
 

@@ -60,12 +60,12 @@ def call(catalog: Catalog, *, statement: str, consent: Consent) -> None:
         if dry_run:
             return _planned(procedure, catalog, arguments)
         with Bar(f"sys.{procedure.name}") as bar:
-            found = procedure.call(catalog, arguments, progress=bar.progress)
+            result = procedure.call(catalog, arguments, progress=bar.progress)
         return CalledProcedure(
             procedure=procedure.name,
             arguments=_told(arguments),
-            rows=records(found),
-            text="\n".join(text_lines(found)),
+            rows=records(result),
+            text="\n".join(text_lines(result)),
         )
 
     consent.run(verb)

@@ -32,7 +32,7 @@ def _retaining(body: Body) -> Body:
     )
     @click.option("--retain-min", type=int, metavar="N", help="Keep so many, however old.")
     @_older_than_option
-    @click.option("--max-deletes", type=int, metavar="N", help="No more at a time.")
+    @click.option("--max-deletes", type=int, metavar="N", help="At most so many at once.")
     @functools.wraps(body)
     def command(
         *arguments: Any,
@@ -94,11 +94,13 @@ def expire_changelogs(
 @click.option(
     "--expire-strategy",
     type=click.Choice(["values-time", "update-time"]),
-    help="Whether their values or their files say how old they are.",
+    help="Whether the age comes from their values or their files.",
 )
 @click.option("--timestamp-pattern", metavar="TEXT", help="How values make a time: '$dt $hour'.")
 @click.option("--timestamp-formatter", metavar="TEXT", help="How that is written: 'yyyyMMdd HH'.")
-@click.option("--max-expires", type=click.IntRange(min=1), metavar="N", help="No more at a time.")
+@click.option(
+    "--max-expires", type=click.IntRange(min=1), metavar="N", help="At most so many at once."
+)
 @asks_first
 def expire_partitions(table: Table, *, consent: Consent, **given: Any) -> None:
     """Drop the partitions that are older than they may be.
@@ -109,7 +111,7 @@ def expire_partitions(table: Table, *, consent: Consent, **given: Any) -> None:
         given["expiration_time"] is None
         and "partition.expiration-time" not in definition_of(table).options
     ):
-        raise click.UsageError("say how old partitions may be: --expiration-time")
+        raise click.UsageError("give --expiration-time: how old partitions may become")
     consent.run(partial(table.maintenance.expire_partitions, **given))
 
 
@@ -150,9 +152,7 @@ def expire_consumers(table: Table, *, older_than: timedelta, consent: Consent) -
 @click.command()
 @on_table
 @_older_than_option
-@click.option(
-    "--force", is_flag=True, help="Take files of the last day, too; nobody may be writing."
-)
+@click.option("--force", is_flag=True, help="Include files of the last day; nobody may be writing.")
 @asks_first
 def orphans(
     table: Table, *, older_than: timedelta | int | None, force: bool, consent: Consent

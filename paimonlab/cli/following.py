@@ -29,7 +29,7 @@ from paimonlab.table.table import Table
 @click.option("--consumer-id", metavar="NAME", help="Keep progress with the table, go on from it.")
 @columns_option
 @where_option
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object a batch.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object per batch.")
 def follow(
     table: Table,
     *,

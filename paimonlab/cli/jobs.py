@@ -30,7 +30,7 @@ def rollback(
 ) -> None:
     """Go back to an older snapshot: what came after it is deleted for good."""
     if sum(given is not None for given in (snapshot, tag, timestamp)) != 1:
-        raise click.UsageError("say where to: one of --snapshot, --tag, --timestamp")
+        raise click.UsageError("give one of --snapshot, --tag, --timestamp to go back to")
     rollback_to = table.maintenance.rollback_to
     consent.run(partial(rollback_to, snapshot=snapshot, tag=tag, timestamp=timestamp))
 

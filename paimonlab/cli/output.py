@@ -69,7 +69,7 @@ def text_lines(rows: pa.Table) -> Iterable[str]:
 
 
 def described(value: Any) -> Mapping[str, Any]:
-    """Turn a result into an object for JSON, without what is no part of its value."""
+    """Turn a result into an object for JSON, without what is not part of its value."""
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value) if field.compare]
         value = {name: getattr(value, name) for name in names}

@@ -1,4 +1,4 @@
-"""Commands that delete: they show what would happen, and do it when they are told to."""
+"""Commands that delete: they show what would happen, and do it on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a long job is, as a bar on standard error; nothing where nobody looks."""
+"""Progress of a long job as a bar on standard error, if that is a terminal."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ from paimonlab.table.reading.incremental import ChangeMode
 from paimonlab.table.table import Table
 
 _ROWS = 20
-"""Printed as text where nobody says how many."""
-_lines_flag = click.option("--json", "as_json", is_flag=True, help="Print a JSON object a row.")
+"""Rows printed as text by default."""
+_lines_flag = click.option("--json", "as_json", is_flag=True, help="Print a JSON object per row.")
 _limit_option = click.option(
     "-n",
     "--limit",
@@ -109,7 +109,7 @@ def _keys(table: Table, keys: Sequence[tuple[str, str]]) -> pa.Table:
     for name, texts in given.items():
         if name not in table.primary_keys:
             raise click.UsageError(
-                f"{name} is no primary key column of {table.name}: "
+                f"{name} is not a primary key column of {table.name}: "
                 f"{', '.join(table.primary_keys) or 'it has none'}"
             )
         try:
@@ -143,7 +143,7 @@ def changes(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """Read what the commits behind START up to END changed.
+    """Read what the commits after START up to END changed.
 
     START and END are snapshot ids, names of tags, or times. The first column is the kind of the
     change: +I, -U, +U or -D.

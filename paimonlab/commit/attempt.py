@@ -63,7 +63,7 @@ def next_snapshot(
     delta
         Entries of the commit (`ENTRY_SCHEMA`).
     lists
-        Where they, those of ``latest``, the changelog and the list of indexes are.
+        The manifest lists of the attempt: base, delta, changelog and index files.
     latest
         None: the table is empty.
     schema_id

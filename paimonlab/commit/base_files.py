@@ -52,9 +52,10 @@ class BaseFiles:
         latest
             What the commit follows; None: the table is empty.
         partitions
-            Of the commit; serialised BinaryRows.
+            The partitions that the commit touches, as serialised BinaryRows.
         checked_id
-            The snapshot up to which there is no conflict, 0: the table was empty; None: unknown.
+            The snapshot up to which there is no conflict, 0 if the table was empty; None if
+            unknown.
         """
         latest_id = latest.id if latest else 0
         if latest is None or latest_id == checked_id:
@@ -90,12 +91,12 @@ class BaseFiles:
         latest
             What the commit follows.
         matters
-            Which snapshots to read; the others are passed over.
+            Which snapshots to read; the others are skipped.
 
         Raises
         ------
         FilesConflictError
-            If it can no longer be told, because snapshots have expired.
+            If that is no longer known, because snapshots have expired.
         """
         latest_id = latest.id if latest else 0
         if latest_id == base_id:

@@ -1,4 +1,4 @@
-"""What a commit changes, worked out anew for every snapshot it may follow."""
+"""What a commit changes, derived again for every snapshot that it may follow."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ class Change(Protocol):
         Raises
         ------
         FilesConflictError
-            If the commit does not fit the table any more.
+            If the commit conflicts with what others did since.
         UnsupportedError
-            If the table has indexes that would have to be handed on and are not known.
+            If the table has indexes of an unknown type, which the commit cannot carry over.
         """
         ...
 
@@ -96,7 +96,7 @@ class Change(Protocol):
 class Increment:
     """Adds files, and deletes files that are named.
 
-    What was looked at is not looked at again: an attempt reads the changes since the last one.
+    Each attempt reads only the changes since the attempt before.
     """
 
     changes: FileChanges
@@ -217,7 +217,7 @@ class Increment:
             raise FilesConflictError(self.base.table, latest_id, (), problem)
 
     def _check_owners(self, latest: Snapshot | None) -> None:
-        """Check that the files whose rows are deleted are there: others may have rewritten them."""
+        """Check that the files whose rows are deleted still exist: others may rewrite them."""
         new = self.changes.indexes.new
         owners = set(vector_owners(new))
         if not owners or latest is None or latest.id == self.checked_id:
@@ -260,7 +260,7 @@ class Increment:
 
 @dataclass(slots=True)
 class Overwrite:
-    """Deletes all files of some partitions, those that came meanwhile too, and adds others."""
+    """Deletes all files of some partitions, also those added meanwhile, and adds others."""
 
     changes: FileChanges
     scope: OverwriteScope

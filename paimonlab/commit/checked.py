@@ -1,6 +1,6 @@
 """Up to which snapshot the commits of one process have found no conflict.
 
-A writer that commits often would otherwise look at everything since it began, each time.
+Without this a writer that commits often would check everything since it began each time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Checked:
     Parameters
     ----------
     snapshots
-        Of the table.
+        The table's snapshots.
     """
 
     def __init__(self, snapshots: SnapshotManager) -> None:
@@ -28,12 +28,12 @@ class Checked:
         self._upto: dict[Hashable, Snapshot] = {}
 
     def since(self, things: Collection[Hashable], base_id: int) -> int:
-        """Return the snapshot after which all of some things have to be checked.
+        """Return the snapshot after which some things have to be checked.
 
         Parameters
         ----------
         things
-            Whatever was given to `remember`; together with what they are checked against.
+            What was given to `remember`, together with what it is checked against.
         base_id
             After which they have to be checked if nothing is known.
         """

@@ -1,4 +1,4 @@
-"""Commits: the files of writers become one snapshot, or it is said why not.
+"""Commits: the files of writers become one snapshot, or an error says why not.
 
 Source: https://paimon.apache.org/docs/master/concepts/concurrency-control/ and
 apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``.
@@ -61,8 +61,8 @@ class Committer:
     """Commits to one table.
 
     A commit is known by its user and identifier and happens at most once, however often it
-    is asked for. It happens completely or not at all; when that cannot be told, nothing is
-    deleted and `CommitOutcomeUnknownError` says so.
+    is asked for. It happens completely or not at all; if the outcome is unknown, nothing
+    is deleted and `CommitOutcomeUnknownError` says so.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Committer:
         checked_id: int | None = None,
         reads: ReadSet | None = None,
     ) -> Snapshot | None:
-        """Make what messages say visible.
+        """Commit messages.
 
         What was written becomes a snapshot of kind APPEND, or OVERWRITE if rows go: files that
         are deleted, deletion vectors. What was compacted becomes a second one of kind COMPACT.
@@ -127,7 +127,7 @@ class Committer:
         Parameters
         ----------
         messages
-            Of any number of writers.
+            Messages of one or more writers.
         user, identifier
             Who commits what; identifiers of a user rise.
         watermark
@@ -135,13 +135,13 @@ class Committer:
         properties
             Kept with the snapshot.
         is_new_user
-            Promises that nobody ever committed as ``user``: then nobody looks for it.
+            Promises that there is no earlier commit by ``user``, so none is searched for.
         checked_id
             Promises that there is no conflict with this snapshot (0: an empty table) and those
             before: new files were named after it, deleted ones were alive, and bucket counts
             are those of the partitions. None: all files of the partitions are looked at.
         reads
-            What the messages were made of, where it matters that nobody changed it since.
+            What the messages were derived from, if others must not have changed it since.
 
         Returns
         -------
@@ -157,15 +157,15 @@ class Committer:
             twice, or if others changed the deletion vectors or the index that is replaced, or what
             was read.
         SnapshotConflictError
-            If other writers were faster for too long.
+            If other writers were faster in all attempts.
         CommitOutcomeUnknownError
             If the store does not tell whether the commit happened.
         CommitHistoryExpiredError
             If this commit is so old that it may have happened and been forgotten.
         PostCommitError
-            If the commit happened and something went wrong after it: its compaction, too.
+            If the commit happened and a later step failed, such as its compaction.
         UnsupportedError
-            If the table has indexes that would have to be handed on and are not known.
+            If the table has indexes of an unknown type, which the commit cannot carry over.
         """
         request = CommitRequest(
             user=user, identifier=identifier, watermark=watermark, properties=properties
@@ -239,8 +239,8 @@ class Committer:
     ) -> Snapshot:
         """Replace the files of partitions by those of messages.
 
-        Files that others add to these partitions until the commit happens are replaced, too:
-        as if it had run after them. With no messages the partitions are dropped.
+        Files that others add to these partitions before the commit are replaced as well. With no
+        messages the partitions are dropped.
 
         Parameters
         ----------
@@ -289,7 +289,7 @@ PostCommitError, UnsupportedError
         Parameters
         ----------
         statistics
-            Of the schema they name; later snapshots keep them until the schema changes.
+            Statistics for the schema that they name; later snapshots keep them until it changes.
         user, identifier, is_new_user
             As in `append`.
 
@@ -324,7 +324,7 @@ PostCommitError
         Parameters
         ----------
         user
-            Who commits; nobody ever committed as this user.
+            Who commits; must be a new user.
 
         Returns
         -------
@@ -358,7 +358,7 @@ PostCommitError
 
     @contextmanager
     def _nothing_happens_on_errors(self, *, is_new_user: bool) -> Iterator[None]:
-        """Say so when the store fails before anything was published."""
+        """Turn failures of the store before publication into `CommitError`."""
         try:
             yield
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Whether a commit still fits the table as it is now: pure functions of manifest entries.
+"""Whether a commit conflicts with the table as it is now: pure functions of manifest entries.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``, conflict checks.
 """
@@ -52,12 +52,12 @@ def check_delta(
     base
         What it follows.
     key_types
-        Types of the trimmed primary key columns; None: there is no key.
+        Types of the trimmed primary key columns; None without a primary key.
 
     Raises
     ------
     FilesConflictError
-        If it does not fit.
+        If there is a conflict.
     """
     count = base.entries.num_rows
     both = concat([base.entries, delta])
@@ -160,8 +160,11 @@ def check_key_ranges(
         If two do: another compaction was faster.
     """
     levels = files["level"].to_numpy()
-    place = [codes(files["partition"]), *(codes(files[name]) for name in ("bucket", "level"))]
-    group = group_codes(place)
+    bucket_and_level = [
+        codes(files["partition"]),
+        *(codes(files[name]) for name in ("bucket", "level")),
+    ]
+    group = group_codes(bucket_and_level)
     ours = group[files.num_rows - added :][levels[files.num_rows - added :] > 0]
     rows = np.flatnonzero(np.isin(group, ours))
     if rows.size < 2:

@@ -41,7 +41,7 @@ class IndexChanges:
 
 @dataclass(frozen=True, slots=True)
 class KnownKeys:
-    """Where an index said that keys are, so that rows of them went there."""
+    """The buckets of keys, as an index gave them to the writer."""
 
     snapshot_id: int
     """Of the oldest index that was asked; 0: the table was empty."""
@@ -112,7 +112,7 @@ def _completes(message: CommitMessage) -> bool:
 
 
 def _alone_since(messages: Sequence[CommitMessage]) -> int | None:
-    """Return the snapshot that only new files were made against: for where their keys are."""
+    """Return the snapshot whose key index new files were routed by."""
     checked = [
         message.checked_snapshot_id
         for message in messages

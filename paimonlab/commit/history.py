@@ -13,18 +13,18 @@ _WRITES = frozenset({CommitKind.APPEND, CommitKind.OVERWRITE})
 
 
 class CommitHistory:
-    """Looks for a commit among the snapshots, each of them once.
+    """Searches the snapshots for a commit, reading each only once.
 
     Parameters
     ----------
     snapshots, table
-        Of the table.
+        The table's snapshots, and its name.
     user, identifier
         Who commits what.
     kind
-        What became of it: one identifier may stand for a write and its compaction.
+        Kind of the snapshot: one identifier may stand for a write and its compaction.
     after_id
-        A snapshot that was there before; 0: none is known.
+        A snapshot older than the commit; 0 if none is known.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class CommitHistory:
         return None
 
     def _look_back(self, latest: Snapshot | None) -> None:
-        """Look at all snapshots again if those seen were replaced: somebody went back."""
+        """Look at all snapshots again if those seen were replaced by a rollback."""
         seen = self._newest_seen
         if seen is None:
             return
@@ -101,7 +101,7 @@ class CommitHistory:
             return None
 
     def _check_expired(self, oldest: Snapshot, written_millis: int | None) -> None:
-        """Refuse to guess unless the files were made after the oldest snapshot we can see."""
+        """Refuse to guess unless the files were written after the oldest snapshot left."""
         if oldest.id == FIRST_SNAPSHOT_ID:
             return
         if written_millis is None or written_millis <= oldest.time_millis:

@@ -26,7 +26,7 @@ def combine(
     before
         The complete list of the snapshot that the commit follows.
     changes
-        Of the commit.
+        What the commit does to index files.
     has_buckets
         Whether rows belong to buckets: then there is one file of a type a bucket, and a new one
         replaces it. Else deletion vectors go by the names of their files.
@@ -34,7 +34,7 @@ def combine(
     Raises
     ------
     UnsupportedError
-        If there are indexes of a type that is not built: they could not be handed on.
+        If there are indexes of an unknown type, which cannot be carried over.
     """
     _check_types((*before, *changes.new, *changes.deleted))
     files = {_slot(file, has_buckets): file for file in before}
@@ -61,7 +61,7 @@ def check_vectors(
     before
         All index files of the snapshot that the commit follows; vectors go by file name.
     changes
-        Of the commit: it names the files whose vectors it replaces.
+        What the commit does to index files; it names the data files whose vectors it replaces.
     deleted_files
         Names of the data files that it deletes.
     table, snapshot_id
@@ -70,8 +70,8 @@ def check_vectors(
     Raises
     ------
     FilesConflictError
-        If a file that the commit deletes, or gives a new vector, has other rows deleted than
-        the commit knows: they would come back.
+        If others deleted rows of a file that the commit deletes or gives a new vector: those rows
+        would reappear.
     """
     known = {file.file_name for file in changes.deleted if file.index_type == DELETION_VECTORS}
     there = {file.file_name for file in before}
@@ -101,7 +101,7 @@ def check_one_vector_each(
     Raises
     ------
     FilesConflictError
-        If one has: nobody could tell which of them counts.
+        If one has: it would be unclear which of them counts.
     """
     seen: set[tuple[bytes, int, str]] = set()
     for file in files:
@@ -121,7 +121,7 @@ def check_buckets_unchanged(
     table: str,
     snapshot_id: int,
 ) -> None:
-    """Check that nobody else changed the index of a bucket that a commit replaces.
+    """Check that no other user changed the index of a bucket that a commit replaces.
 
     Parameters
     ----------
@@ -129,16 +129,16 @@ def check_buckets_unchanged(
         The commits since the indexes of the commit were made: user, all index files before,
         all index files after.
     changes
-        Of the commit.
+        What the commit does to index files.
     user
-        Who commits; what they did before, they know.
+        Who commits; their own earlier changes are known to them.
     table, snapshot_id
         For the message.
 
     Raises
     ------
     FilesConflictError
-        If another user did: what they put into the index would be lost.
+        If another user did: their changes of the index would be lost.
     """
     slots = {_slot(file, has_buckets=True) for file in (*changes.new, *changes.deleted)}
     for other, before, after in history:

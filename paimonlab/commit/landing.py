@@ -175,7 +175,7 @@ class Landing:
         return not self.snapshots.has(latest.id + 1) and self.snapshots.has(latest.id)
 
     def _check_history(self, base: Snapshot | None) -> None:
-        """Check that what a lost attempt was built upon still is, or was, part of the table."""
+        """Check that the snapshot a lost attempt was built upon is, or was, part of the table."""
         found = None if base is None else self.snapshots.find(base.id)
         if base is not None and found is not None and found != base:
             raise CommitRolledBackError(self.table, base.id + 1)

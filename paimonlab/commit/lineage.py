@@ -1,4 +1,4 @@
-"""Which snapshot was built upon which: ids alone do not tell.
+"""Which snapshot was built upon which: ids alone do not show that.
 
 A snapshot that a stalled process publishes late may stand right below one that knows nothing of
 it. But a snapshot names all that was alive in the one it was built upon, and the names of
@@ -48,7 +48,7 @@ class Traces:
 
 
 def is_built_upon(child: Snapshot, parent: Traces, manifests: ManifestStore) -> bool | None:
-    """Whether a snapshot was built right upon a commit; None: that cannot be told.
+    """Whether a snapshot was built directly upon a commit; None if that is unclear.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def is_built_upon(child: Snapshot, parent: Traces, manifests: ManifestStore) -> 
     parent
         Traces of the commit.
     manifests
-        Of the table.
+        The table's manifests.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def is_built_upon(child: Snapshot, parent: Traces, manifests: ManifestStore) -> 
 
 
 def descends_from(snapshot: Snapshot, ancestor: Traces, manifests: ManifestStore) -> bool:
-    """Whether a snapshot is certain to have come of a commit; False: nothing shows it."""
+    """Whether a snapshot certainly descends from a commit."""
     if _has_names(snapshot, ancestor):
         return True
     metas = manifests_of(snapshot, manifests)

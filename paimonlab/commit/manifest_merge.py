@@ -1,4 +1,4 @@
-"""Which manifests a commit rewrites, so that a table does not drown in small ones.
+"""Which manifests a commit rewrites, so that small ones do not pile up.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.ManifestFileMerger``.
 """

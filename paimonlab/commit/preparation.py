@@ -1,4 +1,4 @@
-"""What a commit writes before it can be published, and how it is taken back."""
+"""What a commit writes before it can be published, and how that is undone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paimonlab.spec.types.data_types import DataField
 class Preparation:
     """Writes manifests and lists for one attempt after the other.
 
-    Manifests of the changes are written once, unless the changes become others.
+    Manifests of the changes are written again only if the changes differ.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Preparation:
 
 
 class _Entries:
-    """Manifests of entries that are the same from attempt to attempt, unless they change."""
+    """Manifests of entries, reused from attempt to attempt unless they change."""
 
     def __init__(
         self,

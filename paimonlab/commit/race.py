@@ -69,8 +69,8 @@ class Race:
     def _longest_pause_millis(self, attempt_millis: float) -> float:
         """Return the bound of the next pause, of which a part is drawn.
 
-        Pauses are as long as attempts. Inside a retry they become shorter: who has lost often
-        goes before who comes fresh.
+        Pauses are as long as attempts. Within a retry they become shorter: a commit that has lost
+        often goes before a new one.
         """
         retries, chases = divmod(self.losses, LOSSES_PER_RETRY)
         if chases:

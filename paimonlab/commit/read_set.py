@@ -1,4 +1,4 @@
-"""Whether what a commit was made of is still so: pure functions of what landed since.
+"""Whether what a commit was derived from has changed: pure functions of what landed since.
 
 Java Paimon 1.3.1 checks nothing of this kind.
 """
@@ -24,7 +24,7 @@ _REDO = "Read the table again and redo this write."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSet:
-    """What the rows of a commit were made of, and what nobody may have changed since."""
+    """What the rows of a commit were derived from, which others must not have changed since."""
 
     snapshot_id: int
     """The snapshot that was read; 0: the table was empty."""
@@ -53,7 +53,7 @@ class Landed:
 def check_buckets_unwritten(
     landed: Iterable[Landed], ours: pa.Table, reads: ReadSet, table: str
 ) -> None:
-    """Check that nobody wrote rows into the buckets of a commit since they were read.
+    """Check that no other commit wrote rows into the buckets of a commit since they were read.
 
     Parameters
     ----------
@@ -69,16 +69,16 @@ def check_buckets_unwritten(
     Raises
     ------
     FilesConflictError
-        If somebody did.
+        If another one did.
     """
     buckets = set(_buckets(ours))
-    for one in _with_other_rows(landed):
-        if not buckets.isdisjoint(_buckets(one.entries)):
-            _refuse(one, reads.snapshot_id, table, "wrote into the same bucket")
+    for commit in _with_other_rows(landed):
+        if not buckets.isdisjoint(_buckets(commit.entries)):
+            _refuse(commit, reads.snapshot_id, table, "wrote into the same bucket")
 
 
 def check_none_appended(landed: Iterable[Landed], reads: ReadSet, table: str) -> None:
-    """Check that no rows came which the statement would have read.
+    """Check that no rows were added that the statement would have read.
 
     Parameters
     ----------
@@ -92,14 +92,14 @@ def check_none_appended(landed: Iterable[Landed], reads: ReadSet, table: str) ->
     Raises
     ------
     FilesConflictError
-        If some may have.
+        If there may be some.
     """
     assert reads.may_match is not None, "the caller asks only then"
-    for one in _with_other_rows(landed):
-        added = one.entries.filter(pc.equal(one.entries["kind"], int(FileKind.ADD)))
+    for commit in _with_other_rows(landed):
+        added = commit.entries.filter(pc.equal(commit.entries["kind"], int(FileKind.ADD)))
         if added.num_rows and reads.may_match(added).any():
             problem = "added rows that may match, and 'write.isolation' = 'serializable' forbids it"
-            _refuse(one, reads.snapshot_id, table, problem)
+            _refuse(commit, reads.snapshot_id, table, problem)
 
 
 def check_partitions_unchanged(
@@ -108,7 +108,7 @@ def check_partitions_unchanged(
     reads: ReadSet,
     table: str,
 ) -> None:
-    """Check that the partitions that a commit replaces have the rows that were read.
+    """Check that the partitions that a commit replaces still have the rows that were read.
 
     Parameters
     ----------
@@ -124,12 +124,12 @@ def check_partitions_unchanged(
     Raises
     ------
     FilesConflictError
-        If rows came or went: replacing them would lose the one and bring back the other.
+        If rows were added or deleted: they would be lost or reappear.
     """
-    for one in _with_other_rows(landed):
-        indexed = pa.chunked_array([pa.array(sorted(one.index_partitions), pa.large_binary())])
-        if covers(one.entries["partition"]).any() or covers(indexed).any():
-            _refuse(one, reads.snapshot_id, table, "changed rows that this overwrite replaces")
+    for commit in _with_other_rows(landed):
+        indexed = pa.chunked_array([pa.array(sorted(commit.index_partitions), pa.large_binary())])
+        if covers(commit.entries["partition"]).any() or covers(indexed).any():
+            _refuse(commit, reads.snapshot_id, table, "changed rows that this overwrite replaces")
 
 
 def check_schema_unchanged(
@@ -151,7 +151,7 @@ def check_schema_unchanged(
     Raises
     ------
     FilesConflictError
-        If not: columns that came since would lose their values.
+        If not: columns added since would lose their values.
     """
     if pc.any(pc.not_equal(added["schema_id"], schema_id)).as_py():
         problem = (
@@ -166,14 +166,14 @@ def check_keys_known(
 ) -> None:
     """Check that keys are still where the index that gave rows their buckets said.
 
-    Others may add keys to the index, but not begin it anew.
+    Others may add keys to the index, but not rebuild it.
 
     Parameters
     ----------
     landed
         The commits since.
     partitions
-        That the commit writes into.
+        The partitions that the commit writes to.
     user
         Who commits; what they did before, they know.
     since
@@ -187,22 +187,22 @@ def check_keys_known(
         If a partition was overwritten: rows of one key might get into two buckets.
     """
     ours = pa.array(sorted(partitions), pa.large_binary())
-    for one in landed:
-        if one.user == user or one.kind is not CommitKind.OVERWRITE:
+    for commit in landed:
+        if commit.user == user or commit.kind is not CommitKind.OVERWRITE:
             continue
-        gone = one.entries.filter(pc.equal(one.entries["kind"], int(FileKind.DELETE)))
+        gone = commit.entries.filter(pc.equal(commit.entries["kind"], int(FileKind.DELETE)))
         is_hit = pc.any(pc.is_in(gone["partition"], ours)).as_py()
-        if is_hit or not one.index_partitions.isdisjoint(partitions):
+        if is_hit or not commit.index_partitions.isdisjoint(partitions):
             problem = (
-                f"the buckets of its keys were looked up in snapshot {since}, and {one.user!r} "
-                f"overwrote a partition in snapshot {one.snapshot_id}. Open a new writer and redo "
-                "this write."
+                f"the buckets of its keys were looked up in snapshot {since}, and {commit.user!r} "
+                f"overwrote a partition in snapshot {commit.snapshot_id}. Open a new writer and "
+                "redo this write."
             )
-            raise FilesConflictError(table, one.snapshot_id, (), problem)
+            raise FilesConflictError(table, commit.snapshot_id, (), problem)
 
 
 def _with_other_rows(landed: Iterable[Landed]) -> Iterable[Landed]:
-    """Leave out compactions: they have the same rows in other files."""
+    """Leave out compactions, which only move rows to other files."""
     return (one for one in landed if one.kind is not CommitKind.COMPACT)
 
 

@@ -21,7 +21,7 @@ def assign_row_ids(
     Parameters
     ----------
     entries
-        Of the commit (`ENTRY_SCHEMA`).
+        Entries of the commit (`ENTRY_SCHEMA`).
     snapshot_id
         Becomes the sequence number of all rows of the files that are added.
     next_row_id

@@ -1,4 +1,4 @@
-"""Files that complete others must find them as they were when they were written.
+"""Files that complete others require these to be unchanged.
 
 Source: apache/paimon@2.0.0 ``org.apache.paimon.operation.commit.ConflictDetection``, row ids;
 1.3.1 checks nothing and loses the older of two updates.
@@ -23,7 +23,7 @@ def completing_files(entries: pa.Table) -> pa.Table:
 def check_row_ranges(
     added: pa.Table, alive: pa.Table, checked_id: int, *, table: str, snapshot_id: int
 ) -> None:
-    """Check that files complete files that are there, and hide nothing that they did not see.
+    """Check that files complete existing files, and hide nothing written meanwhile.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ def check_row_ranges(
     order = np.lexsort((newest, first))
     # The last of equal first row ids is the newest file.
     place = np.searchsorted(first[order], starts, side="right") - 1
-    found = order[np.maximum(place, 0)] if len(order) else np.zeros(len(starts), np.int64)
+    completed = order[np.maximum(place, 0)] if len(order) else np.zeros(len(starts), np.int64)
     is_there = np.zeros(len(starts), np.bool_)
     if len(order):
-        is_there = (place >= 0) & (first[found] == starts) & (rows[found] == counts)
+        is_there = (place >= 0) & (first[completed] == starts) & (rows[completed] == counts)
     names = added["file_name"]
     if not is_there.all():
         gone = names[int(np.flatnonzero(~is_there)[0])].as_py()
         problem = f"the rows that {gone} completes are gone; read the table again and redo this"
         raise FilesConflictError(table, snapshot_id, (gone,), problem)
-    if (newest[found] > checked_id).any():
-        late = names[int(np.flatnonzero(newest[found] > checked_id)[0])].as_py()
+    if (newest[completed] > checked_id).any():
+        late = names[int(np.flatnonzero(newest[completed] > checked_id)[0])].as_py()
         problem = (
             f"others wrote columns of the rows of {late} after snapshot {checked_id}; read the "
             "table again and redo this"

@@ -27,7 +27,7 @@ class OverwriteScope:
     values: tuple[Mapping[str, pa.Scalar], ...] | None = None
     """The partitions that have all values of at least one of these."""
     ignores_blanks: bool = False
-    """Whether values of CHAR columns that differ by blanks behind them are the same."""
+    """Whether trailing blanks of CHAR values are ignored."""
 
     @classmethod
     def whole_table(cls) -> Self:
@@ -82,7 +82,7 @@ def is_char(data_type: DataType) -> bool:
 
 
 def without_blanks(values: pa.Array | pa.ChunkedArray | pa.Scalar) -> Any:
-    """Take blanks off the ends of texts; tabs and the like are no blanks.
+    """Take blanks off the ends of texts; tabs and the like stay.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _without_blanks(columns: pa.RecordBatch, chars: Collection[str]) -> pa.Recor
 
 
 def _bare_rows(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:
-    """Encode partitions as if no value of a CHAR column had blanks behind it."""
+    """Encode partitions without the trailing blanks of CHAR values."""
     chars = {one.name for one in fields if is_char(one.type)}
     if not chars:
         return rows

@@ -1,4 +1,4 @@
-"""Publishing one snapshot and finding out for sure what became of it.
+"""Publishing one snapshot and finding out for certain what became of it.
 
 The next id is never tried before this one is settled: otherwise a late write could make the
 same rows visible twice. And to be in the folder is not to be in the table: a process may stand
@@ -69,7 +69,7 @@ class _Found(Enum):
 
 
 class _MovedOnError(Exception):
-    """Others changed what was being looked at: look again."""
+    """Others changed what was being read: read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,21 +96,21 @@ class Settler:
         base
             What it was built upon; None: an empty table.
         traces
-            Of the commit, in snapshots that are built upon it.
+            What the commit leaves in snapshots that are built upon it.
 
         Raises
         ------
         CommitOutcomeUnknownError
-            If it cannot be told what became of it: nothing may be deleted.
+            If the outcome is unknown: nothing may be deleted.
         CommitRolledBackError
-            If others went back to a snapshot before it, and it is not there.
+            If others rolled back to a snapshot before it, and it is gone.
         CommitError
             If the disk refused the snapshot: it is not there and never was.
         TableNotFoundError
             If the table was dropped meanwhile.
         """
-        found, is_in_doubt = self._publish(snapshot, base, traces)
-        if found is _Found.OTHER:
+        owner, is_in_doubt = self._publish(snapshot, base, traces)
+        if owner is _Found.OTHER:
             return Fate.LOST if is_in_doubt else Fate.TAKEN
         problem: Exception | None = None
         for attempt in range(_ATTEMPTS):
@@ -124,9 +124,9 @@ class Settler:
     def _publish(
         self, snapshot: Snapshot, base: Snapshot | None, traces: Traces
     ) -> tuple[_Found, bool]:
-        """Publish a snapshot; tell whose the id was then, and whether we sent what got no answer.
+        """Publish a snapshot; return who had the id then, and whether a request got no answer.
 
-        What was sent may still be on its way: it arrives once the id is free again.
+        Such a request may still be on its way: it may succeed once the id is free again.
         """
         problem: Exception | None = None
         for attempt in range(_ATTEMPTS):
@@ -139,11 +139,11 @@ class Settler:
             except Exception as error:  # noqa: BLE001 - whatever it was, it is looked up below
                 problem = error
             try:
-                found = self._found(snapshot)
-                if found is not _Found.NOTHING:
+                owner = self._found(snapshot)
+                if owner is not _Found.NOTHING:
                     if problem is not None:
-                        self._sync(snapshot, found)
-                    return found, problem is not None
+                        self._sync(snapshot, owner)
+                    return owner, problem is not None
                 if not self._was_free(base):
                     break  # the id may have been used, and be gone again
                 self._check_refused(problem, attempt)
@@ -155,13 +155,13 @@ class Settler:
         raise unknown_outcome(snapshot, self.table, problem) from problem
 
     def _sync(self, snapshot: Snapshot, found: _Found) -> None:
-        """Make our snapshot durable after an error: what failed may have been just that."""
+        """Make our snapshot durable after an error, as that may be the step that failed."""
         if found is _Found.OURS:
             path = self.layout.snapshot(snapshot.id)
             self.file_io.sync_files({path: len(snapshot.to_json())})
 
     def _check_refused(self, problem: Exception | None, attempt: int) -> None:
-        """Give up if the disk said no; after another error what was sent may still arrive."""
+        """Give up if the disk refused; after another error the request may still succeed."""
         if attempt == 0 and isinstance(problem, StorageError) and problem.is_refusal:
             raise CommitError(f"{self.table}: the commit did not happen: {problem}") from problem
 
@@ -220,7 +220,7 @@ class Settler:
             raise
 
     def _lost(self, snapshot: Snapshot, traces: Traces) -> Fate:
-        """Take a snapshot back that nobody can see, unless somebody did meanwhile."""
+        """Remove a snapshot that nobody can see, unless others already did."""
         if self._is_kept(snapshot):
             return Fate.LANDED
         path = self.layout.snapshot(snapshot.id)
@@ -233,7 +233,7 @@ class Settler:
         return Fate.LOST
 
     def _check_table(self, snapshot: Snapshot) -> None:
-        """Check that the table was not dropped: publishing makes folders anew."""
+        """Check that the table was not dropped, as publishing creates folders again."""
         found = SchemaManager(self.file_io, self.layout, table_name=self.table)
         try:
             is_same = found.get(snapshot.schema_id) == self.schemas.get(snapshot.schema_id)
@@ -256,7 +256,7 @@ class Settler:
             raise _MovedOnError(f"snapshot {hint} was not listed")
 
     def _went_back(self, base: Snapshot | None) -> bool:
-        """Whether the base was taken away by going back: what expires goes lowest first."""
+        """Whether a rollback deleted the base: expiry would have deleted lower ones first."""
         if base is None:
             return False
         if self.snapshots.has(base.id):
@@ -265,7 +265,7 @@ class Settler:
         return bool(below) and self.snapshots.has(below[-1])
 
     def _has_descendants(self, snapshot: Snapshot, traces: Traces) -> bool:
-        """Whether something that is kept came of a snapshot."""
+        """Whether something that is kept descends from a snapshot."""
         if self._is_kept(snapshot):
             return True
         later = (one for one in self._all_kept() if one.id > snapshot.id)
@@ -278,7 +278,7 @@ class Settler:
         return any(one.delta_manifest_list == snapshot.delta_manifest_list for one in kept)
 
     def _all_kept(self) -> Iterator[Snapshot]:
-        """Return what shows which files are alive; what came later shows no more of them."""
+        """Return the snapshots that show which files are alive; later ones show no more."""
         yield from self.snapshots.oldest_live()
         yield from self._named()
 

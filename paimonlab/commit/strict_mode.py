@@ -14,12 +14,12 @@ _REWRITES = (CommitKind.COMPACT, CommitKind.OVERWRITE)
 
 
 class StrictMode:
-    """Looks at what other users did between the commits of one committer.
+    """Checks what other users did between the commits of one committer.
 
     Parameters
     ----------
     table, snapshots
-        Of the table.
+        The table's name, and its snapshots.
     last_safe_id
         The option ``commit.strict-mode.last-safe-snapshot``; None: nothing is checked.
     """
@@ -40,18 +40,19 @@ class StrictMode:
         Raises
         ------
         FilesConflictError
-            If another user compacted or overwrote, or if that cannot be told any more.
+            If another user compacted or overwrote, or if that is no longer known.
         """
         if self._last_safe_id is None or self._last_safe_id < 0 or latest is None:
             return
         for snapshot_id in range(self._last_safe_id + 1, latest.id + 1):
-            found = latest if snapshot_id == latest.id else self._get(snapshot_id)
-            if found.commit_kind in _REWRITES and found.commit_user != user:
+            snapshot = latest if snapshot_id == latest.id else self._get(snapshot_id)
+            if snapshot.commit_kind in _REWRITES and snapshot.commit_user != user:
                 problem = (
-                    f"snapshot {found.id} is a {found.commit_kind.value} of {found.commit_user!r}, "
-                    "and 'commit.strict-mode.last-safe-snapshot' forbids those of others"
+                    f"snapshot {snapshot.id} is a {snapshot.commit_kind.value} of "
+                    f"{snapshot.commit_user!r}, and 'commit.strict-mode.last-safe-snapshot' "
+                    "forbids those of others"
                 )
-                raise FilesConflictError(self._table, found.id, (), problem)
+                raise FilesConflictError(self._table, snapshot.id, (), problem)
         self._last_safe_id = latest.id
 
     def landed(self, snapshot: Snapshot) -> None:

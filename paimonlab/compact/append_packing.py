@@ -36,7 +36,7 @@ class AppendPackingOptions:
     rewrites_all: bool = option_field(
         "compaction.force-rewrite-all-files", "boolean", default=False
     )
-    """``compaction.force-rewrite-all-files``: a full compaction takes large files, too."""
+    """``compaction.force-rewrite-all-files``: a full compaction also takes large files."""
 
     @property
     def small_file_size_bytes(self) -> int:
@@ -85,8 +85,8 @@ def pack(
         By the name of the data file. Files whose vectors lie in one index file stay together,
         since it is written anew, and are always rewritten. None: the table has no vectors.
     full
-        Whether what would wait for more files is rewritten, too, if it is more than one file:
-        Java does so in a partition that nobody wrote to for a while.
+        Whether to rewrite also groups of at least two files that would otherwise wait for more;
+        Java does so in a partition that was not written to for a while.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def pack(
 def _fill(
     groups: Iterable[Sequence[DataFileMeta]], options: AppendPackingOptions
 ) -> tuple[list[Files], Files]:
-    """Put groups of files into bins until each weighs twice the target; returns the rest, too."""
+    """Put groups of files into bins until each weighs twice the target; also returns the rest."""
     packed: list[Files] = []
     opened: list[DataFileMeta] = []
     weight = 0
@@ -148,7 +148,7 @@ def pick_neighbours(
     Parameters
     ----------
     files
-        Of the bucket, `in_order`, that were not left behind before.
+        Files of the bucket, `in_order`, without those passed over by earlier calls.
     options
         When to compact.
 
@@ -157,8 +157,8 @@ def pick_neighbours(
     picked : tuple of DataFileMeta
         To be rewritten as one; () if there is nothing to do.
     later : tuple of DataFileMeta
-        What may be picked later. A file that was passed because those behind it are large
-        enough is in neither.
+        What may be picked later. A file that is passed over because those after it are
+        large enough is in neither.
     """
     window: list[DataFileMeta] = []
     size = 0

@@ -64,9 +64,9 @@ def rewrite_files(
     task
         The files; none was written under a newer schema than that of ``plan``.
     plan, file_io
-        Of the table.
+        How to rewrite files of the table; its store.
     rows_of
-        How rows are read; else in the order of the files, a batch at a time.
+        How rows are read: by default file by file, in batches.
 
     Returns
     -------
@@ -95,16 +95,16 @@ def increment_of(
     plan: AppendPlan,
     file_io: FileIO,
 ) -> CompactIncrement:
-    """Put together what some rewrites changed in a bucket, and drop vectors of files that go.
+    """Combine what some rewrites changed in a bucket, and drop vectors of replaced files.
 
     Parameters
     ----------
     tasks
-        Of one bucket, at least one.
+        Tasks of one bucket, at least one.
     after
         What their files became.
     plan, file_io
-        Of the table.
+        How to rewrite files of the table; its store.
     """
     bucket = tasks[0].bucket
     before = tuple(file for task in tasks for file in task.files)
@@ -115,7 +115,7 @@ def increment_of(
     new: tuple[IndexManifestEntry, ...] = ()
     replaced: tuple[IndexManifestEntry, ...] = ()
     if gone:
-        place = VectorPlace(
+        vectors_of = VectorPlace(
             partition=bucket.partition,
             bucket=bucket.bucket,
             folder=bucket.folder,
@@ -124,7 +124,7 @@ def increment_of(
         )
         alive = {file.file_name for file in bucket.files}
         writer = VectorWriter(plan.read, plan.index_files, file_io)
-        new, replaced = writer.change(place, bucket.indexes, gone, alive)
+        new, replaced = writer.change(vectors_of, bucket.indexes, gone, alive)
     return CompactIncrement(
         before=before, after=tuple(after), new_indexes=new, deleted_indexes=replaced
     )
@@ -147,7 +147,7 @@ def _split(task: AppendTask) -> DataSplit:
 
 
 def _described(file: DataFileMeta, target: FileTarget) -> DataFileMeta:
-    """Say that a file holds ids of rows, if it does: then a commit gives it no new ones."""
+    """Record that a file holds row ids, if it does: then a commit assigns no new ones."""
     names = tuple(field.name for field in target.columns.values)
     if TRACKING_COLUMNS.isdisjoint(names):
         return file

@@ -39,7 +39,7 @@ class BucketFiles:
     changelog_targets: Targets
     """Of changelog files, by the level of the data files they come with."""
     snapshot_id: int = 0
-    """The snapshot in which the files are alive; 0: there was none."""
+    """The snapshot in which the files are alive; 0 if the table had no snapshot."""
 
     @property
     def vectors(self) -> dict[str, DeletionFile]:

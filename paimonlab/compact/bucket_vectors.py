@@ -55,14 +55,14 @@ class VectorWriter:
         before
             Its index files.
         changes
-            The new vectors by the name of their data file; None: it has none any more.
+            The new vectors by the name of their data file; None removes a vector.
         alive
-            Names of the data files of the bucket; vectors of others are left behind.
+            Names of the bucket's data files; vectors of other files are dropped.
 
         Returns
         -------
         new : tuple of IndexManifestEntry
-            Durable files that no snapshot knows yet.
+            Durable files that no snapshot refers to yet.
         replaced : tuple of IndexManifestEntry
             Those that go.
 

@@ -95,10 +95,10 @@ def changelog(
     before
         n rows with the columns of data files.
     before_at : (g,) int64
-        Position in ``before`` of the row that a reader knew of each key; -1: none. One that
-        deletes is as good as none.
+        Position in ``before`` of the row that a reader knew of each key; -1: none. A delete
+        counts as none.
     after
-        g rows with the same columns: what is known now, a row that deletes if there is none.
+        g rows with the same columns: the row of each key now, a delete if it has none.
     concerned : (g,) bool
         Which keys are reported at all.
     compared

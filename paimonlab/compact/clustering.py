@@ -75,7 +75,7 @@ def pick_to_cluster(
     level_count
         ``num-levels``
     now
-        Does not matter: neither an interval nor off-peak hours do.
+        Ignored: neither intervals nor off-peak hours apply.
     """
     return pick(runs, PickOptions(universal=options), max_level=level_count - 1, now=now)
 

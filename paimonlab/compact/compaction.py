@@ -53,11 +53,11 @@ class CompactPlan:
     changelog: ChangelogOptions
 
     def is_outdated_by(self, files: Iterable[DataFileMeta]) -> bool:
-        """Whether files have a newer schema than this plan, under which columns would be lost."""
+        """Whether files have a newer schema than this plan, so that columns would be lost."""
         return any(file.schema_id > self.read.schema.id for file in files)
 
     def expiry_at(self, now: datetime) -> RecordExpiry | None:
-        """Say which rows are too old at a time; None: none ever is."""
+        """Return which rows are too old at a given time; None if rows live for ever."""
         return RecordExpiry.of(
             self.expiry,
             self.read.schema,
@@ -89,11 +89,11 @@ def pick_unit(
     bucket
         Its live files.
     plan
-        Of the table.
+        How to compact the table.
     now
-        The time: it is looked at for old rows, the optimization interval and off-peak hours.
+        The current time, for expired rows, the optimization interval and off-peak hours.
     memory
-        What came out of the last pick of this bucket; None: nothing is known.
+        The result of the last pick for this bucket; None if there is none.
     full
         Whether everything goes to the highest level.
 
@@ -122,7 +122,7 @@ def pick_unit(
         return None, memory
     types = [plan.read.schema.field(name).type for name in plan.read.schema.trimmed_primary_keys]
     has_vectors = plan.strategy.levels.deletion_vectors
-    found = steps(
+    work = steps(
         unit,
         types,
         plan.tasks,
@@ -130,7 +130,7 @@ def pick_unit(
         drop_deletes=drops_deletes(unit, runs, has_vectors=has_vectors),
         expired=expired,
     )
-    return (Picked(unit, tuple(found)) if found else None), memory
+    return (Picked(unit, tuple(work)) if work else None), memory
 
 
 def _expired(bucket: BucketFiles, plan: CompactPlan, now: datetime) -> set[str]:
@@ -154,9 +154,9 @@ def compact(
     picked
         What is compacted.
     bucket
-        That it was picked from.
+        The bucket that it was picked from.
     plan, file_io
-        Of the table.
+        How to compact the table; its store.
     now
         The time by which rows are too old.
 
@@ -168,7 +168,7 @@ def compact(
     Raises
     ------
     SnapshotExpiredError
-        If what is compacted has expired meanwhile, replaced by others.
+        If others replaced the files meanwhile and they expired.
     """
     assert not plan.is_outdated_by(picked.unit.files), "newer columns would be lost"
     expiry = plan.expiry_at(now)

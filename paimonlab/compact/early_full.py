@@ -36,7 +36,7 @@ def early_full(
     now_millis: int,
     last_full_millis: int | None,
 ) -> PickReason | None:
-    """Say why everything is to be compacted; None: it is not.
+    """Return why to compact everything, or None.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Sorting more rows than fit into memory.
 
 Rows are divided into ranges by bounds that a sample of them suggests, the ranges are kept in
-temporary files, and each is sorted by itself. Order is a matter of speed here, not of truth: a
+temporary files, and each is sorted by itself. Order matters for speed here, not for correctness: a
 range that is too large for memory is sorted in parts.
 """
 
@@ -57,7 +57,7 @@ def sorted_rows(
     order
         What comes first.
     memory_bytes
-        Arrow bytes of the rows that are sorted at a time; as much is needed for their copy.
+        Arrow bytes of the rows sorted at once; their copy needs the same again.
     rng
         Chooses the sample.
     folder

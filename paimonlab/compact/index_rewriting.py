@@ -1,4 +1,4 @@
-"""Making the indexes of a data file anew; its rows stay where they are.
+"""Rebuilding the indexes of a data file; its rows stay where they are.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.flink.procedure.RewriteFileIndexProcedure``,
 ``org.apache.paimon.io.DataFilePathFactory.createNewFileIndexFilePath``.
@@ -39,18 +39,18 @@ def index_anew(
     Parameters
     ----------
     file
-        Of ``bucket``; not changed.
+        A file of ``bucket``; it does not change.
     bucket
         Where it is.
     options
-        Which indexes there shall be, by the columns of ``read``'s schema.
+        Which indexes the file should have, by the columns of ``read``'s schema.
     read, file_io
-        Of the table.
+        How to read the table; its store.
 
     Returns
     -------
     DataFileMeta or None
-        The file with its indexes, which are durable; None: it has the same ones already.
+        The file with its indexes, which are durable; None if it already has the same ones.
 
     Notes
     -----
@@ -114,7 +114,7 @@ def _in_file(
 
 
 def _as_it_is(file: DataFileMeta, bucket: BucketFiles) -> DataSplit:
-    """Return the file as what is read: every row of it, deleted ones, too."""
+    """Return the file as what is read: every row of it, also deleted ones."""
     return DataSplit(
         snapshot_id=bucket.snapshot_id,
         partition=bucket.partition,
@@ -127,7 +127,7 @@ def _as_it_is(file: DataFileMeta, bucket: BucketFiles) -> DataSplit:
 
 
 def _next_name(name: str) -> str:
-    """Return another name: an older snapshot still needs the file of this one.
+    """Return a new name, as an older snapshot still needs the file with this one.
 
     Examples
     --------

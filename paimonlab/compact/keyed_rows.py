@@ -77,15 +77,15 @@ def keyed_rows(
     Parameters
     ----------
     bucket
-        That the files are of.
+        The bucket that holds the files.
     files
         Any of them.
     plan
-        Of reading the table; its columns and predicate do not matter.
+        How to read the table; its columns and predicate do not matter.
     file_io
         The table's store.
     expiry
-        Which rows are too old to be read; None: none is.
+        Which rows are too old to be read; None: no rows are.
 
     Yields
     ------
@@ -110,14 +110,14 @@ def reduced(piece: KeyedRows, plan: ReadPlan, *, only_rows_stay: bool = True) ->
     piece
         n rows.
     plan
-        Of reading the table: its merge engine.
+        How to read the table; only its merge engine matters.
     only_rows_stay
         Whether a key's only row stays as it is.
 
     Returns
     -------
     pyarrow.Table
-        One row a key, with the columns of ``piece``, in the order of the keys; deletes are among
+        One row per key, with the columns of ``piece``, in the order of the keys; deletes are among
         them. A merged row has the sequence number of the newest row that counted.
     """
     members = piece.members
@@ -192,7 +192,7 @@ class _Reader:
 
     @property
     def fields_to_read(self) -> tuple[DataField, ...]:
-        """The columns that are no copies of others."""
+        """The columns that are not copies of others."""
         keys = self.plan.schema.trimmed_primary_keys
         return tuple(field for field in self.fields if field.name not in keys)
 
@@ -249,7 +249,7 @@ class _Reader:
                         yield young
 
     def _batch_rows(self, runs: Sequence[SortedRun]) -> int:
-        """Choose how many rows of each run to read at a time."""
+        """Choose how many rows of each run to read at once."""
         bounds = self.plan.bounds
         rows = bounds.piece_rows
         for run in runs:
@@ -257,7 +257,7 @@ class _Reader:
         return max(1, min(rows // len(runs), bounds.batch_rows))
 
     def _row_bytes(self, position: int) -> int:
-        """Say about how much memory a row of a file takes."""
+        """Estimate how much memory a row of a file takes."""
         file = self.split.files[position]
         by_size = _COMPRESSION * file.file_size_bytes // max(1, file.row_count)
         with open_data_file(self.split, file, self.plan, self.file_io) as data:

@@ -66,5 +66,5 @@ def level_count(files: Iterable[DataFileMeta], num_levels: int) -> int:
 
 
 def highest_level(runs: Iterable[LevelSortedRun]) -> int:
-    """Find the highest level that has files; -1: there are none."""
+    """Find the highest level that has files; -1 if there are no files."""
     return max((run.level for run in runs), default=-1)

@@ -57,7 +57,7 @@ class LookupMerger:
 
     plan: ReadPlan
     older: OlderFiles | None
-    """Where to look; None: older rows do not matter, or there are none."""
+    """Where to look; None if older rows do not matter or there are none."""
     writer: ChangelogWriter
     marks: Marks | None = None
     """Where older rows are marked; None: they are not."""

@@ -91,9 +91,9 @@ class OlderFiles:
         for file, (start, end) in zip(files, self._ranges(files, keys), strict=True):
             wanted = start + np.flatnonzero(is_open[start:end])
             if len(wanted):
-                found = self._in_file(file, keys, wanted)
-                is_open[found.keys] = False
-                parts.append(found)
+                rows = self._in_file(file, keys, wanted)
+                is_open[rows.keys] = False
+                parts.append(rows)
         return self._together(parts)
 
     @property

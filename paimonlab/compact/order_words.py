@@ -37,7 +37,7 @@ def check_can_be_ordered(field: DataField, *, table: str) -> None:
     """
     if not isinstance(field.type, AtomicType) or field.type.root is TypeRoot.VARIANT:
         raise SchemaError(
-            f"{table}: rows cannot be ordered by column {field.name!r}: its values have parts"
+            f"{table}: rows cannot be ordered by column {field.name!r}: its values are nested"
         )
 
 
@@ -97,8 +97,8 @@ def ordered_bytes(column: pa.Array, field: DataField, width: int) -> npt.NDArray
     data = np.frombuffer(cut.buffers()[2] or b"", np.uint8)
     lengths = np.diff(offsets)
     filled = np.zeros((len(cut), width), np.uint8)
-    place = np.arange(width)[None, :] < lengths[:, None]
-    filled[place] = data[offsets[0] : offsets[-1]] if len(cut) else data[:0]
+    is_used = np.arange(width)[None, :] < lengths[:, None]
+    filled[is_used] = data[offsets[0] : offsets[-1]] if len(cut) else data[:0]
     return filled
 
 

@@ -1,4 +1,4 @@
-"""Rows that live only for some time: a compaction leaves the old ones out.
+"""Rows with a limited life: compaction drops those that are too old.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.io.RecordLevelExpire``.
 """
@@ -51,12 +51,12 @@ class RecordExpiry:
     def of(
         cls, options: RecordExpiryOptions, schema: TableSchema, *, table: str, now_seconds: int
     ) -> Self | None:
-        """Read the options; None: rows live for ever.
+        """Read the options; None if rows live for ever.
 
         Raises
         ------
         SchemaError
-            If there is no such column, or it is of a type that is no time.
+            If there is no such column, or its type is not a time.
         """
         if options.expire_time_millis is None:
             return None
@@ -92,9 +92,9 @@ class RecordExpiry:
         Parameters
         ----------
         file
-            With its statistics.
+            The file, with its statistics.
         schema
-            That the file was written with.
+            The schema that the file was written with.
         """
         names = file.value_stats_cols
         fields = schema.fields if names is None else tuple(map(schema.field, names))

@@ -26,7 +26,7 @@ from paimonlab.storage import FileIO
 
 
 class PieceMerger(Protocol):
-    """Makes one row a key, and of what it sees perhaps a changelog."""
+    """Makes one row per key, and of what it sees perhaps a changelog."""
 
     def merged(self, piece: KeyedRows) -> pa.Table:
         """Return what is written of the next keys: deletes among them, as `reduced` does."""
@@ -75,19 +75,19 @@ def rewrite(
     Parameters
     ----------
     bucket
-        That the files are of.
+        The bucket that holds the files.
     files
         Any of them; together they hold a key range that no other file between them has.
     plan, file_io
-        Of reading the table.
+        How to read the table; its store.
     output_level
         Level of the new files.
     drop_deletes
-        Whether there are no older rows that deletes would have to hide.
+        Whether deletes can be dropped, as there are no older rows for them to hide.
     merger
         Makes one row of those of a key.
     expiry
-        Which rows are too old to be kept; None: none is.
+        Which rows are too old to be kept; None: no rows are.
 
     Returns
     -------

@@ -43,7 +43,7 @@ class OrderType(StrEnum):
 
     @classmethod
     def of(cls, strategy: str | None, count: int) -> OrderType:
-        """Read ``clustering.strategy``; None or ``auto``: what suits so many columns."""
+        """Read ``clustering.strategy``; None or ``auto``: the best for so many columns."""
         if strategy is not None and strategy != "auto":
             return cls(strategy)
         if count == 1:
@@ -74,11 +74,11 @@ class RowOrder:
         Raises
         ------
         ColumnNotFoundError
-            If a column is not there.
+            If there is no such column.
         SchemaError
-            If a column cannot be ordered by, or has one value in a partition.
+            If rows cannot be ordered by a column, or it is a partition column.
         ValueError
-            If there are no columns, too few, one twice, or no such strategy.
+            If there are no or too few columns, one is given twice, or the strategy is unknown.
         """
         if isinstance(names, str):
             raise TypeError(f"order_by must be a list of names, not the text {names!r}")
@@ -98,7 +98,7 @@ class RowOrder:
         return cls(fields, type_)
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Describe the order in words."""
         return f"{self.type} by {', '.join(self.names)}"
 
     @property
@@ -135,8 +135,8 @@ class RowOrder:
 class FittedOrder:
     """An order of rows whose values are spread as those of a sample.
 
-    Curves go through ranks, not values: else a column of large numbers would decide alone, as it
-    does in Java Paimon.
+    Curves use ranks, not values: otherwise a column of large numbers would dominate, as it does in
+    Java Paimon.
     """
 
     order: RowOrder

@@ -182,11 +182,11 @@ class SimulatedBucket:
         return file
 
     def add_file(self, file: DataFileMeta) -> None:
-        """Put a file where its metadata says."""
+        """Add a file on the level that its metadata says."""
         self._files.append(file)
 
     def compact(self, at_millis: int, *, full: bool = False) -> Compaction | None:
-        """Pick once and do what was picked; None: nothing was."""
+        """Pick once and do what was picked; None if nothing was."""
         runs, levels = self.runs, self._options.strategy.levels
         max_level = level_count(self._files, levels.level_count) - 1
         unit: CompactUnit | None

@@ -25,7 +25,7 @@ class SortingOptions:
     """The table option that steers how rows are put in order."""
 
     memory_bytes: int = option_field("write-buffer-size", "memory", 256 << 20)
-    """``write-buffer-size``: Arrow bytes of the rows that are sorted at a time, copy included."""
+    """``write-buffer-size``: Arrow bytes of the rows sorted at once, copy included."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def hilbert(points: Sequence[npt.NDArray[np.uint64]], bits: int) -> npt.NDArray[
     points
         d >= 2 coordinates of n points, (n,) each, below ``2**bits``.
     bits
-        Of a coordinate, at most 63.
+        Bits of a coordinate, at most 63.
 
     Returns
     -------

@@ -56,7 +56,7 @@ class LevelOptions:
 
     @property
     def stop_trigger(self) -> int:
-        """Runs from which on a writer waits for compaction."""
+        """Number of runs at which a writer waits for compaction."""
         given = self.explicit_stop_trigger
         return max(self.compaction_trigger, self.compaction_trigger + 3 if given is None else given)
 
@@ -72,7 +72,7 @@ class LevelOptions:
 
     @property
     def max_picks_of_level_0(self) -> int | None:
-        """Picks after which level 0 has to go up, 1: at once; None: it need not."""
+        """Picks after which level 0 must be compacted, 1: at once; None: never."""
         if self.needs_lookup and self.lookup_compact == "gentle":
             given = self.lookup_max_interval
             wanted = self.compaction_trigger * 2 if given is None else given
@@ -120,7 +120,7 @@ def next_unit(
     options
         When to compact.
     memory
-        What came out of the last pick of this bucket.
+        The result of the last pick for this bucket.
     max_level
         The level that holds the oldest data, at least 1.
     now

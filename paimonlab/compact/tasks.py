@@ -37,7 +37,7 @@ class TaskOptions:
 
     @property
     def min_file_size_bytes(self) -> int:
-        """Size from which on a file is large enough to stay as it is."""
+        """Size at which a file is large enough to stay as it is."""
         if self.small_file_ratio == 0.7:
             return self.target_file_size_bytes // 10 * 7
         return int(self.target_file_size_bytes * self.small_file_ratio)
@@ -71,7 +71,7 @@ Step: TypeAlias = Upgrade | Rewrite
 
 
 def drops_deletes(unit: CompactUnit, runs: Sequence[LevelSortedRun], *, has_vectors: bool) -> bool:
-    """Say whether deletes need not be kept: nothing older is left for them to cover.
+    """Return whether deletes can be dropped: they have no older rows to hide.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def steps(
     """
     if unit.is_file_by_file:
         return [Rewrite(((file,),), unit.output_level, drop_deletes) for file in unit.files]
-    found: list[Step] = []
+    work: list[Step] = []
     for batch in _batches(unit, key_types, options.min_file_size_bytes):
         file = batch[0][0]
         is_alone = len(batch) == 1 and len(batch[0]) == 1
@@ -134,10 +134,10 @@ def steps(
             or file.file_name in expired
             or (unit.output_level == max_level and file.delete_row_count != 0)
         ):
-            found.append(Rewrite(batch, unit.output_level, drop_deletes))
+            work.append(Rewrite(batch, unit.output_level, drop_deletes))
         elif file.level != unit.output_level:
-            found.append(Upgrade(file, unit.output_level))
-    return found
+            work.append(Upgrade(file, unit.output_level))
+    return work
 
 
 def _batches(

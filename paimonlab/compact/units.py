@@ -1,4 +1,4 @@
-"""What is going to be compacted, and what came out of it.
+"""What to compact, and the result of it.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.compact.CompactUnit``, ``…CompactResult``.
 """
@@ -65,7 +65,7 @@ class CompactIncrement:
 
     @classmethod
     def merge(cls, increments: Iterable[CompactIncrement]) -> CompactIncrement:
-        """Put what several steps of one compaction changed together, in order."""
+        """Combine what several steps of one compaction changed, in order."""
         found = tuple(increments)
         return cls(
             before=tuple(file for one in found for file in one.before),

@@ -109,7 +109,7 @@ def pick(
 def pick_level_0(
     runs: Sequence[LevelSortedRun], options: PickOptions, *, max_level: int, now: datetime
 ) -> CompactUnit | None:
-    """Choose all of level 0 and the runs behind it that are similar in size.
+    """Choose all of level 0 and the runs after it that are similar in size.
 
     Parameters and result are those of `pick`; None when level 0 is empty.
     """

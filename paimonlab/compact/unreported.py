@@ -1,4 +1,4 @@
-"""Files with rows that a compaction has yet to tell of.
+"""Files with rows that become known only by compaction.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.CoreOptions.batchScanSkipLevel0``,
 ``org.apache.paimon.mergetree.compact.LookupChangelogMergeFunctionWrapper``,
@@ -15,7 +15,7 @@ from paimonlab.spec.manifests.data_file import DataFileMeta
 
 
 def tells_by_compaction(levels: LevelOptions, *, skips_level_0: bool) -> bool:
-    """Whether readers or followers learn of rows when they are compacted, and not before."""
+    """Whether readers or followers see rows only once they are compacted."""
     return skips_level_0 or levels.changelog_producer in ("lookup", "full-compaction")
 
 
@@ -29,7 +29,7 @@ def unreported_files(
     files
         All live files of a bucket of a primary-key table.
     levels
-        Of the table.
+        The table's options for levels.
     skips_level_0
         Whether readers do not see level 0.
 

@@ -41,7 +41,7 @@ def upgrade_kind(
     output_level
         Where it goes, above its own level.
     options
-        Of the table.
+        The table's options.
     has_sequence_fields
         Whether columns decide which row is newer, so that an older one may win.
     is_same_format

@@ -59,7 +59,7 @@ class Evolution:
     fields: tuple[DataField, ...]
     """What the reader sees."""
     sources: tuple[ColumnSource | None, ...]
-    """One a field; None: the file's schema has no such column, all values are null."""
+    """One per field; None: the file's schema has no such column, all values are null."""
     arrow_schema: pa.Schema
     """Of ``fields``."""
 

@@ -67,7 +67,7 @@ def write_deletion_vectors(
     partition
         Serialised BinaryRow of the partition values.
     bucket
-        Whose data files these are.
+        The bucket of the data files.
     is_one_file
         Whether all go into one file, which is written even without vectors: it replaces the
         one before it.

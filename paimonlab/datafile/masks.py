@@ -65,7 +65,7 @@ def columns_by_name(rows: pa.RecordBatch) -> dict[str, pa.Array]:
 
 
 def end_of(keep: Mask) -> int:
-    """Return the position behind the last row to keep."""
+    """Return the position after the last row to keep."""
     return len(keep) - int(np.argmax(keep[::-1])) if keep.any() else 0
 
 

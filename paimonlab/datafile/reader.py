@@ -83,7 +83,7 @@ class DataFile:
         Raises
         ------
         CorruptDataError
-            If the file is missing, damaged, or of another size or row count.
+            If the file is missing, damaged, or differs in size or row count.
         UnsupportedError
             If it is of a format or kind that is not implemented.
         """
@@ -118,11 +118,11 @@ class DataFile:
         Parameters
         ----------
         wanted
-            Columns of the result, may be none.
+            Columns of the result; may be empty.
         predicate
             Bound to ``wanted``: rows for which it is not true are left out.
         keep : (row_count,) bool or None
-            Which rows there are for the reader; None: all.
+            Rows to keep; None: all.
         batch_rows
             Rows of a batch before rows are left out.
         share
@@ -167,7 +167,7 @@ class DataFile:
             asked, others = list(wanted), []
             asking = Evolution.between(self.fields, asked, table=self.table)
         is_match = np.zeros(self.meta.row_count if others else 0, np.bool_)
-        found = []
+        matches = []
         for start, rows in self._pieces_of(group, ranges, asking, batch_rows):
             is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
             mask = is_true.to_numpy(zero_copy_only=False)
@@ -179,9 +179,9 @@ class DataFile:
                     yield matching
                 continue
             is_match[start : start + rows.num_rows] = mask
-            found.append(matching)
-        if sum(rows.num_rows for rows in found):
-            decided = pa.Table.from_batches(found)
+            matches.append(matching)
+        if sum(rows.num_rows for rows in matches):
+            decided = pa.Table.from_batches(matches)
             yield from self._beside(decided, group, wanted, others, is_match, batch_rows)
 
     def _beside(
@@ -308,9 +308,9 @@ class DataFile:
         Returns
         -------
         starts, ends : (b,) int64
-            First row of each block and the one behind its last, ascending from 0.
+            First row of each block and the one after its last, ascending from 0.
         stats : dict of str to ColumnStats
-            By name in ``wanted``, one value a block; what is unknown is left out.
+            By name in ``wanted``, one value per block; what is unknown is left out.
         """
         evolution = Evolution.between(self.fields, wanted, table=self.table)
         with referred_to_by(self.table):
@@ -341,17 +341,17 @@ class DataFile:
             n rows with the columns ``wanted``.
         """
         evolution = Evolution.between(self.fields, wanted, table=self.table)
-        found = []
+        tables = []
         with referred_to_by(self.table):
             for group in self.content.row_groups:
                 local = positions - group.first_row
                 local = local[(local >= 0) & (local < group.row_count)]
                 if local.size:
                     ranges = ranges_of_rows(local)
-                    found.append(self.content.read_ranges(evolution.file_fields, group, ranges))
-        if not found:
+                    tables.append(self.content.read_ranges(evolution.file_fields, group, ranges))
+        if not tables:
             return pa.RecordBatch.from_pylist([], schema=evolution.arrow_schema)
-        (rows,) = pa.concat_tables(found).combine_chunks().to_batches()
+        (rows,) = pa.concat_tables(tables).combine_chunks().to_batches()
         return evolution.apply(rows)
 
     def row_bytes(self, wanted: Sequence[DataField]) -> int:
@@ -364,7 +364,7 @@ class DataFile:
     def _batch_rows(
         self, wanted: int, groups: Sequence[RowGroup], fields: Sequence[DataField]
     ) -> int:
-        """Read fewer rows at a time where rows are wide."""
+        """Choose the rows of a batch: fewer where rows are wide."""
         widest = max(group.size_bytes // max(1, group.row_count) for group in groups)
         if widest * wanted > _BATCH_BYTES:
             widest = self.content.row_bytes(fields, [group.index for group in groups])

@@ -130,7 +130,7 @@ def date_to_text(array: pa.Array, _source: AtomicType, _target: AtomicType) -> p
 
 
 def time_to_text(array: pa.Array, source: AtomicType, _target: AtomicType) -> pa.Array:
-    """Spell as ``HH:mm:ss``; with a precision at least one fraction digit, no zeros behind."""
+    """Spell as ``HH:mm:ss``; with a precision at least one fraction digit, no trailing zeros."""
     text = array.cast(pa.string())
     precision = min(source.precision or 0, 3)
     if precision == 0:
@@ -210,7 +210,7 @@ def _day(text: str, target: AtomicType, year: int, month: int, day: int) -> int:
 
 
 def _cut(array: pa.Array, precision: int) -> pa.Array:
-    """Set fraction digits behind ``precision`` to zero."""
+    """Set fraction digits beyond ``precision`` to zero."""
     if precision < 3:
         step = 10 ** (3 - precision)
         millis = _divided(_millis(array), step) * step
@@ -235,7 +235,7 @@ def _with_unit(array: pa.Array, unit: str, target: AtomicType) -> pa.Array:
 
 
 def _epoch(array: pa.Array) -> npt.NDArray[np.int64]:
-    """Return the numbers behind timestamps, 0 at nulls."""
+    """Return the stored numbers of timestamps, 0 at nulls."""
     numbers: npt.NDArray[np.int64] = array.cast(pa.int64()).fill_null(0).to_numpy()
     return numbers
 

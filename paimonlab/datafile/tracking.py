@@ -58,7 +58,7 @@ def tracked(rows: pa.RecordBatch, meta: DataFileMeta, start: int) -> pa.RecordBa
 
     Notes
     -----
-    A row that has no id in a file without ids has none.
+    A row without an id in a file without ids gets none.
     """
     names = rows.schema.names
     for name in TRACKING_COLUMNS.intersection(names):

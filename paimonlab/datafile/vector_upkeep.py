@@ -44,9 +44,9 @@ def changed_vectors(
     before
         The index files of the bucket.
     changes
-        The new vectors by the name of their data file; None: it has none any more.
+        The new vectors by the name of their data file; None removes a vector.
     alive
-        Names of the data files of the bucket; vectors of others are left behind.
+        Names of the bucket's data files; vectors of other files are dropped.
     read
         Reads a vector that stays as it is and has to move.
     is_one_file

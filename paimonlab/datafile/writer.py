@@ -32,7 +32,7 @@ from paimonlab.storage.failures import failures_named
 from paimonlab.storage.forks import UniqueNames
 
 INDEX_SUFFIX = ".index"
-"""What the name of an index file has behind that of its data file."""
+"""What follows the name of a data file in the name of its index file."""
 
 _LEAST_STEP_ROWS = 1000
 _KEY_MODE = StatsMode.parse("truncate(128)")  # whatever the table's options say
@@ -98,7 +98,7 @@ class FileTarget:
 class DataFileWriter:
     """Writes rows to files of one bucket, beginning a new one at the target size.
 
-    Rows of a primary-key table come sorted by key, one row a key; then all files together
+    Rows of a primary-key table come sorted by key, one row per key; then all files together
     are one sorted run.
     """
 
@@ -116,7 +116,7 @@ class DataFileWriter:
         rows
             The physical columns of the file.
         first_sequence_number
-            Of the first row, in append tables; primary-key rows carry theirs.
+            Sequence number of the first row, in append tables; primary-key rows carry theirs.
         """
         step = self._step_rows(rows)
         start = 0

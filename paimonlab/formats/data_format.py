@@ -83,7 +83,7 @@ class DataInput(Protocol):
 
 
 def format_of(file_name: str) -> str:
-    """Return the format that a file's name says: what is behind its last point.
+    """Return the format that a file's name says: what follows its last point.
 
     >>> format_of("data-1-0.zst.parquet")
     'parquet'
@@ -110,7 +110,7 @@ def open_input(
     CorruptDataError
         If the file is missing, damaged, or has another number of rows.
     UnsupportedError
-        If it is of a format that is not implemented.
+        If the format is not implemented.
     """
     try:
         file = _open(file_io, path, legacy_ltz=legacy_ltz)
@@ -140,5 +140,6 @@ def _open(file_io: FileIO, path: str, *, legacy_ltz: bool) -> DataInput:
             return AvroInput(file_io, path)
         case other:
             raise UnsupportedError(
-                f"file.format = '{other}'", f"{path} is of it; {', '.join(READABLE)} are read"
+                f"file.format = '{other}'",
+                f"{path} has this format; only {', '.join(READABLE)} can be read",
             )

@@ -165,7 +165,7 @@ class DataFormats:
         Raises
         ------
         UnsupportedError
-            If the option names a format that is not built.
+            If the option names a format that is not implemented.
         """
         name = self.choice.name_by_level.get(level)
         compression = self.choice.compression_by_level.get(level, self.choice.compression)
@@ -179,7 +179,7 @@ class DataFormats:
         Raises
         ------
         UnsupportedError
-            If the option names a format that is not built.
+            If the option names a format that is not implemented.
         """
         data = self.at_level(level)
         compression = self.choice.changelog_compression or data.options.compression
@@ -208,7 +208,7 @@ class DataFormats:
         ]
         for key, name in named:
             if name not in names:
-                raise SchemaError(f"option {key!r}: there is no column {name!r}")
+                raise SchemaError(f"option {key!r}: no such column {name!r}")
 
     def _format(self, key: str, name: str, compression: str) -> DataFormat:
         if name not in WRITABLE:

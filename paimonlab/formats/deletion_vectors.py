@@ -1,6 +1,6 @@
 """Deletion vectors: the positions of the deleted rows of a data file, and the files they lie in.
 
-An index file is a version byte, then one vector behind the other: length, payload, checksum.
+An index file is a version byte, then one vector after the other: length, payload, checksum.
 There are two payloads: of 32 bits (the default) and of 64 bits
 (``deletion-vectors.bitmap64``, the vectors of Iceberg and Delta Lake).
 
@@ -30,7 +30,7 @@ _MAGIC_32 = struct.pack(">i", 1581511376)
 _MAGIC_64 = struct.pack("<i", 1681511377)
 _MAGIC_BYTES = 4
 _AROUND_BYTES = 8
-"""Length before and checksum behind the payload."""
+"""Length before and checksum after the payload."""
 _KEY_BITS = 32
 _LARGEST_32 = 2**31 - 1
 _MOST_BITMAPS = 1 << 16
@@ -80,9 +80,9 @@ class DeletionVector:
         Parameters
         ----------
         row_count
-            Of the data file.
+            Rows of the data file.
         path
-            Of the index file, for the message.
+            Path of the index file, for the message.
 
         Returns
         -------
@@ -121,7 +121,7 @@ def decode_deletion_vector(data: bytes, *, path: str) -> DeletionVector:
     data
         All of it: length, payload and checksum.
     path
-        Of the index file, for the message.
+        Path of the index file, for the message.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def decode_deletion_vector(data: bytes, *, path: str) -> DeletionVector:
     length = int.from_bytes(data[:4]) if len(data) >= _AROUND_BYTES else -1
     if length != len(data) - _AROUND_BYTES:
         raise CorruptDataError(
-            path, f"a deletion vector says it has {length:,} bytes, in the file it has {len(data)}"
+            path, f"a deletion vector says it has {length:,} bytes, but has {len(data)} in the file"
         )
     payload, checksum = data[4:-4], int.from_bytes(data[-4:])
     if zlib.crc32(payload) != checksum:
@@ -150,7 +150,7 @@ def decode_deletion_vector(data: bytes, *, path: str) -> DeletionVector:
 def _whole_bitmap(content: bytes) -> BitMap:
     bitmap = BitMap.deserialize(content)
     if len(bitmap.serialize()) != len(content):
-        raise ValueError("there are bytes behind its bitmap")
+        raise ValueError("there are bytes after its bitmap")
     return bitmap
 
 
@@ -161,7 +161,7 @@ def _bitmaps_64(content: bytes) -> tuple[BitMap, ...]:
     for _ in range(count):
         key = int.from_bytes(content[at : at + 4], "little")
         if not len(bitmaps) <= key < _MOST_BITMAPS:
-            raise ValueError(f"bitmap {key} is not expected behind bitmap {len(bitmaps) - 1}")
+            raise ValueError(f"bitmap {key} is not expected after bitmap {len(bitmaps) - 1}")
         bitmaps += [BitMap() for _ in range(key - len(bitmaps))]
         bitmaps.append(BitMap.deserialize(content[at + 4 :]))
         at += 4 + len(bitmaps[-1].serialize())
@@ -213,7 +213,7 @@ def _serialized(bitmap: BitMap) -> bytes:
 def stored_length(encoded: bytes) -> int:
     """Return what the index manifest says of the length of an encoded vector.
 
-    With 32 bits the payload counts, with 64 bits length and checksum count, too.
+    With 32 bits that is the payload alone, with 64 bits also length and checksum.
     """
     return len(encoded) if encoded[4:8] == _MAGIC_64 else len(encoded) - _AROUND_BYTES
 
@@ -228,7 +228,7 @@ def cut_deletion_vector(data: bytes, offset: int, length_bytes: int, *, path: st
     offset, length_bytes
         As the index manifest has them.
     path
-        Of the file, for the message.
+        Path of the file, for the message.
 
     Raises
     ------
@@ -268,7 +268,7 @@ def index_files(
         The vectors, in their order.
     target_bytes
         A file that is larger is ended (``deletion-vector.index-file.target-size``); None: all
-        vectors go into one file, which there is even if there are none.
+        vectors go into one file, which is written even without vectors.
     """
     parts, offsets, size = [INDEX_FILE_VERSION], [], 1
     for vector in encoded:

@@ -16,7 +16,7 @@ def describe(file_io: FileIO, path: str) -> FileDescription:
     CorruptDataError
         If the file is missing or damaged.
     UnsupportedError
-        If it is of a format that is not implemented.
+        If the format is not implemented.
     """
     try:
         return _describe(file_io, path)
@@ -41,5 +41,6 @@ def _describe(file_io: FileIO, path: str) -> FileDescription:
             return describe_avro(file_io, path)
         case other:
             raise UnsupportedError(
-                f"file.format = '{other}'", f"{path} is of it; {', '.join(READABLE)} are read"
+                f"file.format = '{other}'",
+                f"{path} has this format; only {', '.join(READABLE)} can be read",
             )

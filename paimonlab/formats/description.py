@@ -18,7 +18,7 @@ class Pages:
     """The pages of a column of a row group."""
 
     count: int
-    """Dictionary pages, too."""
+    """Dictionary pages included."""
     checksum_count: int
     """Those that have a checksum."""
     wrong_count: int | None
@@ -40,7 +40,7 @@ class ColumnChunk:
     plain_bytes: int | None
     """Before compression; None: unknown."""
     low: str | None
-    """The least value as text, shortened; None: unknown, or there is none."""
+    """The least value as text, shortened; None if unknown, or if there is none."""
     high: str | None
     null_count: int | None
     pages: Pages | None
@@ -76,7 +76,7 @@ class FileDescription:
 
 
 def bound_text(value: object) -> str | None:
-    """Write a bound, shortened; bytes that are no text in hexadecimal digits.
+    """Write a bound, shortened; bytes that are not text in hexadecimal digits.
 
     Examples
     --------

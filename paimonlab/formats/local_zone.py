@@ -58,7 +58,7 @@ def local_zone() -> str:
     Raises
     ------
     UnsupportedError
-        If it has none that can be found.
+        If it cannot be found.
     """
     if time.timezone == 0 and not time.daylight:
         return "UTC"

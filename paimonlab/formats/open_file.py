@@ -25,7 +25,7 @@ class OpenFile(ABC):
 
     @abstractmethod
     def group_stats(self, fields: Sequence[DataField]) -> Mapping[str, ColumnStats]:
-        """Return what is known of columns, one value a row group."""
+        """Return what is known of columns, one value per row group."""
 
     def __enter__(self) -> Self:
         return self

@@ -40,7 +40,7 @@ class PendingRows(Generic[Piece]):
         self.rows = self.memory_bytes = 0
 
     def with_file(self, file_bytes: int) -> int:
-        """Estimate the size of a file of so many bytes once what waits is in it, too."""
+        """Estimate the size of a file of so many bytes once the waiting rows are in it."""
         ratio = _GUESSED_COMPRESSION
         if self._written_memory_bytes:
             ratio = file_bytes / self._written_memory_bytes

@@ -1,4 +1,4 @@
-"""What snapshots leave behind when they go: files that only they may have needed.
+"""Files that only deleted snapshots needed: candidates for deletion.
 
 Costs reading what their commits changed, never all that was alive in them.
 
@@ -35,7 +35,7 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaving:
-    """What goes of what goes."""
+    """Which files of the deleted snapshots go with them."""
 
     written_data: bool = True
     """Data files that writers made, not compactions; others need them for the changes."""
@@ -57,42 +57,42 @@ def left_by_snapshots(
     first_kept
         The one after them.
     reader
-        Of the table.
+        Reads what the table's snapshots refer to.
     leaving
-        What of it goes.
+        Which of their files go.
 
     Raises
     ------
     CorruptMetadataError
-        If a file is damaged. One that is missing was deleted by others, who deleted what it
-        names: then less is found.
+        If a file is damaged. A missing file was deleted by others together with the files it names,
+        so fewer are found.
     """
-    found = Candidates()
+    candidates = Candidates()
     # A file that a commit deletes was alive in the snapshot before it.
-    _add_deleted(found, [*gone[1:], first_kept], gone[0].id + 1, reader, leaving)
+    _add_deleted(candidates, [*gone[1:], first_kept], gone[0].id + 1, reader, leaving)
     if leaving.changelogs:
-        _add_changelogs(found, gone, reader)
-    _add_metadata(found, gone, reader, leaving)
-    return found
+        _add_changelogs(candidates, gone, reader)
+    _add_metadata(candidates, gone, reader, leaving)
+    return candidates
 
 
 def left_by_changelogs(gone: Sequence[Snapshot], reader: ReferenceReader) -> Candidates:
     """Return the files that may go with long-lived changelogs, which ascend; else as above."""
-    found = Candidates()
+    candidates = Candidates()
     if gone:
-        _add_deleted(found, gone, gone[0].id, reader, Leaving())
-        _add_changelogs(found, gone, reader)
+        _add_deleted(candidates, gone, gone[0].id, reader, Leaving())
+        _add_changelogs(candidates, gone, reader)
     for one in gone:
         for name, size in (
             (one.base_manifest_list, one.base_manifest_list_size),
             (one.delta_manifest_list, one.delta_manifest_list_size),
         ):
-            _add_list(found, name, size, one, reader)
-    return found
+            _add_list(candidates, name, size, one, reader)
+    return candidates
 
 
 def _add_deleted(
-    found: Candidates,
+    candidates: Candidates,
     commits: Sequence[Snapshot],
     next_id: int,
     reader: ReferenceReader,
@@ -101,20 +101,22 @@ def _add_deleted(
     """Add the data files that commits deleted and did not add again."""
     for start in range(0, len(commits), _AT_ONCE):
         chunk = commits[start : start + _AT_ONCE]
-        read = [(one, _metas(one.delta_manifest_list, one, reader)) for one in chunk]
+        read = [
+            (snapshot, _metas(snapshot.delta_manifest_list, snapshot, reader)) for snapshot in chunk
+        ]
         tables = _entries(read, reader)
         pieces: list[pa.Table] = []
-        for (one, _), entries in zip(read, tables, strict=True):
-            if one.id != next_id or entries is None:
+        for (snapshot, _), entries in zip(read, tables, strict=True):
+            if snapshot.id != next_id or entries is None:
                 # What is not known may have brought files back that were deleted before it.
-                _forget_data(found)
+                _forget_data(candidates)
                 pieces.clear()
-            next_id = one.id + 1
+            next_id = snapshot.id + 1
             if entries is not None and entries.num_rows:
-                ids = pa.array([one.id] * entries.num_rows, pa.int64())
+                ids = pa.array([snapshot.id] * entries.num_rows, pa.int64())
                 pieces.append(entries.select(_COLUMNS).append_column("id", ids))
         if pieces:
-            _apply(found, pa.concat_tables(pieces).combine_chunks(), reader, leaving)
+            _apply(candidates, pa.concat_tables(pieces).combine_chunks(), reader, leaving)
 
 
 def _apply(found: Candidates, entries: pa.Table, reader: ReferenceReader, leaving: Leaving) -> None:
@@ -163,29 +165,32 @@ def _add_changelogs(found: Candidates, gone: Sequence[Snapshot], reader: Referen
 
 
 def _add_metadata(
-    found: Candidates, gone: Sequence[Snapshot], reader: ReferenceReader, leaving: Leaving
+    candidates: Candidates, gone: Sequence[Snapshot], reader: ReferenceReader, leaving: Leaving
 ) -> None:
     layout = reader.layout
-    for one in gone:
+    for snapshot in gone:
         if leaving.states:
-            _add_list(found, one.base_manifest_list, one.base_manifest_list_size, one, reader)
-            _add_list(found, one.delta_manifest_list, one.delta_manifest_list_size, one, reader)
-        reason = f"snapshot {one.id} has it"
-        if one.statistics is not None:
-            found.add(layout.statistics(one.statistics), "statistics", None, reason)
-        if one.index_manifest is None:
+            for name, size in (
+                (snapshot.base_manifest_list, snapshot.base_manifest_list_size),
+                (snapshot.delta_manifest_list, snapshot.delta_manifest_list_size),
+            ):
+                _add_list(candidates, name, size, snapshot, reader)
+        reason = f"snapshot {snapshot.id} has it"
+        if snapshot.statistics is not None:
+            candidates.add(layout.statistics(snapshot.statistics), "statistics", None, reason)
+        if snapshot.index_manifest is None:
             continue
-        path = layout.manifest(one.index_manifest)
-        if path in found.by_path:
+        path = layout.manifest(snapshot.index_manifest)
+        if path in candidates.by_path:
             continue
-        found.add(path, "index manifest", None, reason)
+        candidates.add(path, "index manifest", None, reason)
         try:
-            files = reader.index_files(one.index_manifest, one)
+            files = reader.index_files(snapshot.index_manifest, snapshot)
         except CorruptMetadataError as error:
             _check_missing(error)
             continue
         for file, size in files.items():
-            found.add(file, "index", size, reason)
+            candidates.add(file, "index", size, reason)
 
 
 def _add_list(

@@ -40,7 +40,7 @@ class ChangelogExpiry:
     """Ids, lowest first."""
     first_kept: int | None = None
     """The oldest changelog that stays; None: none does."""
-    reason: str = "there is none"
+    reason: str = "there are none"
     """Why that one stays."""
     files: UnneededFiles = field(default_factory=UnneededFiles)
     """Files that nothing needs then."""
@@ -64,14 +64,14 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
     Parameters
     ----------
     history
-        Of the branch.
+        The history of the branch.
     retention
         What stays; None: nothing does.
 
     Raises
     ------
     CorruptMetadataError
-        If it cannot be told what is needed: then nothing may be deleted.
+        If it is unclear which files are needed: then nothing may be deleted.
     """
     ids, latest = history.changelogs.ids(), history.snapshots.latest_id()
     if not ids or latest is None:
@@ -97,11 +97,11 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
     if len(read) < len(gone):
         return ChangelogExpiry(table=history.name, reason="others let changelogs go meanwhile")
     plan = replace(plan, gone=read)
-    found = left_by_changelogs(read, history.reader)
-    names = found.data_names
+    candidates = left_by_changelogs(read, history.reader)
+    names = candidates.data_names
     roots = partial(_roots, plan, history)
-    found.drop(needed(roots, history.reader, history.file_io, data_names=names))
-    return replace(plan, files=found.files())
+    candidates.drop(needed(roots, history.reader, history.file_io, data_names=names))
+    return replace(plan, files=candidates.files())
 
 
 def expire_changelogs(

@@ -1,4 +1,4 @@
-"""Deleting files that nothing needs."""
+"""Deleting files that are no longer needed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def delete_files(files: References, file_io: FileIO, *, table: str) -> int:
     Returns
     -------
     int
-        How many were deleted, those that were gone already among them. A file that cannot be
+        How many files are gone, also those deleted before by others. A file that cannot be
         deleted, or is reached through a link, is logged and left.
     """
     count = 0
@@ -65,14 +65,14 @@ def delete_unneeded(
     table
         Its name, for messages.
     threads
-        How many are deleted at once; None: as many as there are processors.
+        How many files are deleted at once; None: one per processor.
     progress
-        Told of the files that are gone.
+        Called with the number of files deleted.
 
     Returns
     -------
     int
-        How many were deleted, those that were gone already among them. A file that cannot be
+        How many files are gone, also those deleted before by others. A file that cannot be
         deleted, or is reached through a link, is logged and left.
     """
     done = count = 0
@@ -112,7 +112,7 @@ def delete_empty_folders(
     Returns
     -------
     int
-        How many were deleted.
+        Number of folders deleted.
     """
     folders = {file.path.rpartition("/")[0] for file in files if file.sort in ("data", "changelog")}
     count = 0

@@ -15,6 +15,6 @@ def next_read(consumers: ConsumerManager) -> tuple[str, int] | None:
 
 
 def held_by(consumers: ConsumerManager, first_kept: int) -> str | None:
-    """Return a consumer that has not read all before a snapshot; None: nobody has that to do."""
+    """Return a consumer that still has to read something before a snapshot, or None."""
     found = next_read(consumers)
     return found[0] if found is not None and found[1] < first_kept else None

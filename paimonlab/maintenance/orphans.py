@@ -1,4 +1,4 @@
-"""Files that nothing names: what crashes, lost races and given up writes leave.
+"""Orphan files, which nothing refers to: left by crashes, lost races and abandoned writes.
 
 Candidates are listed first and what is needed is read after that: in the other order a commit in
 between would lose its files. They are matched by name, as names are given once.
@@ -49,7 +49,7 @@ _SHARED_CHANGELOG = re.compile(r"(.+\$\d+-\d+)-\d+-\d+(\.[^.]+)")
 
 @dataclass(frozen=True, slots=True)
 class OrphanFile:
-    """A file that nothing names."""
+    """A file that nothing refers to."""
 
     path: str
     """Absolute."""
@@ -63,7 +63,7 @@ class OrphanFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanFiles:
-    """The files of a table that nothing names, and that are old enough to go."""
+    """The orphan files of a table that are old enough to be deleted."""
 
     table: str
     older_than: datetime
@@ -118,23 +118,23 @@ def find_orphans(
     older_than: datetime,
     progress: Progress | None = None,
 ) -> OrphanFiles:
-    """Find the files of all branches of a table that nothing names; delete nothing.
+    """Find the orphan files of all branches of a table; delete nothing.
 
     Parameters
     ----------
     history
-        Of any branch.
+        The history of any branch.
     search
-        Where to look.
+        Which folders to search.
     older_than
         With a zone; compared with the store's clock.
     progress
-        Told of the snapshots that were looked at.
+        Called with the number of snapshots read.
 
     Raises
     ------
     CorruptMetadataError
-        If a file that tells what is needed cannot be read, or a branch has no schema.
+        If metadata cannot be read, so that it is unclear what is needed, or a branch has no schema.
     """
     io, layout = history.file_io, history.layout.on_branch(None)
     branches = _branches(layout, io)
@@ -155,23 +155,23 @@ def find_orphans(
     # One that was made since has files that were listed.
     roots = list(_roots(_branches(layout, io), io)) if there else []
     used = _used(roots, layout, io, {file.name for file in there}, progress)
-    found = [_orphan(file, now) for file in there if file.name not in used]
+    orphans = [_orphan(file, now) for file in there if file.name not in used]
     return OrphanFiles(
         table=history.name,
         older_than=older_than,
-        files=tuple(sorted(found, key=lambda file: file.path)),
+        files=tuple(sorted(orphans, key=lambda file: file.path)),
         seen=frozenset(root.key for root in roots),
     )
 
 
 def remove_orphans(
-    found: OrphanFiles,
+    orphans: OrphanFiles,
     history: TableHistory,
     *,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> OrphanFiles:
-    """Delete orphan files, but those that were named since they were found.
+    """Delete orphan files, unless something refers to them by now.
 
     Returns
     -------
@@ -179,20 +179,20 @@ def remove_orphans(
         What was deleted.
     """
     io, layout = history.file_io, history.layout.on_branch(None)
-    roots = [root for root in _roots(_branches(layout, io), io) if root.key not in found.seen]
-    names = {file.path.rpartition("/")[2] for file in found.files}
+    roots = [root for root in _roots(_branches(layout, io), io) if root.key not in orphans.seen]
+    names = {file.path.rpartition("/")[2] for file in orphans.files}
     used = _used(roots, layout, io, names, None)
-    files = [file for file in found.files if file.path.rpartition("/")[2] not in used]
+    files = [file for file in orphans.files if file.path.rpartition("/")[2] not in used]
     gone = [UnneededFile(one.path, one.sort, one.size_bytes, "nothing names it") for one in files]
     gone.sort(key=lambda file: file.sort)
     delete_unneeded(gone, io, table=history.name, threads=threads, progress=progress)
-    done = replace(found, files=tuple(files))
+    done = replace(orphans, files=tuple(files))
     logger.info("%s: %d orphan files deleted, %d bytes", history.name, len(files), done.size_bytes)
     return done
 
 
 def clock_of(file_io: FileIO, layout: TableLayout) -> datetime:
-    """Return what time it is by the store, or by this machine if that is earlier."""
+    """Return the time by the store's clock, or by this machine's if that is earlier."""
     path = join(layout.manifest_folder, f".clock-{uuid.uuid4()}.tmp")
     now = time.time_ns() // 1_000_000
     try:
@@ -216,7 +216,7 @@ def _branches(layout: TableLayout, file_io: FileIO) -> list[TableLayout]:
     Raises
     ------
     CorruptMetadataError
-        If one has no schema: whatever it is, it may need any file.
+        If one has no schema: it may need any file.
     """
     names = BranchManager(file_io, layout).names()
     branches = [layout, *(layout.on_branch(name) for name in names)]
@@ -277,7 +277,7 @@ class _NameReader:
         self._indexes: set[str] = set()
 
     def read(self, root: Root) -> None:
-        """Take in what a root needs; one that has gone meanwhile needs nothing."""
+        """Add what a root needs; a root deleted meanwhile needs nothing."""
         one, referrer = root.snapshot, root.path
         is_changelog = root.what == "changes"
         try:

@@ -1,4 +1,4 @@
-"""Which partitions have lived as long as they were meant to.
+"""Which partitions have expired.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.PartitionExpire``,
 ``org.apache.paimon.partition.PartitionValuesTimeExpireStrategy``,
@@ -32,7 +32,7 @@ class PartitionExpireOptions:
     formatter: str | None = option_field("partition.timestamp-formatter", "string", None)
     """``partition.timestamp-formatter``: how the time is written."""
     most: int = option_field("partition.expiration-max-num", "int", 100)
-    """``partition.expiration-max-num``: more do not go at a time."""
+    """``partition.expiration-max-num``: at most so many expire at once."""
     batch_size: int | None = option_field("partition.expiration-batch-size", "int", None)
     """``partition.expiration-batch-size``: so many go with a commit; None: all."""
     at_end_of_input: bool = option_field(
@@ -69,7 +69,7 @@ class ExpiringPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionExpiry:
-    """What goes when partitions expire: their rows. Files go as their snapshots do."""
+    """What expires with partitions: their rows. Files go with their snapshots."""
 
     table: str
     older_than: datetime | None = None
@@ -108,14 +108,14 @@ def plan_partition_expiry(
     default_name: str,
     snapshot_id: int = 0,
 ) -> PartitionExpiry:
-    """Decide which partitions expire: those of the smallest texts if there are too many.
+    """Decide which partitions expire; if there are too many, those with the smallest values.
 
     Parameters
     ----------
     partitions
-        All that have files.
+        All partitions with files.
     options
-        Of the table.
+        The table's options.
     table
         Its name, for messages.
     older_than
@@ -123,23 +123,23 @@ def plan_partition_expiry(
     default_name
         Stands for null.
     snapshot_id
-        Where they are from.
+        The snapshot that they are from.
 
     Raises
     ------
     UnsupportedError
-        If the formatter has a letter that is not built.
+        If the formatter has a letter that is not supported.
     """
     expired, undated = [], []
-    for one in partitions:
-        time, told = _time_of(one, options)
+    for partition in partitions:
+        time, told = _time_of(partition, options)
         if time is None:
-            undated.append(one)
+            undated.append(partition)
         elif time < older_than:
-            expired.append(ExpiringPartition(one, time, f"{told} {time}"))
+            expired.append(ExpiringPartition(partition, time, f"{told} {time}"))
 
-    def text(one: ExpiringPartition) -> str:
-        values = one.partition.values.values()
+    def text(partition: ExpiringPartition) -> str:
+        values = partition.partition.values.values()
         return ",".join(default_name if value is None else value for value in values)
 
     return PartitionExpiry(

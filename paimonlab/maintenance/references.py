@@ -83,8 +83,8 @@ def union(references: Iterable[References]) -> References:
 class ReferenceReader:
     """Reads which files snapshots of a table need.
 
-    Every method raises when a file that a snapshot names cannot be read: who deletes must know
-    all that is needed.
+    Every method raises if a file that a snapshot names cannot be read: before files are deleted,
+    all that are needed must be known.
     """
 
     layout: TableLayout

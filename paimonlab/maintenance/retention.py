@@ -78,7 +78,7 @@ class ExpireOptions:
         )
 
     def of_snapshots(self, now_millis: int) -> Retention:
-        """Return what stays of the snapshots at a time."""
+        """Return the retention of snapshots at a given time."""
         return Retention(
             most=self.most,
             least=self.least,
@@ -87,7 +87,7 @@ class ExpireOptions:
         )
 
     def of_changelogs(self, now_millis: int) -> Retention:
-        """Return what stays of the changelogs at a time."""
+        """Return the retention of changelogs at a given time."""
         retained = _or(self.changelog_retained_millis, self.retained_millis)
         return Retention(
             most=_or(self.changelog_most, self.most),
@@ -105,7 +105,7 @@ def with_given(
     older_than_millis: int | None,
     limit: int | None,
 ) -> Retention:
-    """Let what a caller asks for go before what the table's options say.
+    """Let the caller's values override the table's options.
 
     A ``most`` that is given alone lowers ``least``, and the other way round.
     """
@@ -156,7 +156,7 @@ def snapshot_bound(
     Raises
     ------
     SchemaError
-        If less than one snapshot, or fewer than at least, are to be kept at most.
+        If the maximum is below the minimum, or the minimum below 1.
     """
     there = set(ids)
 
@@ -194,10 +194,10 @@ def changelog_bound(
     def is_young(changelog_id: int) -> bool:
         return changelog_id in there and time_of(changelog_id) >= retention.older_than_millis
 
-    found = _bound(ids[0], latest_snapshot, retention, is_young, next_read, "it is young")
-    if found.first_kept > ids[-1]:
+    bound = _bound(ids[0], latest_snapshot, retention, is_young, next_read, "it is young")
+    if bound.first_kept > ids[-1]:
         return Bound(ids[-1], "it is the newest changelog")
-    return found
+    return bound
 
 
 def _bound(
@@ -210,14 +210,14 @@ def _bound(
 ) -> Bound:
     if retention.least < 1 or retention.most < retention.least:
         raise SchemaError(
-            f"at most {retention.most} and at least {retention.least} are to be kept: the first "
-            "must not be less than the second, and that not less than 1"
+            f"cannot keep at most {retention.most} and at least {retention.least}: the minimum "
+            "must be 1 or more, and not above the maximum"
         )
-    end = Bound(latest - retention.least + 1, f"{retention.least} are kept at least")
+    end = Bound(latest - retention.least + 1, f"at least {retention.least} are kept")
     if next_read is not None and next_read[1] < end.first_kept:
         end = Bound(next_read[1], f"consumer {next_read[0]!r} reads it next")
     if earliest + retention.limit < end.first_kept:
-        end = Bound(earliest + retention.limit, f"no more than {retention.limit} go at a time")
+        end = Bound(earliest + retention.limit, f"at most {retention.limit} expire at once")
     for one in range(max(latest - retention.most + 1, earliest), end.first_kept):
         if is_young(one):
             return Bound(one, young)

@@ -1,4 +1,4 @@
-"""Going back to an older snapshot: what comes after it is deleted.
+"""Rollback to an older snapshot: what comes after it is deleted.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.table.RollbackHelper``; the order is ours: nothing
 that is still there ever names a file that is gone.
@@ -57,11 +57,11 @@ def plan_rollback(
     target
         Id of the snapshot to go back to.
     snapshots, changelogs
-        Ids that are there, ascending.
+        Existing ids, ascending.
     tags
         Snapshot ids by tag.
     folder
-        Of the snapshots, for the message.
+        Folder of the snapshots, for the message.
 
     Raises
     ------
@@ -94,23 +94,23 @@ def plan(target: Snapshot, history: TableHistory) -> Rollback:
         deleted.
     """
     tags = dict(history.tags.list())
-    found = plan_rollback(
+    planned = plan_rollback(
         target.id,
         snapshots=history.snapshots.ids(),
         changelogs=history.changelogs.ids(),
         tags={name: tag.id for name, tag in tags.items()},
         folder=history.layout.snapshot_folder,
     )
-    gone = [history.snapshots.get(snapshot_id) for snapshot_id in found.snapshots]
-    gone_tags = [tags[name].to_snapshot() for name in found.tags]
+    gone = [history.snapshots.get(snapshot_id) for snapshot_id in planned.snapshots]
+    gone_tags = [tags[name].to_snapshot() for name in planned.tags]
     candidates = union(
         [
             *(history.reader.of_commit(one) for one in gone),
             *(history.reader.of_state(one) for one in gone_tags),
-            *(history.reader.of_changes(history.changelogs.get(id)) for id in found.changelogs),
+            *(history.reader.of_changes(history.changelogs.get(id)) for id in planned.changelogs),
         ]
     )
-    return replace(found, files=_unneeded(candidates, target, found, history))
+    return replace(planned, files=_unneeded(candidates, target, planned, history))
 
 
 def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
@@ -126,32 +126,32 @@ def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
     Snapshots go newest first, so that a crash leaves the table at one of them. Files go last,
     after tags and branches were looked at once more.
     """
-    found = plan(target, history)
+    planned = plan(target, history)
     io, layout = history.file_io, history.layout
-    if found.is_only_tagged:
+    if planned.is_only_tagged:
         _bring_back(target, history)
     # A hint may name too old a snapshot, but none that is gone.
     lower_hint(io, layout.latest_hint, target.id)
     try:
-        late = _delete_snapshots(found, target, history)
+        late = _delete_snapshots(planned, target, history)
     finally:
         history.snapshots.mend_latest_hint()  # a commit that is gone again may have written it
-    if found.is_only_tagged:
+    if planned.is_only_tagged:
         write_hint(io, layout.earliest_hint, target.id)
     history.changelogs.delete_after(target.id)
-    for name in found.tags:
+    for name in planned.tags:
         history.tags.delete_younger(name, target.id)
     # What went is not there any more; what came meanwhile counts.
-    unneeded = _unneeded(found.files | late, target, None, history)
+    unneeded = _unneeded(planned.files | late, target, None, history)
     delete_files(unneeded, io, table=history.name)
     history.reader.manifests.forget(unneeded.manifests)
-    return found
+    return planned
 
 
 def _bring_back(target: Snapshot, history: TableHistory) -> None:
-    """Make a snapshot anew of which only a tag is left.
+    """Restore a snapshot of which only a tag is left.
 
-    Who deletes a tag looks at the snapshots afterwards, so one of us sees the other.
+    Deleting a tag checks the snapshots afterwards, so one of the two notices the other.
     """
     path, data = history.layout.snapshot(target.id), target.to_json()
     is_new = history.file_io.publish(path, data)
@@ -167,9 +167,9 @@ def _is_tagged(target: Snapshot, history: TableHistory) -> bool:
 
 
 def _delete_snapshots(found: Rollback, target: Snapshot, history: TableHistory) -> References:
-    """Delete what is younger than a snapshot, newest first, what others commit meanwhile too.
+    """Delete what is newer than a snapshot, newest first, also what others commit meanwhile.
 
-    The files of the latter come back.
+    Returns the files of the latter.
     """
     late = References()
     is_tagged = _is_tagged(target, history)
@@ -197,7 +197,7 @@ def _files_of(snapshot: Snapshot, history: TableHistory) -> References:
 
 
 def _check_stays(target: Snapshot, history: TableHistory, *, is_tagged: bool) -> None:
-    """Check that nobody lets the target expire: who does writes the hint, then deletes."""
+    """Check that the target does not expire meanwhile: expiry writes the hint, then deletes."""
     earliest = read_hint(history.file_io, history.layout.earliest_hint)
     is_passed = earliest is not None and earliest > target.id and not is_tagged
     if is_passed and history.snapshots.has(earliest or 0):
@@ -215,7 +215,7 @@ def _expired(target: Snapshot, history: TableHistory, why: str) -> SnapshotExpir
 def _unneeded(
     candidates: References, target: Snapshot, going: Rollback | None, history: TableHistory
 ) -> References:
-    """Leave out what anything needs that stays; older snapshots may have what came back later."""
+    """Leave out files that something else needs, as files may have been added again."""
     stays = Root(history.layout.snapshot(target.id), target, "state", may_go=False)
 
     def roots() -> list[Root]:

@@ -1,7 +1,7 @@
 """What keeps files: tags, branches, changelogs, and the snapshots that stay.
 
-Everything is read anew when it is asked for, and an error is raised: what cannot be read may need
-any file. Of data files just those are looked for that may go, so that it costs little.
+Everything is read again for each call, and errors are raised: what cannot be read may need any
+file. Only data files that may be deleted are looked up, which keeps it cheap.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Root:
 
     @property
     def key(self) -> RootKey:
-        """What tells it from another snapshot under its name."""
+        """What distinguishes it from another snapshot with the same id."""
         return self.path, self.snapshot.id, self.snapshot.delta_manifest_list
 
 
@@ -116,16 +116,16 @@ def kept_by_others(
     but_tags: Collection[str] = (),
     but_changelogs: Collection[int] = (),
 ) -> list[Root]:
-    """Return all that keeps files of a table, without what is about to go.
+    """Return all that keeps files of a table, except what is about to be deleted.
 
     Parameters
     ----------
     history
-        Of the branch at hand.
+        The history of the branch.
     upto
         The newest of its snapshots that stays; None: all do.
     but_tags, but_changelogs
-        Those of its tags and changelogs that go.
+        Those of its tags and changelogs that are about to be deleted.
     """
     layout, io = history.layout, history.file_io
     paths = {layout.tag(name) for name in but_tags}
@@ -157,12 +157,12 @@ def needed(
     Parameters
     ----------
     find
-        Finds the roots: again, when one goes before it was read, as what it kept for others the
-        next one keeps.
+        Finds the roots; called again when one is deleted before it was read, as the next one keeps
+        what it kept.
     reader, file_io
-        Of the table.
+        Reads what the table's snapshots refer to; the table's store.
     data_names
-        Of the files that may go.
+        Names of the data files that may be deleted.
 
     Raises
     ------
@@ -170,30 +170,35 @@ def needed(
         If a file that a root names cannot be read, and the root is still there.
     """
     names = pa.array(sorted(data_names), pa.large_string())
-    found: set[str] = set()
+    paths: set[str] = set()
     seen: set[tuple[object, ...]] = set()
     has_all = False
     while not has_all:
         has_all = True
         for root in find():
-            one = root.snapshot
-            key = (root.what, one.base_manifest_list, one.delta_manifest_list, one.index_manifest)
+            snapshot = root.snapshot
+            key = (
+                root.what,
+                snapshot.base_manifest_list,
+                snapshot.delta_manifest_list,
+                snapshot.index_manifest,
+            )
             if key in seen:
                 continue
             try:
-                found |= _needed_by(root, reader, names)
+                paths |= _needed_by(root, reader, names)
             except (CorruptMetadataError, SnapshotExpiredError):
                 if not root.may_go or file_io.exists(root.path):
                     raise
                 has_all = False
             else:
                 seen.add(key)
-    return found
+    return paths
 
 
 def _needed_by(root: Root, reader: ReferenceReader, names: pa.Array) -> set[str]:
     snapshot, layout = root.snapshot, reader.layout
-    found: set[str] = set()
+    paths: set[str] = set()
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
     # A tag keeps rows, and no changelog: nobody may tell whether that is still there.
     changelogs = [] if root.what == "state" else changelog_manifests_of(snapshot, reader.manifests)
@@ -207,16 +212,16 @@ def _needed_by(root: Root, reader: ReferenceReader, names: pa.Array) -> set[str]
         if root.what == "commit":
             metas = delta_manifests_of(snapshot, reader.manifests)
         if snapshot.index_manifest is not None:
-            found.add(layout.manifest(snapshot.index_manifest))
-            found |= set(reader.index_files(snapshot.index_manifest, snapshot))
+            paths.add(layout.manifest(snapshot.index_manifest))
+            paths |= set(reader.index_files(snapshot.index_manifest, snapshot))
         if snapshot.statistics is not None:
-            found.add(layout.statistics(snapshot.statistics))
+            paths.add(layout.statistics(snapshot.statistics))
     metas, listed = metas + changelogs, listed + changelogs
-    found |= {layout.manifest(name) for name in lists}
-    found |= {layout.manifest(meta.file_name) for meta in listed}
+    paths |= {layout.manifest(name) for name in lists}
+    paths |= {layout.manifest(meta.file_name) for meta in listed}
     if len(names) and root.what != "metadata":
-        found |= _named(snapshot, metas, reader, names, root.what)
-    return found
+        paths |= _named(snapshot, metas, reader, names, root.what)
+    return paths
 
 
 def _named(
@@ -269,7 +274,7 @@ def entries_since(
     older, newer
         Two snapshots of one branch.
     reader
-        Of the table.
+        Reads what the table's snapshots refer to.
     names
         File names.
     """

@@ -47,7 +47,7 @@ class SnapshotExpiry:
     snapshots: tuple[int, ...] = ()
     """Ids, lowest first."""
     first_kept: int | None = None
-    """The oldest snapshot that stays; None: there is none at all."""
+    """The oldest snapshot that stays; None if the table has no snapshot."""
     reason: str = "nothing was committed yet"
     """Why that one stays."""
     strays: tuple[int, ...] = ()
@@ -101,16 +101,16 @@ def plan_expiry(
     Parameters
     ----------
     history
-        Of the branch.
+        The history of the branch.
     retention
         What stays.
     keeping
-        Of changes.
+        How changes outlive their snapshots.
 
     Raises
     ------
     CorruptMetadataError
-        If it cannot be told what is needed: then nothing may be deleted.
+        If it is unclear which files are needed: then nothing may be deleted.
     SchemaError
         If the retention contradicts itself.
     """
@@ -192,7 +192,7 @@ def expire(
 def _delete_snapshots(
     plan: SnapshotExpiry, history: TableHistory, progress: Progress | None
 ) -> bool:
-    """Delete snapshots, lowest first; False: others went back to one that was to go.
+    """Delete snapshots, lowest first; False if others rolled back to one of them.
 
     The hint goes first: whoever goes back looks at it, then deletes; here what stays is looked
     at, then deleted. So one of us sees the other.
@@ -223,7 +223,7 @@ def _delete_snapshots(
 
 
 def _stays(kept: Snapshot, history: TableHistory) -> bool:
-    """Whether nobody went back behind a snapshot: it is there, or others let it expire."""
+    """Whether nobody rolled back to before a snapshot: it is there, or it has expired."""
     if history.snapshots.still_has(kept):
         return True
     ids = history.snapshots.ids()
@@ -231,7 +231,7 @@ def _stays(kept: Snapshot, history: TableHistory) -> bool:
 
 
 def _may_go(snapshot: Snapshot, kept: Snapshot, history: TableHistory) -> bool:
-    """Whether a snapshot that was moved out of the way is not what others went back to."""
+    """Whether a snapshot that was moved out of the way is not the target of a rollback."""
     if _stays(kept, history):
         return True
     ids = history.snapshots.ids()
@@ -243,7 +243,7 @@ def _is(snapshot: Snapshot, path: str, data: bytes) -> bool:
 
 
 def _keep_changes(snapshot: Snapshot, history: TableHistory) -> bool:
-    """Make a changelog of a snapshot; False: the snapshot is gone, and its id perhaps another's."""
+    """Make a changelog of a snapshot; False if it is gone, whoever has its id now."""
     io, path = history.file_io, history.layout.changelog(snapshot.id)
     try:
         data = io.read(history.layout.snapshot(snapshot.id))
@@ -253,7 +253,7 @@ def _keep_changes(snapshot: Snapshot, history: TableHistory) -> bool:
         return False
     is_new = io.publish(path, data)
     if not is_new and io.read(path) != data:
-        io.replace(path, data)  # left by one that others went back behind
+        io.replace(path, data)  # left by a snapshot that a rollback deleted
     if history.snapshots.still_has(snapshot):
         return True
     if is_new:
@@ -289,7 +289,7 @@ def _with_files(
         return replace(plan, snapshots=(), reason="others let snapshots expire at the same time")
     first_kept = history.snapshots.get(plan.first_kept)
     latest = first_kept if latest_id == first_kept.id else history.snapshots.get(latest_id)
-    found = left_by_snapshots(gone, first_kept, history.reader, keeping.leaving)
+    candidates = left_by_snapshots(gone, first_kept, history.reader, keeping.leaving)
     stay = [
         Root(history.layout.snapshot(one.id), one, "metadata", may_go=False)
         for one in (first_kept, latest)
@@ -302,18 +302,18 @@ def _with_files(
         between = tags_between(tags, gone[0].id, first_kept.id)
         return [*stay, *between, *others, *_changelogs(history, keeping)]
 
-    names = found.data_names
-    found.drop(needed(roots, history.reader, history.file_io, data_names=names))
+    names = candidates.data_names
+    candidates.drop(needed(roots, history.reader, history.file_io, data_names=names))
     if names and latest.id != first_kept.id:
         # A rollback may have brought back what was deleted before.
-        found.drop(entries_since(first_kept, latest, history.reader, names))
+        candidates.drop(entries_since(first_kept, latest, history.reader, names))
     ids = tuple(one.id for one in gone)
     changelogs = ids if keeping.is_on else ()
     return replace(
         plan,
         snapshots=ids,
         changelogs=changelogs,
-        files=found.files(),
+        files=candidates.files(),
         seen=frozenset(seen),
         gone=tuple(gone),
         kept=first_kept,

@@ -1,4 +1,4 @@
-"""The files in the folders of a table that Paimon made, by what is in the folders.
+"""The files that Paimon made in the folders of a table, found by listing.
 
 Folders that Paimon does not make, and files with names it does not give, are left out.
 
@@ -61,13 +61,13 @@ def stored_files(
     Parameters
     ----------
     layout
-        Of the table.
+        Where the table's files are.
     branches
-        All of them, the main one, too.
+        All branches, including the main one.
     file_io
         The table's store.
     options
-        Of the table.
+        The table's options.
     external_folders
         Roots of data files outside of the table's folder.
     partition_depth

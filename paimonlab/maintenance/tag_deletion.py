@@ -43,14 +43,14 @@ def delete_tag(
     name, history
         The tag, and the branch that it is of.
     dry_run
-        Delete nothing, only tell what would be.
+        Delete nothing, only return what would be deleted.
     after
-        For a dry run: tags that would be gone by then.
+        For a dry run: tags that would be deleted before.
 
     Raises
     ------
     TagNotFoundError
-        If there is none of that name.
+        If there is no such tag.
     CorruptMetadataError
         If a manifest that tells what is needed cannot be read: the tag is gone then, its files
         are left to orphan file cleaning.
@@ -84,12 +84,12 @@ def expired_tags(
     older_than: datetime | None = None,
     modified: dict[str, datetime] | None = None,
 ) -> list[str]:
-    """Decide which tags have lived as long as they were meant to.
+    """Decide which tags have expired.
 
     Parameters
     ----------
     tags
-        With names.
+        The tags by name.
     now, older_than
         Local date and time without a zone, as tags have it; those made before ``older_than`` go
         as well.
@@ -98,19 +98,19 @@ def expired_tags(
 
     Source: apache/paimon@1.3.1 ``org.apache.paimon.tag.TagTimeExpire``.
     """
-    found = []
+    expired = []
     for name, tag in tags:
         created = created_at(tag) or (modified or {}).get(name)
         retained = retained_for(tag)
         has_lived = created is not None and retained is not None and now > created + retained
         is_old = older_than is not None and created is not None and older_than > created
         if has_lived or is_old:
-            found.append(name)
-    return found
+            expired.append(name)
+    return expired
 
 
 def created_at(tag: Tag) -> datetime | None:
-    """Return when a tag was made, as a local date and time; None: it does not say."""
+    """Return when a tag was made, as a local date and time; None if unknown."""
     if tag.tag_create_time is None:
         return None
     year, month, day, hour, minute, second, nanos = [*tag.tag_create_time, 0, 0, 0, 0][:7]
@@ -118,7 +118,7 @@ def created_at(tag: Tag) -> datetime | None:
 
 
 def retained_for(tag: Tag) -> timedelta | None:
-    """Return how long a tag is meant to live; None: for ever."""
+    """Return how long a tag is kept; None: for ever."""
     return (
         None if tag.tag_time_retained is None else timedelta(seconds=float(tag.tag_time_retained))
     )

@@ -1,4 +1,4 @@
-"""Files that go: where they are, how large, what they were, and why nothing needs them."""
+"""Files to delete: where they are, how large, what they were, and why nothing needs them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FileSort: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class UnneededFile:
-    """One file that goes."""
+    """One file to delete."""
 
     path: str
     """Absolute."""
@@ -58,7 +58,7 @@ class UnneededFiles:
         return Counter(file.sort for file in self.files)
 
     def __str__(self) -> str:
-        """Say how many of what there are."""
+        """Describe how many files of each kind there are."""
         if not self.files:
             return "no files"
         sorts = ", ".join(f"{count:,} {sort}" for sort, count in self.counts().items())

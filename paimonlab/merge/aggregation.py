@@ -45,7 +45,7 @@ def aggregate(rows: KeyRows, engine: MergeEngine) -> Merged:
     Raises
     ------
     DataError
-        If a row takes away what the function of a column cannot give back.
+        If a row retracts a value and the function of its column cannot.
     """
     if engine.removes_on_delete and rows.kinds is not None:
         return _after_deletes(rows, engine)
@@ -58,9 +58,9 @@ def aggregate(rows: KeyRows, engine: MergeEngine) -> Merged:
 
 
 def _after_deletes(rows: KeyRows, engine: MergeEngine) -> Merged:
-    """Let the rows of each key begin anew behind its last ``-D``.
+    """Let the rows of each key begin anew after its last ``-D``.
 
-    As in Java a first value stays what it was: once there was one, none is taken any more.
+    As in Java a first value stays what it was: later ones are ignored.
     """
     members = replace(rows.members, is_retract=rows.is_retract)
     resets = (rows.ordered_kinds == RowKind.DELETE) & ~rows.alone_rows
@@ -121,7 +121,7 @@ def aggregate_column(
     how
         The function.
     name
-        Of the column, for messages.
+        Name of the column, for messages.
     is_alone
         (g,) whether the key has one row only, which stays as it is.
     is_begun
@@ -167,7 +167,7 @@ def _picked(column: pa.Array, members: Members, function: str) -> Positions | No
 
 
 def _computed(column: pa.Array, members: Members, how: Aggregate, name: str) -> pa.Array | None:
-    """Compute with whole columns, where that is the same."""
+    """Compute with whole columns, where that gives the same result."""
     match how.function:
         case "sum":
             values, is_open = total(column, members)
@@ -217,7 +217,7 @@ def _joined(column: pa.Array, members: Members, delimiter: str) -> pa.Array:
 
 
 def in_order_of_age(members: Members, is_older: npt.NDArray[np.bool_]) -> Members:
-    """Put rows that came late behind those that are newer.
+    """Put rows that came late before those that are newer.
 
     Parameters
     ----------

@@ -176,9 +176,9 @@ def _decimal_total(column: pa.Array, members: Members) -> tuple[pa.Array, Mask]:
                 )
                 for part in parts
             ]
-            for place in range(3):
-                sums[place + 1] = sums[place + 1] + (sums[place] >> 32)
-                sums[place] = sums[place] & _MASK_32
+            for word in range(3):
+                sums[word + 1] = sums[word + 1] + (sums[word] >> 32)
+                sums[word] = sums[word] & _MASK_32
             totals = sums[0] | (sums[1] << 32)
             high = sums[2] | (sums[3] << 32)
     return decimals(np.stack([totals, high], axis=1), members.lengths > 0, column.type), is_open

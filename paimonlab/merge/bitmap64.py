@@ -36,7 +36,7 @@ def unite(old: bytes, new: bytes) -> bytes:
     Raises
     ------
     DataError
-        If one of them is none.
+        If one of them is damaged.
     """
     united = dict(decode(old))
     for key, low in decode(new).items():
@@ -55,7 +55,7 @@ def decode(data: bytes) -> Containers:
         containers = list(reader.containers())
         return {key: containers[place] for key, place in places.items()}
     except (struct.error, IndexError, KeyError, ValueError) as error:
-        raise DataError(f"a value is no serialised Roaring64Bitmap: {error}") from error
+        raise DataError(f"a value is not a serialised Roaring64Bitmap: {error}") from error
 
 
 class _Reader:

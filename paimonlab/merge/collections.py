@@ -31,10 +31,10 @@ def collect_fold(column: pa.Array, *, is_distinct: bool) -> Fold:
     def distinct(old: Any, new: Any) -> Any:
         if old is None and new is None:
             return None
-        found: dict[Hashable, int] = {}
+        elements: dict[Hashable, int] = {}
         for element in chain(old or (), new or ()):
-            found.setdefault(codes[element], element)
-        return list(found.values())
+            elements.setdefault(codes[element], element)
+        return list(elements.values())
 
     def retract(old: Any, new: Any) -> Any:
         if old is None or not new:

@@ -21,7 +21,7 @@ from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER
 
 DEDUPLICATE = MergeEngine()
-_ADVICE = "merge-engine 'first-row' takes none; the option 'ignore-delete' leaves them out"
+_ADVICE = "merge-engine 'first-row' cannot apply them; the option 'ignore-delete' ignores them"
 
 
 def deduplicate(rows: pa.Table, key: Sequence[str]) -> pa.Table:
@@ -66,7 +66,7 @@ def newest(keys: Keys, sequences: Sequence[Keys] = ()) -> npt.NDArray[np.int64]:
     Parameters
     ----------
     keys : (n,)
-        Codes of the keys (`sort_keys`), in any order; sorted runs one behind the other sort
+        Codes of the keys (`sort_keys`), in any order; sorted runs one after the other sort
         fastest.
     sequences
         What decides among rows of one key, most significant first: (n,) codes of the
@@ -101,7 +101,7 @@ def winners(
     Parameters
     ----------
     keys : (n,)
-        Codes of the keys of sorted runs one behind the other, oldest run first.
+        Codes of the keys of sorted runs one after the other, oldest run first.
     sequences
         As in `newest`.
     kinds : (n,) int8 or None
@@ -131,7 +131,7 @@ def winners(
     if engine.kind is EngineKind.FIRST_ROW:
         is_first = np.concatenate([[True], is_last[:-1]])[: len(keys)]
         if kinds is not None and (~is_add(kinds[order]) & ~(is_first & is_last)).any():
-            raise DataError(f"a delete came to rows that cannot be merged with it: {_ADVICE}")
+            raise DataError(f"a key has rows of kind -U or -D: {_ADVICE}")
         is_winner[order] = is_first
     else:
         is_winner[order] = is_last

@@ -46,19 +46,19 @@ def merge(
     required
         Columns that are never null.
     only_rows_stay
-        Whether the only row of a key stays as it is. If not, a row that takes something away
-        takes it from nothing.
+        Whether the only row of a key stays as it is. If not, a retraction is applied to
+        nothing.
 
     Returns
     -------
     Merged
-        One row a key, in the order of the keys; a key whose row is gone has a row of kind
+        One row per key, in the order of the keys; a key whose row is gone has a row of kind
         ``-D``.
 
     Raises
     ------
     DataError
-        If rows take something away that the engine cannot take away.
+        If rows retract something and the engine cannot.
     """
     needed = {name: one_array(rows[name]) for name in engine.needs(names)}
     given = KeyRows(needed, members, kinds, frozenset(required), only_rows_stay)

@@ -1,4 +1,4 @@
-"""What a fold is: an aggregate function, one value after the other."""
+"""A fold: an aggregate function that takes one value after the other."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Fold:
         return self.add(other, value)
 
     def guarded(self, aggregate: Aggregate, name: str) -> Fold:
-        """Return the fold as the options of its column say what becomes of rows taken away."""
+        """Return the fold with retractions treated as the column's options say."""
         if aggregate.ignore_retract:
             return replace(self, retract=lambda value, _: value)
         if self.retract is not None:
@@ -56,7 +56,7 @@ class Fold:
 
 
 def retraction_refused(aggregate: Aggregate, name: str) -> DataError:
-    """Make the error for a row that takes away what its function cannot give back."""
+    """Make the error for a retraction that the function does not support."""
     return DataError(
         f"column {name!r}: the aggregate function {aggregate.function!r} takes nothing back, and "
         f"there are rows of kind -U or -D; 'fields.{name}.ignore-retract' = 'true' ignores them"

@@ -34,24 +34,24 @@ def fold_of(column: pa.Array, aggregate: Aggregate, name: str) -> Fold:
     aggregate
         Its function.
     name
-        Of the column, for messages.
+        Name of the column, for messages.
     """
     function = aggregate.function
     if function in SKETCHES:
-        found = sketch_fold(column, function)
+        fold = sketch_fold(column, function)
     elif function in ("sum", "product"):
-        found = sum_fold(column) if function == "sum" else product_fold(column, name)
+        fold = sum_fold(column) if function == "sum" else product_fold(column, name)
     elif function == "collect":
-        found = collect_fold(column, is_distinct=aggregate.is_distinct)
+        fold = collect_fold(column, is_distinct=aggregate.is_distinct)
     elif function == "merge_map":
-        found = merge_map_fold(column)
+        fold = merge_map_fold(column)
     elif function == "nested_update":
-        found = nested_update_fold(column, aggregate)
+        fold = nested_update_fold(column, aggregate)
     elif function == "listagg":
-        found = _listagg_fold(column, aggregate.delimiter)
+        fold = _listagg_fold(column, aggregate.delimiter)
     else:
-        found = _picking_fold(column, function)
-    return found.guarded(aggregate, name)
+        fold = _picking_fold(column, function)
+    return fold.guarded(aggregate, name)
 
 
 def plain_fold(column: pa.Array) -> Fold:
@@ -71,7 +71,7 @@ def fold_all(
     Parameters
     ----------
     fold
-        Of ``column``.
+        The fold of ``column``.
     members
         Rows of g groups.
     column
@@ -114,7 +114,7 @@ def _folded(
 
 
 def pick(column: pa.Array, positions: Any, more: pa.Array | None = None) -> pa.Array:
-    """Take rows of a column, or of more rows behind it; `NONE` gives null."""
+    """Take rows of a column, or of more rows after it; `NONE` gives null."""
     if more is not None:
         column = pa.concat_arrays([column, more.cast(column.type)])
     missing = positions < 0

@@ -32,7 +32,7 @@ def fold_keys(
     Parameters
     ----------
     rows
-        Of all keys.
+        The rows of all keys.
     engine
         A partial update with sequence groups.
     keys
@@ -48,7 +48,7 @@ def fold_keys(
     merge = _KeyMerge.of(rows, engine)
     members = rows.members
     starts, lengths = members.starts, members.lengths
-    found: dict[str, list[Any]] = {name: [] for name in rows.columns}
+    values_of: dict[str, list[Any]] = {name: [] for name in rows.columns}
     deleted = []
     for key in keys.tolist():
         places = slice(starts[key], starts[key] + lengths[key])
@@ -58,9 +58,9 @@ def fold_keys(
             kinds = [RowKind(kind) for kind in rows.kinds[positions].tolist()]
         values, is_deleted = merge.run(positions, kinds)
         for name, value in values.items():
-            found[name].append(value)
+            values_of[name].append(value)
         deleted.append(is_deleted)
-    columns = {name: merge.folds[name].column(values) for name, values in found.items()}
+    columns = {name: merge.folds[name].column(values) for name, values in values_of.items()}
     return columns, np.array(deleted, np.bool_)
 
 

@@ -24,7 +24,7 @@ def by_age(keys: Keys, sequences: Sequence[Keys]) -> tuple[Positions, Mask]:
     Parameters
     ----------
     keys : (n,)
-        Codes of the keys (`sort_keys`); sorted runs one behind the other sort fastest.
+        Codes of the keys (`sort_keys`); sorted runs one after the other sort fastest.
     sequences
         (n,) each: what decides among rows of one key, most significant first; where all are
         equal the later row is the newer one.
@@ -73,7 +73,7 @@ class Members:
     """Rows that take part in something, group by group."""
 
     positions: Positions
-    """(m,) of the rows in their columns: the groups one behind the other, oldest row first."""
+    """(m,) of the rows in their columns: the groups one after the other, oldest row first."""
     lengths: Positions
     """(g,) how many rows each group has, 0 among them."""
     is_retract: Mask | None = None
@@ -93,7 +93,7 @@ class Members:
 
     @property
     def ends(self) -> Positions:
-        """(g,) place behind the last row of each group in `positions`."""
+        """(g,) place after the last row of each group in `positions`."""
         return np.cumsum(self.lengths)
 
     @property

@@ -186,7 +186,7 @@ def _numbers(array: pa.Array) -> npt.NDArray[Any] | None:
         return _small_decimals(array)
     if pa.types.is_integer(kind) or pa.types.is_temporal(kind):
         if pa.types.is_uint64(kind):
-            raise TypeError(f"{kind} is no type of a key column")
+            raise TypeError(f"{kind} is not a type of key columns")
         integer = pa.int64() if kind.bit_width == 64 else pa.int32()
         same_width = array if pa.types.is_integer(kind) else array.view(integer)
         return _filled(same_width, 0).to_numpy()
@@ -257,7 +257,7 @@ def _as_binary(array: pa.Array) -> pa.Array:
 def _padded(array: pa.Array) -> npt.NDArray[np.uint8] | None:
     """Pad every value to the longest with zeros; if zeros could lie, add the length.
 
-    A value and the same value with a zero byte behind it pad to the same bytes; the shorter
+    A value and the same value followed by a zero byte pad to the same bytes; the shorter
     one is the smaller one.
     """
     offsets = np.frombuffer(array.buffers()[1], np.int64)

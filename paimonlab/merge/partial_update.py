@@ -45,7 +45,7 @@ def partial_update(rows: KeyRows, engine: MergeEngine) -> Merged:
     Raises
     ------
     DataError
-        If a row takes something away and the options say not what that means.
+        If a row retracts something and no option says what that means.
     """
     if engine.groups:
         return _with_groups(rows, engine)
@@ -59,9 +59,9 @@ def partial_update(rows: KeyRows, engine: MergeEngine) -> Merged:
         return Merged(columns, rows.kinds_of_merged(np.zeros(adds.group_count, np.bool_)))
     if not engine.ignore_delete and not engine.removes_on_delete:
         raise DataError(
-            "merge-engine 'partial-update' met rows of kind -U or -D; the option 'ignore-delete' "
+            "merge-engine 'partial-update' found rows of kind -U or -D; the option 'ignore-delete' "
             "ignores them, 'partial-update.remove-record-on-delete' lets -D remove the row, and "
-            "sequence groups take single columns back"
+            "sequence groups retract single columns"
         )
     return _with_deletes(rows, retract, ignores=engine.ignore_delete)
 
@@ -129,7 +129,7 @@ def _is_read(rows: KeyRows, group: SequenceGroup) -> bool:
 def _unordered(
     rows: KeyRows, adds: Members, name: str, column: pa.Array, how: Aggregate | None
 ) -> pa.Array:
-    """Merge a column of no group: rows that take away leave it as it is."""
+    """Merge a column outside of all groups: retractions leave it as it is."""
     if how is not None and name not in rows.required:
         return aggregate_column(column, adds, how, name, rows.is_alone)
     picked = last_non_null_value(column, adds)

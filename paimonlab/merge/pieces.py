@@ -42,7 +42,7 @@ class KeyColumns:
     engine: MergeEngine = DEDUPLICATE
     """What becomes of several rows of a key."""
     values: tuple[str, ...] = ()
-    """Columns that are merged, for engines whose results are no rows of the runs."""
+    """Columns that are merged, for engines that make new rows."""
     required: frozenset[str] = frozenset()
     """Those of them that are never null."""
     levels: tuple[int, ...] | None = None
@@ -92,14 +92,13 @@ def winners_of_runs(
     columns
         What the columns mean.
     piece_rows
-        How many rows to hold at a time, over all runs; what the batches bring beyond it is
-        held, too.
+        How many rows to hold at once, over all runs; whole batches are held, which may be more.
 
     Yields
     ------
     list of r (k,) bool
-        For every run the mask of its next k >= 0 rows. All masks of a run, one behind the
-        other, cover the run.
+        For every run the mask of its next k >= 0 rows. The masks of a run, one after
+        the other, cover the run.
     """
     for piece in _pieces(runs, columns, piece_rows):
         mask = winners(
@@ -114,12 +113,12 @@ def winners_of_runs(
 def merged_runs(
     runs: Sequence[Iterator[KeyBatch]], columns: KeyColumns, *, piece_rows: int
 ) -> Iterator[Merged]:
-    """Merge sorted runs into one row a key, in bounded memory.
+    """Merge sorted runs into one row per key, in bounded memory.
 
     Parameters
     ----------
     runs, columns, piece_rows
-        As in `winners_of_runs`; the batches have ``columns.values``, too.
+        As in `winners_of_runs`; the batches also have ``columns.values``.
 
     Yields
     ------
@@ -145,7 +144,7 @@ class OrderedRows(NamedTuple):
     """All rows of some keys, as sorted runs have them."""
 
     rows: pa.Table
-    """n rows; the runs one behind the other, oldest first."""
+    """n rows; the runs one after the other, oldest first."""
     members: Members
     """The rows by key, in the order of the keys, oldest row first."""
     counts: list[int]
@@ -176,7 +175,7 @@ class _Piece(NamedTuple):
     """Rows of all runs that no unread row can contest."""
 
     keys: Keys
-    """(n,) codes; the runs one behind the other."""
+    """(n,) codes; the runs one after the other."""
     rows: pa.Table
     """n rows in that order."""
     counts: list[int]

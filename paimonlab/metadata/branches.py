@@ -33,7 +33,7 @@ from paimonlab.storage import join, safe_join
 
 
 class BranchManager(TableFiles):
-    """Finds, creates and deletes branches, and lets the table go on with one of them."""
+    """Finds, creates and deletes branches, and fast-forwards to them."""
 
     def names(self) -> list[str]:
         """Return the names of all branches but the main one, sorted."""
@@ -50,7 +50,7 @@ class BranchManager(TableFiles):
         Raises
         ------
         BranchNotFoundError
-            If there is none of that name.
+            If there is no such branch.
         """
         if name == MAIN_BRANCH:
             return self._layout.on_branch(None)
@@ -61,16 +61,16 @@ class BranchManager(TableFiles):
     def create(
         self, name: str, *, snapshot: Snapshot | None = None, tag: str | None = None
     ) -> None:
-        """Make a branch; it is there with all it needs or not at all.
+        """Create a branch, completely or not at all.
 
         Parameters
         ----------
         name
             Not blank, not ``main``, not only digits.
         snapshot
-            What it begins with; None: with the schemas alone.
+            The snapshot that it begins with; None: it has only the schemas.
         tag
-            A name of the snapshot that the branch gets, too.
+            A tag of the snapshot that is copied into the branch.
 
         Raises
         ------
@@ -97,16 +97,16 @@ class BranchManager(TableFiles):
         if snapshot is not None and not self._is_kept(snapshot, tag):
             self._take_back(target, snapshot)
             raise SnapshotExpiredError(
-                self._table, str(snapshot.id), f"It expired before branch {name!r} was there."
+                self._table, str(snapshot.id), f"It expired before branch {name!r} was created."
             )
 
     def delete(self, name: str) -> None:
-        """Delete a branch; the files that only it has are left to orphan file cleaning.
+        """Delete a branch; files that only it used are left to orphan file cleaning.
 
         Raises
         ------
         BranchNotFoundError
-            If there is none of that name.
+            If there is no such branch.
         """
         path = self.layout(_check_name(name)).branch_path
         gone = join(self._layout.branches_folder, f".{BRANCH_PREFIX}{name}-{uuid.uuid4()}.tmp")
@@ -120,7 +120,7 @@ class BranchManager(TableFiles):
         Raises
         ------
         BranchNotFoundError
-            If there is none of that name.
+            If there is no such branch.
         AlreadyExistsError
             If the new name is taken.
         """
@@ -133,7 +133,7 @@ class BranchManager(TableFiles):
             raise AlreadyExistsError("branch", f"{target!r} of {self._table}") from None
 
     def fast_forward(self, name: str) -> None:
-        """Let this branch go on with what another one has.
+        """Fast-forward this branch to another one.
 
         The snapshots, schemas and tags from the first snapshot of the other on are replaced by
         its own. The files that only the replaced snapshots had are left to orphan file cleaning.
@@ -141,16 +141,16 @@ class BranchManager(TableFiles):
         Raises
         ------
         BranchNotFoundError
-            If there is none of that name.
+            If there is no such branch.
         SnapshotNotFoundError
             If the branch has no snapshot, or if snapshots would be missing in between.
         CommitError
-            If another commit came in between: do it again.
+            If another commit came in between: try again.
 
         Notes
         -----
-        This branch first goes back, newest snapshot first, then forward: a crash leaves it at
-        one of the snapshots, and doing it again completes it.
+        Snapshots of this branch are removed first, the newest first, then those of the other one
+        are copied: a crash leaves it at one of the snapshots, and a second call completes it.
         """
         source = self.layout(_check_name(name))
         if source == self._layout:
@@ -187,9 +187,9 @@ class BranchManager(TableFiles):
                 io.replace(own.tag(tag), data)
 
     def _go_back(self, first: int, data: bytes) -> None:
-        """Delete the younger snapshots, newest first, what others commit meanwhile too.
+        """Delete the newer snapshots, newest first, also those that others commit meanwhile.
 
-        What the other branch begins with is there before, so that the table is never empty.
+        The first snapshot of the other branch is there already, so the table is never empty.
         """
         ours = SnapshotManager(self._file_io, self._layout)
         self._file_io.publish(self._layout.snapshot(first), data)
@@ -262,7 +262,7 @@ class BranchManager(TableFiles):
 
     @contextmanager
     def _found(self, name: str) -> Iterator[None]:
-        """Say that a branch is not there when its files are not."""
+        """Turn missing files into `BranchNotFoundError`."""
         try:
             yield
         except FileNotFoundError:
@@ -277,7 +277,7 @@ class BranchManager(TableFiles):
         return False
 
     def _take_back(self, folder: str, snapshot: Snapshot) -> None:
-        """Delete a branch, unless others made it anew or went on with it."""
+        """Delete a branch, unless others created it again or changed it."""
         names = self._file_io.list_names(join(folder, "snapshot"))
         path = join(folder, "snapshot", f"snapshot-{snapshot.id}")
         is_alone = numbered(names, SNAPSHOT_PREFIX) == [snapshot.id]
@@ -312,7 +312,7 @@ def plan_forward(
     their_tags: Sequence[str],
     table: str,
 ) -> Forward:
-    """Decide what a branch gives up and takes over to go on with another.
+    """Decide what a branch gives up and takes over in a fast-forward.
 
     Parameters
     ----------

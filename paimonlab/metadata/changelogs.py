@@ -25,7 +25,7 @@ class ChangelogManager(TableFiles):
         Raises
         ------
         SnapshotNotFoundError
-            If there is none of that id.
+            If there is no changelog of that snapshot.
         CorruptMetadataError
             If the file does not follow the format.
         """
@@ -34,12 +34,12 @@ class ChangelogManager(TableFiles):
             data = self._file_io.read(path)
         except FileNotFoundError:
             raise SnapshotNotFoundError(
-                self._table, str(snapshot_id), "There is no changelog of it either."
+                self._table, str(snapshot_id), "It has no changelog either."
             ) from None
         return Snapshot.from_json(data, path=path)
 
     def list(self) -> list[Snapshot]:
-        """Read all changelogs, oldest first; those that expire meanwhile are left out."""
+        """Read all changelogs, oldest first, without those that expire meanwhile."""
         found = []
         for snapshot_id in self.ids():
             try:
@@ -49,7 +49,7 @@ class ChangelogManager(TableFiles):
         return found
 
     def delete_after(self, snapshot_id: int) -> None:
-        """Delete the changelogs of younger snapshots, newest first; the hint goes before."""
+        """Delete the changelogs of newer snapshots, newest first; the hint is lowered before."""
         ids = self.ids()
         kept = [id for id in ids if id <= snapshot_id]
         gone = [id for id in ids if id > snapshot_id]

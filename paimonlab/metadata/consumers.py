@@ -56,10 +56,10 @@ class ConsumerManager:
         Raises
         ------
         ConsumerNotFoundError
-            If there is none of that name.
+            If there is no such consumer.
         CorruptMetadataError
-            If its file does not follow the format, however often it is read: others replace it
-            in more than one step.
+            If its file is damaged and stays so: it is read several times, as others may be
+            replacing it.
         """
         path = self._path(name)
         problem: Exception | None = None
@@ -76,7 +76,7 @@ class ConsumerManager:
         raise CorruptMetadataError(path, str(problem)) from problem
 
     def reset(self, name: str, next_snapshot: int) -> None:
-        """Let a consumer read on from a snapshot; it is made if it is not there.
+        """Let a consumer read on from a snapshot; it is created if needed.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class ConsumerManager:
         Raises
         ------
         ConsumerNotFoundError
-            If there is none of that name.
+            If there is no such consumer.
         """
         path = self._path(name)
         if not self._file_io.exists(path):
@@ -109,7 +109,7 @@ class ConsumerManager:
         older_than
             With a zone; compared with the store's clock.
         dry_run
-            Forget none, only tell which.
+            Only return the names.
 
         Returns
         -------
@@ -139,7 +139,9 @@ class ConsumerManager:
 
     def _path(self, name: str) -> str:
         if not name.strip() or "/" in name:
-            raise ValueError(f"{name!r} cannot be the name of a consumer: it is blank or holds '/'")
+            raise ValueError(
+                f"{name!r} cannot be the name of a consumer: it is blank or contains '/'"
+            )
         try:
             return safe_join(self._layout.consumer_folder, f"{CONSUMER_PREFIX}{name}")
         except CorruptMetadataError as error:

@@ -23,7 +23,7 @@ def read_hint(file_io: FileIO, path: str) -> int | None:
 
 
 def write_hint(file_io: FileIO, path: str, snapshot_id: int) -> None:
-    """Replace a hint; a failure is logged only, because readers can do without."""
+    """Replace a hint; a failure is only logged, as readers can do without."""
     try:
         file_io.replace(path, str(snapshot_id).encode(), durable=False)
     except OSError as error:
@@ -36,7 +36,7 @@ def lower_hint(file_io: FileIO, path: str, snapshot_id: int) -> None:
     Raises
     ------
     OSError
-        If that fails: a hint that names a snapshot which is gone stands for a damaged table.
+        If that fails: a hint that names a deleted snapshot marks a damaged table.
     """
     file_io.replace(path, str(snapshot_id).encode())
 

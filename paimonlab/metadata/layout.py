@@ -46,7 +46,7 @@ class TableLayout:
 
     @property
     def branch_path(self) -> str:
-        """Folder of what a branch has of its own; of the main branch that of the table."""
+        """Folder of a branch's own files; for the main branch the table's folder."""
         if self.branch is None:
             return self.table_path
         return safe_join(self.branches_folder, f"{BRANCH_PREFIX}{self.branch}")
@@ -93,12 +93,12 @@ class TableLayout:
 
     @property
     def latest_hint(self) -> str:
-        """The file that names the newest snapshot id, perhaps too old an id."""
+        """The file that names the newest snapshot id; it may be out of date."""
         return join(self.snapshot_folder, LATEST)
 
     @property
     def earliest_hint(self) -> str:
-        """The file that names the oldest snapshot id, perhaps too old an id."""
+        """The file that names the oldest snapshot id; it may be out of date."""
         return join(self.snapshot_folder, EARLIEST)
 
     @property
@@ -173,7 +173,7 @@ class TableLayout:
         name
             As the manifest entry has it.
         external_path
-            Where the file is when it is not in the bucket's folder.
+            Where the file is if it is not in the bucket's folder.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Decoded manifests and lists of this process, the least recently used thrown out first."""
+"""Decoded manifests and lists of this process, the least recently used evicted first."""
 
 from __future__ import annotations
 

@@ -103,18 +103,18 @@ class ManifestStore:
             If one is missing, of another size or damaged.
         """
         paths = {self._layout.manifest(meta.file_name, referrer): meta for meta in manifests}
-        found = {path: self._cache.get(path) for path in paths}
+        entries_of = {path: self._cache.get(path) for path in paths}
         missing = [
             (path, self._read(path, paths[path].file_size_bytes, referrer))
-            for path, entries in found.items()
+            for path, entries in entries_of.items()
             if entries is None
         ]
         decoded = manifest_avro.read_many_entries(missing)
         for (path, _), entries in zip(missing, decoded, strict=True):
             _check_count(path, entries, paths[path], referrer)
             self._cache.put(path, entries)
-            found[path] = entries
-        return [entries for entries in found.values() if entries is not None]
+            entries_of[path] = entries
+        return [entries for entries in entries_of.values() if entries is not None]
 
     def read_index(self, name: str, *, referrer: str = "") -> list[IndexManifestEntry]:
         """Read which index files a snapshot has.
@@ -217,7 +217,7 @@ class ManifestStore:
                 logger.warning("left behind manifest/%s: %s", name, error)
 
     def forget(self, paths: Collection[str]) -> None:
-        """Let go of what is remembered of files that were deleted, given by their paths."""
+        """Drop cached files that were deleted, given by their paths."""
         self._cache.forget(paths)
 
     def _read(self, path: str, size_bytes: int | None, referrer: str) -> bytes:
@@ -262,7 +262,7 @@ class ManifestStore:
 
 
 def _row_id_range(entries: pa.Table) -> tuple[int | None, int | None]:
-    """Return the first and last id of the rows of all files; nothing if one of them has no ids.
+    """Return the first and last row id of all files; nothing if a file has no ids.
 
     Source: apache/paimon@1.4.2 ``org.apache.paimon.manifest.ManifestFile``.
     """

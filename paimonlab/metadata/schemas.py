@@ -28,7 +28,7 @@ class SchemaManager(TableFiles):
     def latest(self) -> TableSchema | None:
         """Return the schema with the highest id; None when the table does not exist.
 
-        The folder is listed only if the one found last is no longer the last.
+        The folder is listed only if a newer schema follows the one found last.
         """
         known = self._latest_id
         if known is None or self._is_there(known + 1) or not self._is_there(known):
@@ -46,7 +46,7 @@ class SchemaManager(TableFiles):
         Raises
         ------
         SchemaNotFoundError
-            If there is none of that id.
+            If there is no schema with that id.
         CorruptMetadataError
             If the file does not follow the format.
         """

@@ -45,11 +45,11 @@ class SnapshotManager(TableFiles):
         self._walks = 0
 
     def latest(self) -> Snapshot | None:
-        """Return the newest snapshot; None in a table nobody has written to."""
+        """Return the newest snapshot; None in a table that was never written to."""
         return self._read_newest(self.latest_id)
 
     def latest_id(self) -> int | None:
-        """Return the id of the newest snapshot; None in a table nobody has written to.
+        """Return the id of the newest snapshot; None in a table that was never written to.
 
         The hint counts when no snapshot follows it; else the folder is listed.
 
@@ -115,7 +115,7 @@ class SnapshotManager(TableFiles):
         return None
 
     def earliest_id(self) -> int | None:
-        """Return the id of the oldest snapshot; None in a table nobody has written to."""
+        """Return the id of the oldest snapshot; None in a table that was never written to."""
         hint = read_hint(self._file_io, self._layout.earliest_hint)
         if hint and self._is_there(hint):
             return hint
@@ -134,7 +134,7 @@ class SnapshotManager(TableFiles):
         SnapshotExpiredError
             If it is older than the oldest snapshot.
         SnapshotNotFoundError
-            If there is none of that id.
+            If there is no snapshot with that id.
         CorruptMetadataError
             If the file does not follow the format.
         """
@@ -181,7 +181,7 @@ class SnapshotManager(TableFiles):
         Raises
         ------
         SnapshotNotFoundError
-            If the oldest snapshot is newer, or there is none at all.
+            If the oldest snapshot is newer, or the table has no snapshot.
 
         Notes
         -----
@@ -217,8 +217,8 @@ class SnapshotManager(TableFiles):
         Returns
         -------
         Snapshot or None
-            None if the oldest snapshot is that young, so that there may have been others before
-            it, or if none is.
+            None if no snapshot is that young, or if even the oldest one is: those before it may
+            have expired.
         """
         ids = self.ids()
         if not ids or self.get(ids[0]).time_millis >= millis:
@@ -233,7 +233,7 @@ class SnapshotManager(TableFiles):
         return self.get(ids[low]) if low < len(ids) else None
 
     def find(self, snapshot_id: int) -> Snapshot | None:
-        """Read a snapshot, or return None if there is none of that id.
+        """Read a snapshot; None if there is no snapshot with that id.
 
         Raises
         ------
@@ -257,20 +257,20 @@ class SnapshotManager(TableFiles):
     def live_ids(self) -> Sequence[int]:
         """Return the ids of the snapshots, ascending, without those below the oldest one.
 
-        A process that died between publishing a snapshot and finding out that it came too late
-        leaves it below; nobody reads it.
+        Such strays are left by processes that died after they published a snapshot too late; nobody
+        reads them.
         """
         ids = self.ids()
         earliest = read_hint(self._file_io, self._layout.earliest_hint)
         return [one for one in ids if one >= earliest] if earliest in ids else ids
 
     def chain(self) -> tuple[Sequence[int], tuple[int, ...]]:
-        """Return the ids of the snapshots of the table, ascending, and those of strays below.
+        """Return the ids of the table's snapshots, ascending, and those of strays below them.
 
         Raises
         ------
         CorruptMetadataError
-            If ids are missing, and it cannot be told which snapshots are those of the table.
+            If ids are missing, and it is unclear which snapshots belong to the table.
         """
         ids: Sequence[int] = ()
         first = 0
@@ -294,7 +294,7 @@ class SnapshotManager(TableFiles):
         )
 
     def oldest_live(self) -> Sequence[Snapshot]:
-        """Return the oldest snapshot, in a list; none in a table nobody has written to."""
+        """Return the oldest snapshot, in a list that is empty if the table was never written to."""
         for snapshot_id in self.live_ids():
             found = self.find(snapshot_id)
             if found is not None:
@@ -302,10 +302,10 @@ class SnapshotManager(TableFiles):
         return []
 
     def write_latest_hint(self, snapshot_id: int) -> None:
-        """Let the hint name a snapshot that was published, unless the table has moved on.
+        """Point the hint at a snapshot that was published, unless the table has moved on.
 
-        A process may stand still before it writes. A hint that names what is gone stands for
-        a damaged table once nothing newer is there, so it is looked at again.
+        The process may stall before it writes. A hint that names a deleted snapshot marks a
+        damaged table once there is no newer snapshot, so the result is checked again.
         """
         if self._is_there(snapshot_id + 1) or not self._is_there(snapshot_id):
             return  # whoever published that one writes the hint
@@ -321,7 +321,7 @@ class SnapshotManager(TableFiles):
             write_hint(self._file_io, self._layout.latest_hint, snapshot_id)
 
     def mend_latest_hint(self) -> None:
-        """Let the hint name no snapshot that is gone: somebody went back behind it."""
+        """Repair the hint if a rollback deleted the snapshot that it names."""
         hinted = self.hinted_id()
         ids = self.ids()
         if hinted is not None and ids and not self._is_there(hinted):

@@ -49,7 +49,7 @@ class TagManager:
     def list(self) -> list[tuple[str, Tag]]:
         """Read all tags with their names, sorted by name; those deleted meanwhile are left out.
 
-        One that is renamed meanwhile is there, under one of its names or both.
+        A tag that is renamed meanwhile is listed under one of its names or both.
         """
         found: dict[str, Tag] = {}
         names: Sequence[str] | None = None
@@ -61,7 +61,7 @@ class TagManager:
         return [*found.items()]
 
     def guards(self) -> Sequence[tuple[str, Tag]]:
-        """Read what expiry must keep for what is under way, with the paths of the files."""
+        """Read the snapshots that expiry must keep for operations under way, with their paths."""
         folder = self._layout.tag_folder
         found = []
         for name in self._file_io.list_names(folder):
@@ -77,7 +77,7 @@ class TagManager:
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         CorruptMetadataError
             If the file does not follow the format.
         """
@@ -100,7 +100,7 @@ class TagManager:
         snapshot
             What the tag keeps.
         time_retained
-            After that time expiry may delete the tag; None: it stays.
+            How long before expiry may delete the tag; None: for ever.
 
         Raises
         ------
@@ -120,19 +120,19 @@ class TagManager:
         if not self._is_kept(snapshot, but=name):
             take_back(self._file_io, path, lambda data: data == tag.to_json())
             raise SnapshotExpiredError(
-                self._table, str(snapshot.id), f"It expired before tag {name!r} was there."
+                self._table, str(snapshot.id), f"It expired before tag {name!r} was created."
             )
         return tag
 
     def replace(
         self, name: str, snapshot: Snapshot, *, time_retained: timedelta | None = None
     ) -> Tag:
-        """Let a tag name another snapshot.
+        """Point a tag to another snapshot.
 
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         SnapshotExpiredError
             If the snapshot expired meanwhile; the tag is as it was.
         """
@@ -143,14 +143,16 @@ class TagManager:
         with self.guarded([snapshot]):
             if not _is_same(before, snapshot) and not self._is_kept(snapshot, but=name):
                 raise SnapshotExpiredError(
-                    self._table, str(snapshot.id), f"It expired before tag {name!r} named it."
+                    self._table,
+                    str(snapshot.id),
+                    f"It expired before tag {name!r} was moved to it.",
                 )
             self._file_io.replace(path, tag.to_json())
         return tag
 
     @contextmanager
     def guarded(self, snapshots: Sequence[Snapshot]) -> Iterator[None]:
-        """Let expiry keep what snapshots need until they have a name or a place again."""
+        """Keep snapshots from expiry until they have a tag or their place again."""
         folder = self._layout.tag_folder
         paths = [f"{folder}/.{TAG_PREFIX}{one.id}.{uuid.uuid4()}{_GUARD}" for one in snapshots]
         try:
@@ -167,7 +169,7 @@ class TagManager:
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         AlreadyExistsError
             If the new name is taken.
         """
@@ -191,18 +193,18 @@ class TagManager:
         }
 
     def delete(self, name: str) -> None:
-        """Delete a tag; the files that only it kept are left.
+        """Delete a tag; files that only it kept stay.
 
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         """
         self.get(name)
         self._file_io.delete(self._path(name))
 
     def delete_younger(self, name: str, snapshot_id: int) -> None:
-        """Delete a tag if it is there and names a younger snapshot; its files are left."""
+        """Delete a tag if it exists and names a newer snapshot; its files stay."""
 
         def is_younger(data: bytes) -> bool:
             return _decoded(data, name).id > snapshot_id
@@ -223,7 +225,7 @@ class TagManager:
         if not name.strip():
             raise ValueError(f"{name!r} cannot be the name of a tag: it is blank")
         if "/" in name:
-            raise ValueError(f"{name!r} cannot be the name of a tag: it holds '/'")
+            raise ValueError(f"{name!r} cannot be the name of a tag: it contains '/'")
         try:
             return safe_join(self._layout.tag_folder, f"{TAG_PREFIX}{name}")
         except CorruptMetadataError as error:
@@ -249,7 +251,7 @@ def _decoded(data: bytes, path: str) -> Tag:
 
 
 def _is_same(one: Snapshot, other: Snapshot) -> bool:
-    """Whether two are of the same commit; a tag says more than its snapshot."""
+    """Whether two snapshots are from the same commit; a tag has more fields."""
     return (one.id, one.delta_manifest_list) == (other.id, other.delta_manifest_list)
 
 

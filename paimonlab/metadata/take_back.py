@@ -1,4 +1,4 @@
-"""Taking back a file that was published and must not stay."""
+"""Removing a published file that must not stay."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ def take_back(
     *,
     may_go: Callable[[], bool] = lambda: True,
 ) -> bool:
-    """Delete a file if it is still the one that is meant, never what others put in its place.
+    """Delete a file if it is still ours, never one that others put in its place.
 
     Parameters
     ----------
     file_io, path
         The file.
     is_ours
-        Tells from its bytes whether it is meant.
+        Tells from its bytes whether it is ours.
     may_go
-        Tells, once it is out of the way, whether it may be deleted.
+        Tells, once it was moved aside, whether it may be deleted.
 
     Returns
     -------
     bool
-        False: it is gone, another one is there, or it may not go.
+        False if it is gone, was replaced, or must stay.
 
     Notes
     -----
-    No store deletes a file on condition of its bytes. So it is moved out of the way, which
-    happens once whoever tries, looked at, and put back if it is not the one.
+    No store deletes a file on condition of its bytes. So it is moved aside, which succeeds for only
+    one process, looked at, and put back if it is not ours.
     """
     try:
         if not is_ours(file_io.read(path)):

@@ -85,7 +85,7 @@ def _typed(procedure: str, parameter: Parameter, value: object) -> object:
     if typed is None:
         raise ArgumentError(
             procedure,
-            f"{parameter.name} => {value!r} is no {format_type(parameter.type)}",
+            f"{parameter.name} => {value!r} is not a valid {format_type(parameter.type)}",
         )
     return typed
 

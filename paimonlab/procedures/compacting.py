@@ -56,7 +56,7 @@ class Compaction:
         order_by, curve = _order(call)
         if curve is not None and strategy == "minor":
             raise ArgumentError(
-                call.procedure, "order_strategy rewrites everything; leave compact_strategy away"
+                call.procedure, "order_strategy rewrites everything; leave out compact_strategy"
             )
         idle_for = (
             call.duration("partition_idle_time") if call.filled("partition_idle_time") else None
@@ -84,7 +84,7 @@ def _order(call: Invocation) -> tuple[tuple[str, ...] | None, Curve | None]:
         return None, None
     if curve not in _CURVES:
         raise ArgumentError(
-            call.procedure, f"order_strategy => {curve!r} is none of {', '.join(_CURVES)}, none"
+            call.procedure, f"order_strategy => {curve!r} is not one of {', '.join(_CURVES)}, none"
         )
     if names is None:
         raise ArgumentError(call.procedure, f"order_strategy => {curve!r} needs order_by")
@@ -104,7 +104,7 @@ def _compact(call: Invocation) -> Sequence[Row]:
         raise ArgumentError(
             call.procedure,
             f"{table.name} keeps rows in order by itself (clustering.incremental); leave "
-            "order_strategy away",
+            "out order_strategy",
         )
     has_buckets = bool(table.primary_keys) or table.options.get("bucket", "-1") != "-1"
     call.note(

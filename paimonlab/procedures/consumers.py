@@ -47,20 +47,20 @@ def check_pattern(pattern: str, *, procedure: str, argument: str) -> None:
     Raises
     ------
     ArgumentError
-        If it is none.
+        If it is not a regular expression.
     UnsupportedError
         If it may mean something else.
     """
     if _OTHERWISE_IN_JAVA.search(pattern):
         raise UnsupportedError(
             f"{argument} => {pattern!r} of sys.{procedure}",
-            "intersections of classes, named classes, flags and names of groups are not built",
+            "intersections of classes, named classes, flags and group names are not implemented",
         )
     try:
         re.compile(pattern, re.ASCII)
     except re.error as error:
         raise ArgumentError(
-            procedure, f"{argument} => {pattern!r} is no regular expression: {error}"
+            procedure, f"{argument} => {pattern!r} is not a regular expression: {error}"
         ) from error
 
 

@@ -74,7 +74,7 @@ def _expire_partitions(call: Invocation) -> Sequence[Row]:
         raise ArgumentError(call.procedure, f"{table.name} has no partitions")
     if definition_of(table).options.slice(PartitionExpireOptions).lifetime_millis is None:
         raise ArgumentError(
-            call.procedure, f"say how old partitions of {table.name} may be: expiration_time"
+            call.procedure, f"give expiration_time: how old partitions of {table.name} may become"
         )
     default = definition_of(table).options.slice(PartitionOptions).default_name
     done = call.note(table.maintenance.expire_partitions(dry_run=call.is_dry_run))

@@ -29,7 +29,7 @@ def _remove_orphan_files(call: Invocation) -> Sequence[Row]:
             call.procedure, f"mode => {mode!r} is neither 'local' nor 'distributed'"
         )
     if mode is not None and mode.upper() == "DISTRIBUTED":
-        raise UnsupportedError(f"mode => {mode!r} of sys.{call.procedure}", "'local' would do")
+        raise UnsupportedError(f"mode => {mode!r} of sys.{call.procedure}", "use 'local'")
     older_than = call.time("older_than") if call.filled("older_than") else None
     count = size_bytes = 0
     for table in _tables(call):
@@ -70,7 +70,7 @@ def _check_alone(call: Invocation) -> None:
         raise UnsupportedError(
             f"parallelism => {number} of sys.{call.procedure}",
             "the option 'file-operation.thread-num' of the table says how many files are looked "
-            "at or deleted at a time",
+            "at or deleted at once",
         )
 
 

@@ -105,9 +105,9 @@ class Invocation:
         Raises
         ------
         ArgumentError
-            If the name is none, or that of a system table.
+            If the name is invalid, or that of a system table.
         TableNotFoundError
-            If it is not there.
+            If it does not exist.
         """
         full_name = self.table_name(name)
         table = self.catalog.table(full_name)
@@ -125,7 +125,7 @@ class Invocation:
         SchemaError
             If an option cannot change once a table holds data, or not for one call.
         UnsupportedError
-            If it says what to read, which nothing here asks for.
+            If the option chooses what to read, which procedures do not.
         """
         table = self.table()
         if not options:

@@ -30,7 +30,7 @@ def table_name(
     procedure, argument
         For messages.
     default_database
-        Where a name of one part is.
+        The database of a name with one part.
     catalog_name
         The catalog that a name of three parts must begin with.
 
@@ -48,7 +48,7 @@ def table_name(
     parts = _parts(text.strip())
     if parts is None or not 1 <= len(parts) <= 3:
         raise ArgumentError(
-            procedure, f"{argument} => {text!r} is no name of a table; write it as database.table"
+            procedure, f"{argument} => {text!r} is not a table name; write it as database.table"
         )
     if len(parts) == 3:
         if parts[0] != catalog_name:

@@ -20,7 +20,7 @@ Row = Sequence[object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """What a procedure can be told."""
+    """A parameter of a procedure."""
 
     name: str
     type: DataType
@@ -58,15 +58,15 @@ class Procedure:
         Parameters
         ----------
         catalog
-            Whose tables these are.
+            The catalog with the tables.
         arguments
             What `bind` returns; what is left out is null.
         default_database
-            Of tables that are named without one.
+            The database of tables named without one.
         catalog_name
             What may stand in front of ``database.table``.
         progress
-            Told of long work.
+            Called as long work goes on.
 
         Returns
         -------
@@ -76,11 +76,11 @@ class Procedure:
         Raises
         ------
         ArgumentError
-            If an argument cannot mean anything; nothing was done then.
+            If an argument is invalid; nothing was done.
         ReadOnlyError
             If the catalog is read-only.
         UnsupportedError
-            If the procedure or an argument is not built.
+            If the procedure or an argument is not implemented.
         """
         if catalog.is_read_only:
             raise ReadOnlyError(f"CALL sys.{self.name}")
@@ -107,7 +107,7 @@ class Procedure:
         default_database: str | None = None,
         catalog_name: str | None = None,
     ) -> tuple[object, ...]:
-        """Tell what a call would delete or rewrite, and do nothing.
+        """Return what a call would delete or rewrite, and do nothing.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class Procedure:
         if not self.has_plan:
             raise UnsupportedError(
                 f"a dry run of sys.{self.name}",
-                "only procedures that delete or rewrite files tell what they would do",
+                "only procedures that delete or rewrite files have one",
             )
         invocation = self._invocation(
             catalog,

@@ -45,7 +45,7 @@ def find(name: str) -> Procedure:
     Raises
     ------
     ProcedureNotFoundError
-        If there is none of that name; the message says which look like it.
+        If there is no such procedure; the message names similar ones.
     """
     found = PROCEDURES.get(name.lower())
     if found is None:

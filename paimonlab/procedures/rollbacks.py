@@ -27,7 +27,7 @@ def target(procedure: str, version: str | None, snapshot: int | None, tag: str |
     Raises
     ------
     ArgumentError
-        If none or several of them are given.
+        If not exactly one of them is given.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def target(procedure: str, version: str | None, snapshot: int | None, tag: str |
     if version is not None and not version.strip():
         version = None
     if [version, snapshot, tag].count(None) != 2:
-        raise ArgumentError(procedure, "say one of version, snapshot and tag")
+        raise ArgumentError(procedure, "give one of version, snapshot and tag")
     if version is not None:
         return int(version) if version.isdecimal() else version
     found = snapshot if tag is None else tag
@@ -73,7 +73,7 @@ def _rollback_to_watermark(call: Invocation) -> Sequence[Row]:
 
 
 def up_to_watermark(snapshots: Sequence[Snapshot], watermark: int) -> Snapshot | None:
-    """Return the latest snapshot whose watermark is not later than this one; None: there is none.
+    """Return the latest snapshot whose watermark is not later than this one, or None.
 
     A snapshot without a watermark has that of the one before it.
 
@@ -96,7 +96,7 @@ def up_to_watermark(snapshots: Sequence[Snapshot], watermark: int) -> Snapshot |
 
 
 def _to_id(call: Invocation, table: Table, latest: Snapshot, snapshot_id: int) -> Sequence[Row]:
-    """Go back to a snapshot, one that only a tag keeps, too."""
+    """Go back to a snapshot, which may be kept only by a tag."""
     try:
         table.snapshots.get(snapshot_id)
     except SnapshotNotFoundError:

@@ -31,16 +31,16 @@ def key_values(text: str, *, procedure: str, argument: str) -> dict[str, str]:
     >>> key_values("a = 1, b=x=y", procedure="compact", argument="options")
     {'a': '1', 'b': 'x=y'}
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     if not text.strip():
-        return found
+        return values
     for pair in text.rstrip(",").split(","):
         key, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not key:
             raise ArgumentError(procedure, f"{argument} has {pair!r}; write it as key=value")
-        if found.setdefault(key, value) != value:
-            raise ArgumentError(procedure, f"{argument} has {key!r} twice: {found[key]}, {value}")
-    return found
+        if values.setdefault(key, value) != value:
+            raise ArgumentError(procedure, f"{argument} has {key!r} twice: {values[key]}, {value}")
+    return values
 
 
 def duration(text: str, *, procedure: str, argument: str) -> timedelta:
@@ -49,7 +49,7 @@ def duration(text: str, *, procedure: str, argument: str) -> timedelta:
     Raises
     ------
     ArgumentError
-        If it is none.
+        If it is not a duration.
     """
     try:
         return timedelta(milliseconds=parse_duration_millis(text))
@@ -68,11 +68,11 @@ def local_time(text: str, *, procedure: str, argument: str) -> datetime:
     Raises
     ------
     ArgumentError
-        If it is no time.
+        If it is not a time.
     """
     wrong = ArgumentError(
         procedure,
-        f"{argument} => {text!r} is no time; write it as 2026-01-31 or 2026-01-31 12:34:56.789",
+        f"{argument} => {text!r} is not a time; write it as 2026-01-31 or 2026-01-31 12:34:56.789",
     )
     match = _TIME.fullmatch(text)
     if match is None:

@@ -56,7 +56,7 @@ def read_changes(
     file_io
         The table's store.
     threads
-        How many splits are read at a time; None: one a CPU. With 1 the changes of a bucket
+        How many splits are read at once; None: one per CPU. With 1 the changes of a bucket
         come in the order of their commits.
 
     Returns
@@ -98,7 +98,7 @@ def read_inserts(
     """Stream the new rows of changes alone, as a batch query sees them.
 
     ``-U`` and ``-D`` are left out, because rows without a kind cannot take anything away. In a
-    difference the keys that are gone have nothing else.
+    difference that is all there is of keys that are gone.
     """
 
     def inserts(split: ChangeSplit) -> Iterator[pa.RecordBatch]:

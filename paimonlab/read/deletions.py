@@ -22,14 +22,14 @@ _AROUND_BYTES = 8
 
 
 def surviving_rows(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask | None]:
-    """Find the rows of each file of a split that no deletion vector takes away.
+    """Find the rows of each file of a split that no deletion vector deletes.
 
     Parameters
     ----------
     split
         f files.
     plan, file_io
-        Of the read.
+        How to read the table; its store.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def surviving_rows(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Ma
     SnapshotExpiredError
         If the snapshot has expired meanwhile.
     CorruptDataError
-        If an index file is missing or damaged, or speaks of rows that are not there.
+        If an index file is missing or damaged, or names rows that do not exist.
     """
     if not split.has_deletions:
         return [None] * len(split.files)
@@ -68,11 +68,11 @@ def read_deletion_vectors(
     Parameters
     ----------
     places
-        Where they are; None: there is none.
+        Where they are; None for a file without one.
     plan, file_io
-        Of the read.
+        How to read the table; its store.
     snapshot_id
-        The snapshot that names the places.
+        The snapshot with the vectors.
 
     Raises
     ------

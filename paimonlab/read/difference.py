@@ -38,7 +38,7 @@ from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
 _Lane: TypeAlias = Callable[[int], Iterator[pa.RecordBatch]]
-"""Reads rows in key order, each key once, about so many at a time."""
+"""Reads rows in key order, each key once, about so many at once."""
 
 
 def read_difference(
@@ -64,8 +64,7 @@ def read_difference(
     Raises
     ------
     UnsupportedError
-        If files of an append table are gone: rows that were rewritten cannot be told from new
-        ones.
+        If files of an append table are gone: rewritten rows cannot be told from new ones.
     """
     if not plan.schema.primary_keys:
         raise UnsupportedError(
@@ -130,7 +129,7 @@ def changed(
 
 
 def _columns(plan: ReadPlan, fate: Fate) -> tuple[str, ...]:
-    """Choose the columns to read: whether a key is gone, its values do not tell."""
+    """Choose the columns to read: values do not matter for keys that are gone."""
     if fate is not Fate.GONE:
         return plan.schema.field_names
     wanted = {*plan.schema.trimmed_primary_keys, *(field.name for field in plan.fields_to_read)}
@@ -168,7 +167,7 @@ def _reported(
 
 
 def _piece_rows(split: ChangeSplit, plan: ReadPlan) -> int:
-    """Choose how many rows of all lanes to hold at a time."""
+    """Choose how many rows of all lanes to hold at once."""
     bounds = plan.bounds
     widest = max(1, *(row_bytes(side) for side in split.sides))
     return max(1, min(bounds.piece_rows, bounds.piece_bytes // widest))
@@ -200,7 +199,7 @@ def _visible(
 
 
 def _without(mask: Mask | None, other: Mask | None) -> Mask:
-    """Leave out the rows of a file that readers of the other state see as well; None: all are."""
+    """Leave out the rows of a file that readers of the other state see as well; None if all are."""
     if other is None:
         return np.zeros(0, np.bool_)
     return ~other if mask is None else mask & ~other

@@ -1,4 +1,4 @@
-"""Telling a read that expiry has overtaken from damage."""
+"""Telling a read of an expired snapshot from damage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def expiry_explained(snapshot_id: int, plan: ReadPlan, file_io: FileIO) -> Itera
     snapshot_id
         The snapshot that is read.
     plan, file_io
-        Of the read.
+        How to read the table; its store.
     """
     try:
         yield
@@ -37,7 +37,7 @@ def expiry_explained(snapshot_id: int, plan: ReadPlan, file_io: FileIO) -> Itera
 
 
 def _is_kept(snapshot_id: int, plan: ReadPlan, file_io: FileIO) -> bool:
-    """Whether a branch or tag still has the snapshot; also if that cannot be told."""
+    """Whether a branch or tag still has the snapshot, or that is unclear."""
     branches = BranchManager(file_io, plan.layout)
     try:
         layouts = [plan.layout.on_branch(None), *map(branches.layout, branches.names())]

@@ -1,8 +1,8 @@
-"""Which keys a bucket has lost by what changed in it, and which it has.
+"""Which keys a bucket has lost by its changes, and which it has now.
 
-Where keys move from one partition to another, a commit takes a key's row away in one bucket and
-puts one in another. Which of both was last, no file says; but only one bucket has the key
-afterwards. So the changes of keys that are gone are read first.
+Where keys move from one partition to another, a commit deletes a key's row in one bucket and writes
+one to another. No file says which came last, but only one bucket has the key afterwards. So the
+changes of keys that are gone are read first.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def rows_with_fate(split: DataSplit, fate: Fate, plan: ReadPlan, file_io: FileIO
     fate
         `Fate.GONE` or `Fate.PRESENT`.
     plan
-        Of the read; neither its columns nor its predicate matter.
+        How to read the table; its columns and predicate do not matter.
     file_io
         The table's store.
 
     Returns
     -------
     list of f (row_count,) bool
-        True where the last change of the key takes its row away, or puts one.
+        True where the last change of the key deletes its row, or writes one.
     """
     runs = [_LastChanges(split, file, plan, file_io) for file in split.files]
     columns = KeyColumns(

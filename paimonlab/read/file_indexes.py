@@ -25,7 +25,7 @@ def indexed_rows(
     Returns
     -------
     (row_count,) bool or None
-        None: any row may, as far as its indexes tell.
+        None: the indexes rule out no row.
 
     Raises
     ------

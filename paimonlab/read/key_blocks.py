@@ -1,8 +1,8 @@
 """Where keys are in data files, found block by block; the blocks used last stay in memory.
 
-A block is what the pages of a file tell apart: some thousand rows of which the smallest and
-the greatest key are known. Files never change, so a block that was decoded once is good for
-ever; memory is bounded, and a table whose keys do not fit is read block by block.
+A block is the finest division that the pages of a file allow: some thousand rows of which the
+smallest and the greatest key are known. Files never change, so a block that was decoded once is
+good for ever; memory is bounded, and a table whose keys do not fit is read block by block.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Blocks:
     """(b,) first row of each."""
     ends: npt.NDArray[np.int64]
     stats: dict[str, ColumnStats]
-    """By key copy, one value a block."""
+    """By key copy, one value per block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class KeyBlocks:
     def find(
         self, file: LazyFile, fields: tuple[DataField, ...], wanted: Predicate
     ) -> KeyHits | None:
-        """Find the rows of a file whose keys match; None: there is none.
+        """Find the rows of a file whose keys match; None if there are none.
 
         Parameters
         ----------

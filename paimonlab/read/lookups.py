@@ -51,16 +51,16 @@ def newest_rows(
     Returns
     -------
     list of pyarrow.RecordBatch or None
-        Of ``plan.arrow_schema``. None: which row is the newest cannot be told from the files
-        they are in; the split has to be merged.
+        Of ``plan.arrow_schema``. None if the files do not show which row is the newest; the
+        split has to be merged.
     """
     names = {name: key_column(name) for name in columns(keys)}
     wanted = rename_columns(keys, names)
     fields = tuple(key_field(plan.schema.field(name)) for name in plan.schema.trimmed_primary_keys)
     with ExitStack() as opened:
         lazy = [opened.enter_context(LazyFile(split, file, plan, file_io)) for file in files]
-        found = (shared_blocks.find(file, fields, wanted) for file in lazy)
-        hits = sorted((hit for hit in found if hit), key=_newest_number)
+        hits_of_files = (shared_blocks.find(file, fields, wanted) for file in lazy)
+        hits = sorted((hit for hit in hits_of_files if hit), key=_newest_number)
         if not all(
             older.file.meta.max_sequence_number < newer.file.meta.min_sequence_number
             for older, newer in pairwise(hits)

@@ -1,7 +1,7 @@
-"""Which rows of merged files count, remembered: files never change, so neither does that.
+"""A cache of the rows that count in merged files: files never change, so neither does the result.
 
-A bit a row is little beside the keys that it is found by. Who reads a table again, whatever
-columns and condition, merges no keys again.
+One bit per row is little beside the keys. Reading a table again, with any columns and condition,
+merges no keys again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class MaskCache:
     def of(
         self, split: DataSplit, plan: ReadPlan, find: Callable[[], list[Mask | None]]
     ) -> list[Mask | None]:
-        """Return the masks of a split; what is not here is found and kept."""
+        """Return the masks of a split; missing ones are computed and kept."""
         masks = self.get(split, plan)
         if masks is None:
             masks = find()
@@ -60,7 +60,7 @@ class MaskCache:
 
 
 def _key(split: DataSplit, plan: ReadPlan) -> Hashable:
-    """Name all that the masks follow from."""
+    """Return everything that the masks depend on."""
     files = tuple((file.file_name, file.level, file.file_size_bytes) for file in split.files)
     return (
         plan.table_path,

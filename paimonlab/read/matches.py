@@ -51,7 +51,7 @@ def find_matches(
     Parameters
     ----------
     splits
-        Of an append table.
+        Splits of an append table.
     plan
         Its predicate is the condition; None: every row.
     file_io
@@ -60,7 +60,7 @@ def find_matches(
     Yields
     ------
     FileMatch
-        One a file, in any order.
+        One per file, in any order.
     """
     files = [split.with_files(file.__eq__) for split in splits for file in split.files]
     return in_threads([partial(_match, one, plan, file_io) for one in files])
@@ -104,7 +104,7 @@ def divided_rows(
     match
         The file.
     plan, file_io
-        Of the read.
+        How to read the table; its store.
     only_matched
         Leave out the rows that do not satisfy the condition.
 

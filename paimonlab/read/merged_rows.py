@@ -1,4 +1,4 @@
-"""Rows of a split whose merge engine makes new rows of those in the files.
+"""Rows of a split whose merge engine makes new rows.
 
 Keys and the columns wanted of all runs are read and merged piece by piece, so that memory does
 not grow with the split. A condition on values looks at merged rows only; one on keys leaves rows
@@ -48,11 +48,11 @@ def merged_rows(
     split
         Files of a primary-key table.
     plan, file_io
-        Of the read.
+        How to read the table; its store.
     read_file
-        Reads the rows of one file that a mask lets through.
+        Reads the rows of one file that a mask keeps.
     with_kinds
-        Whether the column ``_VALUE_KIND`` comes behind the others; ``read_file`` reads it, too.
+        Whether to add the column ``_VALUE_KIND`` at the end; ``read_file`` must read it.
 
     Yields
     ------
@@ -95,7 +95,7 @@ def _merged(merger: SplitMerger, section: Section, *, with_kinds: bool) -> Itera
 
 
 def row_bytes(split: DataSplit) -> int:
-    """Guess how many bytes a row of a split takes in memory."""
+    """Estimate how many bytes a row of a split takes in memory."""
     return _COMPRESSION * split.size_bytes // max(1, split.row_count)
 
 

@@ -75,7 +75,7 @@ def masks_of(
     split
         f files.
     plan, file_io
-        Of the read; columns and predicate of the plan do not matter.
+        How to read the table, whatever its columns and predicate; its store.
     predicate
         Only rows whose key may satisfy it are looked for; it looks at nothing but the primary
         key. None: all.
@@ -200,7 +200,7 @@ class SplitMerger:
         return [known[name] for name in key_columns.names]
 
     def batch_rows(self, run_count: int, row_bytes: int = 1) -> int:
-        """Choose how many rows of each run to read at a time."""
+        """Choose how many rows of each run to read at once."""
         bounds = self.plan.bounds
         lengths = [len(key) for file in self.split.files for key in (file.min_key, file.max_key)]
         row_bytes = max(row_bytes, sum(lengths) // len(lengths))

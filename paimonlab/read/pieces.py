@@ -44,7 +44,7 @@ def read_pieces(
     file_io
         The table's store.
     split, done
-        Of the last piece that was read; without them it begins at the first row.
+        Where the last piece ended; by default reading begins at the first row.
 
     Notes
     -----

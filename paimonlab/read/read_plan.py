@@ -1,4 +1,4 @@
-"""All a reader has to know of a table, as one picklable value."""
+"""All that a reader has to know about a table, as one picklable value."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadBounds:
-    """How much a reader holds at a time; no table option, the result is the same."""
+    """How much a reader holds in memory; not a table option, as results are the same."""
 
     batch_rows: int = 1 << 17
     """Rows of a batch before its rows are filtered."""
     piece_rows: int = 1 << 20
-    """Rows whose keys are merged at a time."""
+    """Rows whose keys are merged at once."""
     piece_bytes: int = 64 << 20
-    """Bytes of key columns that are merged at a time, if that is less."""
+    """Bytes of key columns that are merged at once, if that is less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

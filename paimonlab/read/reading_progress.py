@@ -24,7 +24,7 @@ class FileSource(NamedTuple):
 
 
 def told(sources: Sequence[FileSource], file_count: int, progress: Progress | None) -> list[Source]:
-    """Return sources that tell how many files are done whenever one of them ends.
+    """Return sources that report how many files are done whenever one of them ends.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def told(sources: Sequence[FileSource], file_count: int, progress: Progress | No
     file_count
         Files that were planned; those that no source reads are done from the start.
     progress
-        Called by whichever thread read the source, never by two at a time; None: nobody is told.
+        Called in the thread that read the source, one call at a time; None: no reports.
     """
     if progress is None:
         return [source.read for source in sources]

@@ -31,7 +31,7 @@ from paimonlab.storage import FileIO
 
 
 def group_splits(split: DataSplit, table: str) -> list[DataSplit]:
-    """Cut a split into one a group of files, the newest file first in each.
+    """Cut a split into one per group of files, the newest file first in each.
 
     Raises
     ------
@@ -102,9 +102,9 @@ def sources_of(
     Returns
     -------
     dict of int
-        Positions in ``group`` by the names of columns; those that no file has are left out.
+        Positions in ``group`` by the names of columns; columns in no file are left out.
     """
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for position, file in enumerate(group):
         schema = plan.schema_of(file)
         written = {
@@ -115,8 +115,8 @@ def sources_of(
         for field in fields:
             # Every file has ids: those in it, or those that metadata gives.
             if field.id in written or field.name in TRACKING_COLUMNS:
-                found.setdefault(field.name, position)
-    return found
+                positions.setdefault(field.name, position)
+    return positions
 
 
 def aligned(

@@ -59,14 +59,14 @@ def read_splits(
     limit
         Stop after so many rows; None: all.
     threads
-        How many splits, or files, are read at a time; None: one a CPU.
+        How many splits, or files, are read at once; None: one per CPU.
     progress
-        Told how many ``files`` are done, of how many; in any thread, one at a time.
+        Called with the number of ``files`` done and in all; from any thread, one call at a time.
 
     Returns
     -------
     pyarrow.RecordBatchReader
-        Of ``plan.arrow_schema``; the order of rows means nothing. The work stops
+        Of ``plan.arrow_schema``, in no particular order. The work stops
         when nothing refers to it any more; pyarrow's ``close`` does not reach what makes the
         batches.
     """
@@ -141,7 +141,7 @@ def winner_masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask
     split
         f files.
     plan
-        Of the read; neither its columns nor its predicate matter.
+        How to read the table; its columns and predicate do not matter.
     file_io
         The table's store.
 
@@ -252,7 +252,7 @@ def _rows(
 
 
 def within_partition(split: DataSplit, plan: ReadPlan) -> ReadPlan | None:
-    """Decide what a plan asks of partition columns; None if the split has no wanted row."""
+    """Apply a plan's predicate to the partition columns; None if no row of the split is wanted."""
     if plan.predicate is None or not plan.schema.partition_keys:
         return plan
     keys = frozenset(plan.schema.partition_keys)
@@ -278,7 +278,7 @@ def _partition_row(split: DataSplit, plan: ReadPlan) -> pa.RecordBatch:
 
 
 def limited(batches: Batches, limit: int) -> Batches:
-    """Yield the first ``limit`` rows, then stop the work behind ``batches``."""
+    """Yield the first ``limit`` rows, then stop what produces ``batches``."""
     missing = limit
     try:
         while missing > 0 and (batch := next(batches, None)) is not None:

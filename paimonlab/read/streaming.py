@@ -29,7 +29,7 @@ def in_threads(
     sources
         Functions that return what is to be iterated; they run when a thread is free.
     threads
-        How many run at a time; None: one a CPU.
+        How many run at once; None: one per CPU.
 
     Notes
     -----
@@ -46,7 +46,7 @@ def in_threads(
                 home.check(*_HALF_READ)
         return
     feed = _Feed(sources, room=2 * count)
-    # Daemons: a reader that nobody closed must not keep the interpreter from ending.
+    # Daemons: a reader that was not closed must not keep the interpreter from ending.
     workers = [
         threading.Thread(target=feed.run, name=f"paimonlab-read-{number}", daemon=True)
         for number in range(count)
@@ -64,7 +64,7 @@ def in_threads(
 
 def _end(feed: _Feed[T], workers: Sequence[threading.Thread]) -> None:
     feed.stop()
-    # When the interpreter ends, daemons stand still for good: nobody may wait for them.
+    # When the interpreter ends, daemons stop for good: waiting for them would hang.
     if not sys.is_finalizing():
         for worker in workers:
             with suppress(RuntimeError):  # an interrupt came before it was started
@@ -82,7 +82,7 @@ class _Feed(Generic[T]):
         self._is_stopped = threading.Event()
 
     def run(self) -> None:
-        """Put all items of source after source, None behind each; a thread runs this."""
+        """Put the items of each source, then None, into the queue; a thread runs this."""
         while (source := self._next_source()) is not None:
             try:
                 for item in source():
@@ -102,7 +102,7 @@ class _Feed(Generic[T]):
             return None if self._is_stopped.is_set() else next(self._waiting, None)
 
     def _put(self, item: T | BaseException | None) -> bool:
-        """Wait for room; False if nobody wants the item any more."""
+        """Wait for room; False if the item is no longer wanted."""
         while not self._is_stopped.is_set():
             try:
                 self._items.put(item, timeout=_WAIT_SECONDS)

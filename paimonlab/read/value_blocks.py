@@ -57,7 +57,7 @@ class ValueBlocks:
         """
         wanted = tuple(fields)
         numbers = np.searchsorted(blocks.starts, positions, side="right") - 1
-        found = []
+        batches = []
         for number in np.unique(numbers).tolist():
             chosen = positions[numbers == number]
             key = (file.key, wanted, number)
@@ -65,12 +65,12 @@ class ValueBlocks:
             if rows is None:
                 start, end = int(blocks.starts[number]), int(blocks.ends[number])
                 if file.data.row_bytes(wanted) * (end - start) > _MOST_BLOCK_BYTES:
-                    found.append(file.data.rows_at(wanted, chosen))
+                    batches.append(file.data.rows_at(wanted, chosen))
                     continue
                 rows = file.data.rows_at(wanted, np.arange(start, end))
                 self._rows.put(key, rows, rows.nbytes)
-            found.append(rows.take(pa.array(chosen - blocks.starts[number])))
-        return found
+            batches.append(rows.take(pa.array(chosen - blocks.starts[number])))
+        return batches
 
     @property
     def size_bytes(self) -> int:

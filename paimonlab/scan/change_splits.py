@@ -63,14 +63,14 @@ class ChangeSplit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sides(self) -> tuple[DataSplit, ...]:
-        """Return what is there of both sides of all buckets."""
+        """Return the files on both sides of all buckets."""
         both = (side for one in self.buckets for side in (one.before, one.after))
         return tuple(side for side in both if side is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRequest:
-    """What changes are looked for."""
+    """Which changes are wanted."""
 
     schema: TableSchema
     """The schema of the result."""
@@ -106,13 +106,13 @@ def splits_of(
     request
         What is to be read.
     snapshot_id
-        Where the files come from.
+        The snapshot that the files are from.
     target_bytes
-        Splits are not made larger; None: one a bucket.
+        Target size of a split; None: one split per bucket.
     vectors
-        Which rows are deleted; None: none are.
+        Which rows are deleted; None: no rows are.
     is_raw : (n,) bool or None
-        Which files need no merging; None: none is known not to.
+        Which files need no merging; None if unknown.
     """
     if not entries.num_rows:
         return

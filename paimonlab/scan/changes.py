@@ -66,13 +66,13 @@ def file_changes(
     Parameters
     ----------
     snapshots
-        The commits, oldest first; those that do not count for ``kind`` are left out here.
+        The commits, oldest first; those that do not matter for ``kind`` are skipped.
     kind
         Delta or changelog.
     request
         What is to be read.
     schemas, manifests
-        Of the table.
+        The table's schemas and manifests.
 
     Returns
     -------
@@ -199,9 +199,9 @@ def _unmerged_splits(
         mask &= entries["level"].to_numpy() > 0
     if request.created_since_millis is not None:
         mask &= created_since(entries, request.created_since_millis)
-    found = entries.filter(pa.array(mask))
+    files = entries.filter(pa.array(mask))
     target_bytes = None if moves else request.options.split_target_bytes
-    splits = splits_of(found, request, snapshot_id, target_bytes=target_bytes)
+    splits = splits_of(files, request, snapshot_id, target_bytes=target_bytes)
     return [ChangeSplit(after=split) for split in splits]
 
 

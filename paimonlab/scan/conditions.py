@@ -31,7 +31,7 @@ _MOST_BUCKET_KEYS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What rows must be like. A row must meet all of the parts."""
+    """Conditions on rows; a row must meet all of the parts."""
 
     whole: Predicate
     """Bound to the read schema."""
@@ -83,7 +83,7 @@ class Conditions:
         return np.unique(bucket_ids(keys, fields, total_buckets, schema.bucket_function))
 
     def _bucket_keys(self, schema: TableSchema) -> pa.Table | None:
-        """Return all bucket keys that rows can have; None: too many to say."""
+        """Return all bucket keys that rows can have; None if there are too many."""
         fields = [schema.field(name) for name in schema.bucket_keys]
         if not fields or any(_is_floating(field) for field in fields):
             return None  # 0.0 equals -0.0, but they are in different buckets

@@ -39,7 +39,7 @@ class DeletionFiles:
         Parameters
         ----------
         snapshot, manifests
-            Whose they are.
+            The snapshot with the vectors; the table's manifests.
         beside_data
             ``index-file-in-data-file-dir``
 
@@ -51,12 +51,12 @@ class DeletionFiles:
         Notes
         -----
         They are looked up whatever the table's options say: without them deleted rows would
-        come back.
+        reappear.
         """
         if snapshot.index_manifest is None:
             return cls()
         indexes = index_files_of(snapshot, manifests)
-        found: dict[str, tuple[IndexManifestEntry, DeletionVectorRange]] = {}
+        vectors: dict[str, tuple[IndexManifestEntry, DeletionVectorRange]] = {}
         for index in indexes:
             if index.index_type != DELETION_VECTORS:
                 continue
@@ -65,14 +65,14 @@ class DeletionFiles:
                     snapshot.index_manifest, f"{index.file_name} does not say what is in it"
                 )
             for vector in index.deletion_vectors:
-                if vector.data_file_name in found:
+                if vector.data_file_name in vectors:
                     raise CorruptMetadataError(
                         snapshot.index_manifest,
                         f"the data file {vector.data_file_name} has two deletion vectors, in "
-                        f"{found[vector.data_file_name][0].file_name} and {index.file_name}",
+                        f"{vectors[vector.data_file_name][0].file_name} and {index.file_name}",
                     )
-                found[vector.data_file_name] = index, vector
-        return cls(found, beside_data)
+                vectors[vector.data_file_name] = index, vector
+        return cls(vectors, beside_data)
 
     def vectors_of(
         self, files: Sequence[DataFileMeta], bucket_path: str

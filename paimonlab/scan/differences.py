@@ -1,4 +1,4 @@
-"""How two states of a table differ: which files tell.
+"""Which files show how two states of a table differ.
 
 The states are compared as readers see them, row by row. What need not be read is decided by whole
 sections of overlapping key ranges: where both states have the same files, and the same rows of
@@ -65,20 +65,19 @@ def state_changes(
     request
         What is to be read.
     schemas, manifests
-        Of the table.
+        The table's schemas and manifests.
 
     Returns
     -------
     list of ChangeSplit
-        One a bucket that may differ, with the files of both states; where keys may change their
-        bucket, one a partition. Where they may change their partition, keys that are gone come
+        One per bucket that may differ, with the files of both states; where keys may change their
+        bucket, one per partition. Where they may change their partition, keys that are gone come
         first. Of an append table the files that only one of the states has.
 
     Raises
     ------
     SchemaError
-        If a partition has another number of buckets in either: a bucket says nothing of the rows
-        of the other then.
+        If the number of buckets of a partition differs: then buckets cannot be compared.
     """
     conditions = Conditions.of(request.predicate, request.schema)
     if conditions.is_impossible:

@@ -18,7 +18,7 @@ from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, IDENTITY_COLUMNS, Fi
 
 
 def concat(tables: Sequence[pa.Table]) -> pa.Table:
-    """Put tables of entries one behind the other, each column in one chunk."""
+    """Concatenate tables of entries, each column in one chunk."""
     if not tables:
         return ENTRY_SCHEMA.empty_table()
     return pa.concat_tables(tables).combine_chunks()

@@ -22,7 +22,7 @@ _NO_WATERMARK = -(2**63)
 
 
 class Position(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a reader stands: what comes next, and how much of it was handed out already.
+    """Position of a reader: what comes next, and how much of that was already returned.
 
     Examples
     --------
@@ -53,11 +53,11 @@ created_since_millis=None)
 
     @property
     def is_inside(self) -> bool:
-        """Whether some rows of the snapshot were handed out, and not yet all."""
+        """Whether some rows of the snapshot were returned, but not all."""
         return self.plan is not None
 
     def after(self, manifest_list: str) -> Position:
-        """Return the position behind this snapshot, which has a delta manifest list."""
+        """Return the position after this snapshot, given its delta manifest list."""
         return Position(
             snapshot_id=self.snapshot_id + 1,
             last=manifest_list,
@@ -79,7 +79,7 @@ created_since_millis=None)
         Raises
         ------
         ValueError
-            If it is something else.
+            If the bytes are not a position.
         """
         try:
             return msgspec.json.decode(data, type=cls)
@@ -89,7 +89,7 @@ created_since_millis=None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowRules:
-    """Which snapshots count, and where it ends."""
+    """Which snapshots count, and where following ends."""
 
     reads_changelog: bool = False
     """Whether changes are in changelog files; else they are in the files that appends added."""
@@ -100,7 +100,7 @@ class FollowRules:
     bounded_watermark: int | None = None
     """The first snapshot with a larger watermark ends it; epoch milliseconds. None: none does."""
     until_id: int | None = None
-    """The last snapshot; None: there is no last one."""
+    """The last snapshot to read; None: go on for ever."""
     until_millis: int | None = None
     """Snapshots committed after this time do not count, epoch milliseconds; None: all do."""
     ends_at_latest: bool = False
@@ -133,7 +133,7 @@ class Act(Enum):
     OVERWRITE = "overwrite"
     """Read which rows the snapshot replaced by which."""
     SKIP = "skip"
-    """Go on behind the snapshot: it changed nothing that counts."""
+    """Go on after the snapshot: it changed nothing that counts."""
     WAIT = "wait"
     """There is nothing yet."""
     END = "end"
@@ -191,7 +191,7 @@ def ripe_at(snapshot: Snapshot, rules: FollowRules) -> int:
 
 
 def watermark_of(snapshot: Snapshot) -> int | None:
-    """Return the watermark of a snapshot, epoch milliseconds; None: it has none."""
+    """Return the watermark of a snapshot, epoch milliseconds; None if it has none."""
     return None if snapshot.watermark == _NO_WATERMARK else snapshot.watermark
 
 

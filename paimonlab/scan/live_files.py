@@ -47,7 +47,7 @@ def delta_manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list[Man
 
 
 def changelog_manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list[ManifestFileMeta]:
-    """Return the manifests of the changelog files of one commit; [] if it has none."""
+    """Return the manifests of the changelog files of one commit; [] if there are none."""
     if snapshot.changelog_manifest_list is None:
         return []
     with _explained(snapshot, manifests):
@@ -78,12 +78,12 @@ def live_entries(
     Parameters
     ----------
     snapshot
-        Of which the files are wanted.
+        The snapshot whose files are wanted.
     manifests
         The manifests of the table.
     keep
-        Which entries are looked at; must decide by partition or bucket alone, so that it takes
-        or leaves the addition and the deletion of a file together.
+        Which entries are wanted; it must decide by partition or bucket alone, so that the addition
+        and the deletion of a file are treated alike.
     metas
         The manifests to read; None: all.
     """
@@ -93,7 +93,7 @@ def live_entries(
 
 
 def in_real_buckets(entries: pa.Table) -> pa.Table:
-    """Leave out files that wait until a compaction gives their rows buckets: nobody sees them."""
+    """Leave out files whose rows get a bucket by compaction: readers do not see them yet."""
     is_real = pc.not_equal(entries["bucket"], POSTPONE_BUCKET)
     return entries if pc.all(is_real).as_py() is not False else entries.filter(is_real)
 

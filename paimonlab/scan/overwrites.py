@@ -40,20 +40,20 @@ def overwrite_changes(
     Parameters
     ----------
     before
-        The snapshot before, whose deletion vectors say which rows were gone already; None: it
-        is not there, or there was none.
+        The snapshot before, whose deletion vectors say which rows were already deleted; None if it
+        expired or never existed.
     snapshot
         The overwrite.
     request
         What is to be read.
     schemas, manifests
-        Of the table.
+        The table's schemas and manifests.
 
     Returns
     -------
     list of ChangeSplit
-        Of a primary-key table the rows that were there, bucket by bucket, then those that came.
-        Of an append table only files that came: rows which were rewritten come again.
+        For a primary-key table the old rows, bucket by bucket, then the new ones. For an append
+        table only the new files: rows that were rewritten come again.
     """
     conditions = Conditions.of(request.predicate, request.schema)
     if conditions.is_impossible:
@@ -97,7 +97,7 @@ def overwrite_changes(
 
 
 def _sides(entries: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Part the files that came from those that went; those that did both are left out."""
+    """Separate added files from deleted ones; files that are both are left out."""
     is_added = entries["kind"].to_numpy() == int(FileKind.ADD)
     identity = identities(entries)
     both = np.intersect1d(identity[is_added], identity[~is_added])

@@ -44,7 +44,7 @@ __all__ = ["Plan", "ScanOptions", "ScanRequest", "plan"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanRequest:
-    """What is to be read."""
+    """What to read."""
 
     snapshot: Snapshot | None
     """None: the table is empty."""
@@ -146,7 +146,7 @@ def plan(
     CorruptMetadataError
         If a manifest is missing or damaged.
     UnsupportedError
-        If the snapshot needs something to be read that paimonlab does not have.
+        If reading the snapshot needs something that paimonlab does not implement.
     """
     snapshot = request.snapshot
     conditions = Conditions.of(request.predicate, schema)
@@ -221,7 +221,7 @@ def _net_count(entries: pa.Table, mask: npt.NDArray[np.bool_]) -> int:
 def _visible(
     entries: pa.Table, request: ScanRequest, schema: TableSchema, options: ScanOptions
 ) -> pa.Table:
-    """Leave out files that wait for compaction, if readers of the table do not see them."""
+    """Leave out files that are not compacted yet, if readers of the table do not see them."""
     if request.min_level is not None:
         return entries.filter(pc.greater_equal(entries["level"], request.min_level))
     if not schema.primary_keys or not options.skips_level_0:
@@ -242,7 +242,7 @@ def _wanted(
     schema: TableSchema,
     schemas: SchemaManager,
 ) -> npt.NDArray[np.bool_]:
-    """Mark files that may match; where rows merge, other columns may yet be overwritten."""
+    """Mark files that may match; where rows merge, other columns may still be overwritten."""
     if not placement.is_raw.any():
         return np.ones(entries.num_rows, np.bool_)
     return matches_values(entries, conditions, schema, schemas) | ~placement.is_raw

@@ -102,7 +102,7 @@ def matches_keys(
 ) -> Mask:
     """Mark files of a primary-key table whose keys may match.
 
-    All versions of a row have the same key, so none is left behind.
+    All versions of a row have the same key, so either all of them are read or none.
     """
     if isinstance(conditions.key, AlwaysTrue) or not files.num_rows:
         return np.ones(files.num_rows, np.bool_)

@@ -1,8 +1,8 @@
 """Files of one bucket that hold columns of the same rows.
 
-In a table with data evolution a commit may write some columns of rows that are there
-already: its files have the row ids of the files they complete. Files with the same first row
-id are read together, a group; all files of a group have the same rows.
+In a table with data evolution a commit may write some columns of existing rows: its files have the
+row ids of the files they complete. Files with the same first row id are read together, a group; all
+files of a group have the same rows.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.table.source.DataEvolutionSplitGenerator``.
 """

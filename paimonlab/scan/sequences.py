@@ -1,4 +1,4 @@
-"""Where the sequence numbers of each bucket stand: what a writer goes on from.
+"""The greatest sequence number of each bucket, from which a writer continues.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.AbstractFileStoreWrite``.
 """
@@ -34,7 +34,7 @@ def restore_sequence_numbers(snapshot: Snapshot | None, manifests: ManifestStore
     Returns
     -------
     pyarrow.Table
-        One row a bucket: ``partition`` (large_binary, serialised BinaryRow), ``bucket``
+        One row per bucket: ``partition`` (large_binary, serialised BinaryRow), ``bucket``
         (int32), ``total_buckets`` (int32), ``max_sequence_number`` (int64).
     """
     if snapshot is None:

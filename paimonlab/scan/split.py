@@ -23,7 +23,7 @@ class DeletionFile(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DataSplit(msgspec.Struct, frozen=True, kw_only=True):
-    """Files of one bucket that are read together; no key is also in another split."""
+    """Files of one bucket that are read together; its keys are in no other split."""
 
     snapshot_id: int
     partition: bytes
@@ -39,7 +39,7 @@ class DataSplit(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the rows of the files, but for those that deletion vectors take away, are the
     result as they are: no two files share a key and no row is a delete."""
     deletion_files: tuple[DeletionFile | None, ...] = ()
-    """One a file, None: no row of it is deleted; (): that holds for all files."""
+    """One per file, None: no row of it is deleted; (): that holds for all files."""
 
     @property
     def row_count(self) -> int:
@@ -52,7 +52,7 @@ class DataSplit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def least_row_count(self) -> int:
-        """Rows that are there at least if nothing is merged: those not deleted."""
+        """Lower bound of the rows if nothing is merged: those not deleted."""
         deleted = sum(
             file.row_count if vector.cardinality is None else vector.cardinality
             for file, vector in zip(self.files, self.deletion_files, strict=False)

@@ -133,7 +133,7 @@ def make_splits(
     bucket_paths
         Returns the folders of buckets, given the partition and number of each.
     snapshot_id
-        Where the files come from.
+        The snapshot that the files are from.
     is_append
         Whether their order is that in which they were written.
     target_bytes

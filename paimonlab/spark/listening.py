@@ -1,4 +1,4 @@
-"""Who is told how far a call is that Spark runs in this process.
+"""Who gets the progress of a call that Spark runs in this process.
 
 Spark passes nothing on to a procedure but its arguments. What connects the two ends is the job
 group of the thread that sent the statement.
@@ -22,7 +22,7 @@ _listeners: dict[str, Progress] = {}
 
 @contextmanager
 def listening(group: str, progress: Progress) -> Iterator[None]:
-    """Let ``progress`` hear of calls that are sent under a job group.
+    """Report calls sent under a job group to ``progress``.
 
     Parameters
     ----------
@@ -39,6 +39,6 @@ def listening(group: str, progress: Progress) -> Iterator[None]:
 
 
 def progress_of(bridge: Bridge) -> Progress | None:
-    """Return who listens to the running callback; None: nobody."""
+    """Return the listener of the running callback, or None."""
     group = bridge.session.sparkContext().getLocalProperty(_GROUP)
     return _listeners.get(str(group)) if group is not None else None

@@ -69,7 +69,7 @@ def session_options(bridge: Bridge, name: Sequence[str]) -> SessionOptions:
 
 
 def chosen_branch(name: str, given: SessionOptions) -> str | None:
-    """Return the branch that the session sets, unless the name of a table has one; None: none.
+    """Return the branch that the session chose, unless the table's name has one; None: no branch.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def check_new_table(bridge: Bridge) -> None:
 
 
 def check_no_branch(bridge: Bridge, statement: str, instead: str) -> None:
-    """Check that the session sets no branch, for what would not be done on it.
+    """Check that the session sets no branch, for statements that ignore it.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def _check_obeyed(key: str, option: SessionOption) -> None:
 
 
 def _check_may_differ(key: str, option: SessionOption, schema: TableSchema, table: str) -> None:
-    """Refuse what decides where the rows of a table are, and which of them count."""
+    """Refuse options that decide where the rows of a table are, and which of them count."""
     if option.value == _own_value(key, schema):
         return
     try:
@@ -178,7 +178,7 @@ def _check_may_differ(key: str, option: SessionOption, schema: TableSchema, tabl
 
 
 def _own_value(key: str, schema: TableSchema) -> str | None:
-    """Return what a table has; None: nothing, and there is no default."""
+    """Return the table's own value or the default; None if there is neither."""
     lists = {"primary-key": schema.primary_keys, "partition": schema.partition_keys}
     if key in lists:
         return ",".join(lists[key])

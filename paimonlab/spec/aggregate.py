@@ -64,7 +64,7 @@ class Aggregate:
 
     @property
     def retracts(self) -> bool:
-        """Whether the function can be told to take a value back."""
+        """Whether the function supports retractions."""
         return self.ignore_retract or self.function in _RETRACTING
 
 
@@ -76,7 +76,7 @@ def check_aggregate(column: str, data_type: DataType, aggregate: Aggregate) -> N
     SchemaError
         If it does not.
     UnsupportedError
-        If what it asks for is not built.
+        If the options ask for something that is not implemented.
     """
     function = aggregate.function
     if not _takes(function, data_type):

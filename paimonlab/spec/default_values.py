@@ -29,5 +29,5 @@ def check_default(field: DataField) -> None:
         place(default, data_type)
     except SchemaError:
         raise SchemaError(
-            f"column {field.name!r}: default {default!r} is no {format_type(data_type)}"
+            f"column {field.name!r}: default {default!r} is not a valid {format_type(data_type)}"
         ) from None

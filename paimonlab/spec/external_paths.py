@@ -44,11 +44,11 @@ class ExternalFolders:
         Parameters
         ----------
         name
-            Of the file.
+            Name of the file.
         number
-            How many files have been there before.
+            How many files came before.
         draw
-            Of at least 0 and less than 1, at random.
+            A random number, at least 0 and less than 1.
         """
         if self.weights:
             limit = draw * sum(self.weights)
@@ -94,7 +94,7 @@ class ExternalPathOptions:
         SchemaError
             If a root has no scheme, no root has the scheme asked for, or the weights do not fit.
         UnsupportedError
-            If a root is in another store than the local one.
+            If a root is not on the local disk.
         """
         strategy = self.strategy.lower()
         if strategy == "none" or not self.roots:
@@ -149,7 +149,7 @@ def folder_of(uri: str) -> str:
     Raises
     ------
     UnsupportedError
-        If it is in another store.
+        If it is not on the local disk.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def folder_of(uri: str) -> str:
     path = uri.partition(":")[2] if scheme else uri
     if scheme not in ("", "file") or (path.startswith("//") and not path.startswith("///")):
         raise UnsupportedError(
-            f"{_OPTION} = '{uri}'", f"no store for {scheme or uri!r} is built in"
+            f"{_OPTION} = '{uri}'", f"there is no built-in store for {scheme or uri!r}"
         )
     return "/" + path.strip("/")
 
@@ -176,7 +176,9 @@ def root_folder(uri: str) -> str:
     folder = folder_of(uri)
     parts = folder[1:].split("/")
     if any(part in {"", ".", ".."} for part in parts):
-        raise SchemaError(f"option {_OPTION!r}: {uri!r} is not a folder of its own")
+        raise SchemaError(
+            f"option {_OPTION!r}: {uri!r} must be an absolute path below the root of the store"
+        )
     return folder
 
 
@@ -195,18 +197,18 @@ def external_file(uri: str, roots: Sequence[str], *, table: str) -> str:
     Raises
     ------
     UnsupportedError
-        If it is in none of them.
+        If it is outside of all of them.
     """
     path = folder_of(uri)
     parts = path[1:].split("/")
     is_plain = all(part not in {"", ".", ".."} and part.isprintable() for part in parts)
     is_plain = is_plain and "\\" not in path
     if not is_plain or not any(path.startswith(f"{root}/") for root in roots):
-        allowed = ", ".join(root for root in roots if root != table) or "there is none"
+        allowed = ", ".join(root for root in roots if root != table) or "there are none"
         raise UnsupportedError(
             f"a data file outside of {_OPTION!r}",
-            f"{table}: {uri!r} is neither in the table's folder nor below a root that may be read "
-            f"({allowed}). Name its root in the catalog option 'allowed-external-roots' if you "
+            f"{table}: {uri!r} is neither in the table's folder nor below an allowed root "
+            f"({allowed}). Add its root to the catalog option 'allowed-external-roots' if you "
             "trust the table",
         )
     return path

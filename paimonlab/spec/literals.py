@@ -36,9 +36,9 @@ class Between:
     """The constant lies between two neighbouring values of the column."""
 
     below: Any
-    """The largest value the column can hold below the constant; None: there is none."""
+    """The largest value the column can hold below the constant; None if there is none."""
     above: Any
-    """The smallest value the column can hold above the constant; None: there is none."""
+    """The smallest value the column can hold above the constant; None if there is none."""
 
 
 Place: TypeAlias = Exactly | Between
@@ -181,7 +181,7 @@ def _number(value: object, *, exact_float: bool) -> Decimal | None:
 
 def _readable(number: Decimal) -> Decimal:
     if len(number.as_tuple().digits) > _MOST_DIGITS:
-        raise ValueError(f"a number of more than {_MOST_DIGITS} digits")
+        raise ValueError(f"a number with more than {_MOST_DIGITS} digits")
     return number
 
 
@@ -307,7 +307,7 @@ def _moment_of(value: dt.datetime, sub_second_nanos: int) -> Moment:
 
 
 def parse_moment(text: str) -> Moment | None:
-    """Read ``yyyy-mm-dd[ hh:mm[:ss[.fraction]][zone]]``; None if the text is no time.
+    """Read ``yyyy-mm-dd[ hh:mm[:ss[.fraction]][zone]]``; None if the text is not a time.
 
     Examples
     --------

@@ -152,13 +152,15 @@ class MergeEngine:
     def refusal_of(self, kind: RowKind) -> str | None:
         """Say why rows of a kind must not be written; None: they may.
 
-        A row that takes something away and cannot be merged would make its key unreadable.
+        A retraction that cannot be merged would make its key unreadable.
         """
         is_ignored = self.ignore_delete and self.kind is not EngineKind.AGGREGATION
         if not kind.is_retract or is_ignored or self.kind is EngineKind.DEDUPLICATE:
             return None
         if self.kind is EngineKind.FIRST_ROW:
-            return "merge-engine 'first-row' keeps what came first; 'ignore-delete' would do"
+            return (
+                "merge-engine 'first-row' cannot apply deletes; set 'ignore-delete' to ignore them"
+            )
         if self.kind is EngineKind.AGGREGATION and self.removes_on_delete:
             return None if kind is RowKind.DELETE else self._lacking_retraction()
         if self.kind is EngineKind.AGGREGATION or self.groups:
@@ -173,7 +175,7 @@ class MergeEngine:
             if counts and not aggregate.retracts:
                 return (
                     f"column {column!r} has the aggregate function {aggregate.function!r}, which "
-                    f"takes nothing back; 'fields.{column}.ignore-retract' would do"
+                    f"cannot retract; set 'fields.{column}.ignore-retract' to ignore retractions"
                 )
         return None
 
@@ -190,34 +192,34 @@ class MergeEngine:
         primary_keys
             Names of the primary key columns; () for an append table: nothing is merged.
         options
-            Of the table.
+            The table's options.
 
         Raises
         ------
         SchemaError
             If options contradict each other or name no column.
         UnsupportedError
-            If they ask for something that is not built.
+            If they ask for something that is not implemented.
         """
         if not primary_keys:
             return cls()
-        found = Options(options).slice(MergeOptions)
-        kind = EngineKind(found.engine)
+        chosen = Options(options).slice(MergeOptions)
+        kind = EngineKind(chosen.engine)
         match kind:
             case EngineKind.PARTIAL_UPDATE:
-                return cls._partial_update(fields, primary_keys, found)
+                return cls._partial_update(fields, primary_keys, chosen)
             case EngineKind.AGGREGATION:
                 return cls(
                     kind=kind,
-                    removes_on_delete=found.removes_aggregate,
-                    has_complete_levels=found.needs_lookup,
-                    aggregates=_aggregates(fields, primary_keys, found, kind),
+                    removes_on_delete=chosen.removes_aggregate,
+                    has_complete_levels=chosen.needs_lookup,
+                    aggregates=_aggregates(fields, primary_keys, chosen, kind),
                 )
-        if kind is EngineKind.FIRST_ROW and found.sequence_fields:
+        if kind is EngineKind.FIRST_ROW and chosen.sequence_fields:
             raise SchemaError(
-                "merge-engine 'first-row' goes by the order of arrival: remove 'sequence.field'"
+                "merge-engine 'first-row' keeps the row that came first: remove 'sequence.field'"
             )
-        return cls(kind=kind, ignore_delete=found.ignore_delete)
+        return cls(kind=kind, ignore_delete=chosen.ignore_delete)
 
     @classmethod
     def _partial_update(
@@ -251,16 +253,16 @@ def check_merge_engine(
     SchemaError
         If Java could not open such a table; the message names option or column.
     UnsupportedError
-        If it asks for something that is not built.
+        If they ask for something that is not implemented.
     """
     engine = MergeEngine.of(fields, primary_keys, options)
-    found = Options(options).slice(MergeOptions)
-    for column in found.sequence_fields:
-        if column in found.functions:
+    chosen = Options(options).slice(MergeOptions)
+    for column in chosen.sequence_fields:
+        if column in chosen.functions:
             raise SchemaError(f"sequence.field {column!r} must have no aggregate function")
     for group in engine.groups:
         for column in group.sequence_fields:
-            if column in found.functions:
+            if column in chosen.functions:
                 raise SchemaError(
                     f"sequence field {column!r} of a group must have no aggregate function"
                 )
@@ -277,7 +279,7 @@ def check_merge_engine(
 
 def _groups(fields: Sequence[DataField], options: MergeOptions) -> tuple[SequenceGroup, ...]:
     names = {field.name for field in fields}
-    found = []
+    groups = []
     group_of: dict[str, str] = {}
     for key, text in sorted(options.groups.items()):
         sequence = tuple(key.split(","))
@@ -293,15 +295,15 @@ def _groups(fields: Sequence[DataField], options: MergeOptions) -> tuple[Sequenc
                 raise UnsupportedError(f"{option}: column {name!r} is in group {other}")
             group_of[name] = key
         removes = any(name in options.removing_groups for name in sequence)
-        found.append(SequenceGroup(sequence, columns, removes_record=removes))
-    known = {name for group in found for name in group.sequence_fields}
+        groups.append(SequenceGroup(sequence, columns, removes_record=removes))
+    known = {name for group in groups for name in group.sequence_fields}
     for name in options.removing_groups:
         if name not in known:
             raise SchemaError(
                 "option 'partial-update.remove-record-on-sequence-group': "
-                f"{name!r} is no sequence field of a group.{close_matches(name, known)}"
+                f"{name!r} is not a sequence field of any group.{close_matches(name, known)}"
             )
-    return tuple(found)
+    return tuple(groups)
 
 
 def _aggregates(
@@ -313,7 +315,7 @@ def _aggregates(
     """Choose the function of each column."""
     is_partial = kind is EngineKind.PARTIAL_UPDATE
     ordering = {name for key in options.groups for name in key.split(",")} if is_partial else ()
-    found = {}
+    aggregates = {}
     for column in fields:
         name = column.name
         if is_partial and name in ordering:
@@ -342,5 +344,5 @@ def _aggregates(
             count_limit=options.count_limits.get(name),
         )
         check_aggregate(name, column.type, aggregate)
-        found[name] = aggregate
-    return found
+        aggregates[name] = aggregate
+    return aggregates

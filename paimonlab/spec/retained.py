@@ -27,7 +27,7 @@ class RetainedOptions:
 
 
 def check_retained(options: Mapping[str, str]) -> None:
-    """Check that as many are kept as at least, and at least one.
+    """Check that at least one is kept, and that the minimum is not above the maximum.
 
     Raises
     ------

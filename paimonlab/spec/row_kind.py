@@ -27,7 +27,7 @@ class RowKind(IntEnum):
 
     @property
     def is_retract(self) -> bool:
-        """Whether the row takes something away (``-U``, ``-D``)."""
+        """Whether the row retracts an older one (``-U``, ``-D``)."""
         return self in (RowKind.UPDATE_BEFORE, RowKind.DELETE)
 
 

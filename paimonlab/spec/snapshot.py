@@ -69,7 +69,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     index_manifest: str | None = None
     statistics: str | None = None
     watermark: int | None = None
-    """Event time, milliseconds since the epoch; -2**63 or None: there is none."""
+    """Event time, milliseconds since the epoch; -2**63 or None if there is none."""
     next_row_id: int | None = None
     properties: dict[str, str] | None = None
     """Set by the writer of this commit; not inherited by the next."""

@@ -40,7 +40,7 @@ def reads_overwrites(options: Options, *, has_key: bool) -> bool:
         )
     if chosen.of_keys and chosen.producer in _COMPACTION_PRODUCERS:
         raise SchemaError(
-            f"'streaming-read-overwrite' does not go with 'changelog-producer' = "
+            f"'streaming-read-overwrite' cannot be combined with 'changelog-producer' = "
             f"'{chosen.producer}': changes would be read twice"
         )
     return chosen.of_keys if has_key else chosen.of_appends

@@ -1,4 +1,4 @@
-"""Tags that are made by themselves, one a period: their names and when they are due.
+"""Automatic tags, one per period: their names and when they are due.
 
 Times are local dates and times without a zone, as the names of tags have them.
 
@@ -43,7 +43,7 @@ class TagPeriods:
         period
             ``tag.creation-period``
         formatter
-            ``tag.period-formatter``; ``two-hours`` has but one.
+            ``tag.period-formatter``; ``two-hours`` has only one.
         """
         if period == "daily":
             return cls(timedelta(days=1), _DAILY.get(formatter, _DAILY["without_dashes"]))
@@ -61,7 +61,7 @@ class TagPeriods:
         return time.strftime(self.pattern)
 
     def time(self, name: str) -> datetime | None:
-        """Return when the period of a tag begins; None: it is no such tag."""
+        """Return when the period of a tag begins; None for other tags."""
         if self.length == timedelta(days=1):
             name = name.split(" ", maxsplit=1)[0]
         try:
@@ -101,7 +101,7 @@ def due_tags(
     periods
         Length and names.
     last
-        When the period of the last tag began; None: there is none.
+        When the period of the last tag began; None if there is no such tag.
     delay
         How long after the end of a period its tag is made (``tag.creation-delay``).
     completes
@@ -119,13 +119,13 @@ def due_tags(
     [('2026-01-01', 7), ('2026-01-02', 8)]
     """
     coming = None if last is None else last + periods.length
-    found = []
+    due = []
     for point in points:
         if point.time is None:
             continue
         if coming is not None and point.time - delay < coming + periods.length:
             continue
         begins = coming if completes and coming is not None else periods.before(point.time)
-        found.append((periods.name(begins), point.snapshot_id))
+        due.append((periods.name(begins), point.snapshot_id))
         coming = begins + periods.length
-    return found
+    return due

@@ -31,7 +31,7 @@ def internal_texts(values: pa.Array, data_type: DataType) -> list[str | None]:
     Parameters
     ----------
     values : (n,)
-        Of the Arrow type of ``data_type``.
+        Values of the Arrow type of ``data_type``.
     data_type
         An atomic type.
 

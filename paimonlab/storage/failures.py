@@ -1,4 +1,4 @@
-"""Errors of the system get their name where they come in: `StorageError`.
+"""System errors become `StorageError` where they occur.
 
 Files that are missing or there already are answers, not failures, and stay what they are.
 """

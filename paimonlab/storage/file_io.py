@@ -50,14 +50,14 @@ class FileIO(Protocol):
     def read(self, path: str, *, limit_bytes: int = METADATA_LIMIT_BYTES) -> bytes:
         """Return the whole file.
 
-        Raises `CorruptMetadataError` if it is larger than the limit, or no ordinary file.
+        Raises `CorruptMetadataError` if it is larger than the limit, or not an ordinary file.
         """
         ...
 
     def open_input(self, path: str) -> pa.NativeFile:
         """Open a file for random reads (memory-mapped or buffered, as the store likes).
 
-        Raises `CorruptDataError` if it is no ordinary file, as `size_bytes` does.
+        Raises `CorruptDataError` if it is not an ordinary file, as `size_bytes` does.
         """
         ...
 

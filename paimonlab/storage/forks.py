@@ -1,4 +1,4 @@
-"""What a process must not have in common with the one it was forked from.
+"""What a forked process must not share with its parent.
 
 ``os.fork``, and so ``multiprocessing`` on Linux before Python 3.14, copies a process with all
 its memory but with only one of its threads. Random ids that were drawn before are the same in
@@ -37,7 +37,7 @@ class Renewable(Protocol):
     """What many threads of a process share."""
 
     def renew(self) -> None:
-        """Make it good for a child, though a thread that is not there may be at work on it."""
+        """Make it usable in a child, although a thread that is gone may have been changing it."""
 
 
 _renewables: weakref.WeakSet[Renewable] = weakref.WeakSet()
@@ -52,8 +52,8 @@ def renew_in_children(shared: Renewable) -> None:
 def kept_from_children(output: pa.NativeFile) -> pa.NativeFile:
     """Return a file that is being written, which a forked child can do nothing to.
 
-    The child has it open, too, at the same place; what it writes, and be it that a writer is
-    forgotten, goes nowhere.
+    The child has it open at the same position; whatever it writes, even when it only drops a
+    writer, is discarded.
     """
     _outputs.add(output)
     return output
@@ -76,7 +76,7 @@ if hasattr(os, "register_at_fork"):  # systems without fork have none
 
 
 class Home:
-    """The process in which something was made that no other may use."""
+    """The process that made something which no other process may use."""
 
     __slots__ = ("_forks",)
 
@@ -108,7 +108,7 @@ class Home:
 
 
 def at_exit(action: Callable[..., object], *arguments: Any) -> None:
-    """Do something when this process ends, but not when one that was forked from it does."""
+    """Call something when this process ends, but not when a fork of it ends."""
     home = Home()
 
     def act() -> None:
@@ -125,7 +125,7 @@ def delete_at_exit(folder: str) -> None:
 
 @contextmanager
 def scratch_folder(prefix: str, parent: str | None = None) -> Iterator[str]:
-    """Make a folder that is there for a while; a forked child leaves it alone.
+    """Make a temporary folder; a forked child leaves it alone.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def scratch_folder(prefix: str, parent: str | None = None) -> Iterator[str]:
 
 
 class UniqueNames:
-    """Names that nobody gives twice: a random id, a dash and a number that rises from 0.
+    """Names that are never given twice: a random id, a dash and a number that rises from 0.
 
     A forked child, a copy and one that was pickled go on under an id of their own.
     """

@@ -1,4 +1,4 @@
-"""Links below the folder of a table: who makes a table must not choose what is read or deleted.
+"""Links below a table's folder: whoever made a table must not choose what else is read or deleted.
 
 A table may come from strangers, links in it included. Only links can be told: a hard link is a
 file like any other.
@@ -19,7 +19,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 
 
 class PlainFolders:
-    """Remembers which folders are no links, nor any folder between them and their root.
+    """Remembers folders that are not reached through a link below their root.
 
     A copy in another process begins anew.
     """
@@ -31,7 +31,7 @@ class PlainFolders:
         return PlainFolders, ()
 
     def first_link(self, folder: str, root: str) -> str | None:
-        """Return a link that is ``folder`` or above it, below ``root``; None: there is none."""
+        """Return a link that is ``folder`` or above it, below ``root``; None if there is none."""
         if folder in self._known or len(folder) <= max(len(root), 1):
             return None
         link = self.first_link(os.path.dirname(folder), root)  # noqa: PTH120
@@ -68,13 +68,13 @@ def require_inside(path: str, link: str, root: str) -> None:
     if root_of(os.path.realpath(path), (os.path.realpath(root),)) is None:
         raise CorruptMetadataError(
             path,
-            f"{_named(link, path)} a link out of the folder {root}, which is not followed; if you "
+            f"{_named(link, path)} a link that leads out of {root} and is not followed; if you "
             "trust it, open the catalog with connect(…, follow_links=True)",
         )
 
 
 def refusal(path: str, link: str) -> CorruptMetadataError:
-    """Make the error of who would write or delete through a link."""
+    """Make the error for writing or deleting through a link."""
     return CorruptMetadataError(
         path, f"{_named(link, path)} a link: nothing is written or deleted through it"
     )
@@ -84,7 +84,7 @@ def refusal(path: str, link: str) -> CorruptMetadataError:
 def folder_held(path: str, root: str) -> Iterator[tuple[int, str]]:
     """Open the folder that a path is in, following no link below ``root``.
 
-    Whoever swaps a folder for a link meanwhile changes nothing about which folder is held.
+    Replacing a folder by a link meanwhile does not change which folder is held.
 
     Yields
     ------

@@ -6,7 +6,7 @@ before anything refers to them, so that a commit that was acknowledged survives 
 A file is written whole or not at all: what a full disk cut short is deleted again.
 
 Below the folders that a store is `within`, links that lead out are not followed. Only ordinary
-files are read: what else has the name of one (a pipe, a device) is never waited for.
+files are read: a pipe or device in place of a file is never waited for.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class LocalFileIO:
         try:
             size_bytes = size_of_file(descriptor, path)
             if size_bytes > limit_bytes:
-                problem = f"it has {size_bytes:,} bytes, more than the {limit_bytes:,} that"
-                raise CorruptMetadataError(path, f"{problem} a file of its kind may have")
+                problem = f"it has {size_bytes:,} bytes, more than the {limit_bytes:,} allowed"
+                raise CorruptMetadataError(path, f"{problem} for a file of its kind")
             return read_all(descriptor, size_bytes)
         finally:
             os.close(descriptor)
@@ -275,7 +275,7 @@ class LocalFileIO:
         return True
 
     def _opened(self, path: str) -> int:
-        """Open a file to read it, whatever it is, without waiting for anybody."""
+        """Open a file to read it, whatever its kind, without blocking."""
         try:
             root = None if self.follow_links else root_of(path, self.roots)
             if root is None:
@@ -290,7 +290,7 @@ class LocalFileIO:
             return os.open(path, _READ)
         except OSError as error:
             if error.errno in (errno.ENXIO, *_IS_LINK):
-                problem = "it is no file, but a socket, a device or a link to itself"
+                problem = "it is not a file, but a socket, a device or a link to itself"
                 raise CorruptMetadataError(path, problem) from None
             raise
 
@@ -310,7 +310,7 @@ class LocalFileIO:
                 raise CorruptDataError(path, "it is a link to itself") from None
             raise
         if not stat.S_ISREG(found.st_mode):
-            raise CorruptDataError(path, f"it is {kind(found.st_mode)}, no file")
+            raise CorruptDataError(path, f"it is {kind(found.st_mode)}, not a file")
         return found
 
     def _find_link(self, folder: str, path: str) -> str | None:

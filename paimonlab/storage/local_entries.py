@@ -26,7 +26,7 @@ def delete_from(folder: int, path: str) -> None:
 
 @contextlib.contextmanager
 def undone(path: str) -> Iterator[None]:
-    """Delete a file that this very call has made when what follows fails."""
+    """Delete a file made by this call if what follows fails."""
     try:
         yield
     except BaseException:

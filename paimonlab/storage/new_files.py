@@ -9,10 +9,9 @@ from paimonlab.storage.file_io import FileIO
 
 
 def create_file(file_io: FileIO, path: str, data: bytes) -> None:
-    """Create a file under a name nobody else gives; it is durable after `FileIO.sync_files`.
+    """Create a file under a unique name; it is durable after `FileIO.sync_files`.
 
-    On errors nothing is left behind, except of a file that was there before: whoever made it
-    keeps it.
+    After an error no new file is left; a file that existed before stays.
 
     Raises
     ------

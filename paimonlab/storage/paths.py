@@ -1,4 +1,4 @@
-"""Joining paths, and joining names that came out of a file.
+"""Joining paths, also with names read from a file.
 
 Metadata may come from strangers: a name in it must never lead out of the table's folder.
 """

@@ -1,4 +1,4 @@
-"""A store that refuses to change."""
+"""A store that refuses changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileIO, FileStatus
 
 @dataclass(frozen=True, slots=True)
 class ReadOnlyFileIO:
-    """Another store, of which files can only be read; see `FileIO` for the methods.
+    """A read-only view of another store; see `FileIO` for the methods.
 
     Whatever would write, move or delete raises `ReadOnlyError`.
     """

@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 
 class Recent(Generic[Key, Value]):
-    """Values up to a number of bytes, the least recently used thrown out first. Thread-safe."""
+    """Values up to a number of bytes, the least recently used evicted first. Thread-safe."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
@@ -54,7 +54,7 @@ class Recent(Generic[Key, Value]):
                 self._size_bytes = 0
 
     def drop(self, keys: Iterable[Key]) -> None:
-        """Forget some values; keys that have none are fine."""
+        """Forget some values; unknown keys are ignored."""
         with self._lock:
             for key in keys:
                 found = self._values.pop(key, None)
@@ -63,7 +63,7 @@ class Recent(Generic[Key, Value]):
 
     @property
     def size_bytes(self) -> int:
-        """What the values kept have together."""
+        """Size of all values kept."""
         with self._lock:
             return self._size_bytes
 

@@ -37,12 +37,12 @@ def size_of_file(descriptor: int, path: str) -> int:
     """
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode):
-        raise CorruptMetadataError(path, f"it is {kind(found.st_mode)}, no file")
+        raise CorruptMetadataError(path, f"it is {kind(found.st_mode)}, not a file")
     return found.st_size
 
 
 def kind(mode: int) -> str:
-    """Say what something is that is no ordinary file."""
+    """Name the kind of something that is not an ordinary file."""
     if stat.S_ISDIR(mode):
         return "a folder"
     return "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"

@@ -38,7 +38,7 @@ def groups(rows: pa.RecordBatch | pa.Table, schema: TableSchema, buckets: int) -
     rows
         n rows with the columns of the table.
     schema
-        Of the table.
+        The table's schema.
     buckets
         The option ``bucket``: at least 1, or -1 for an append table without buckets.
 
@@ -75,7 +75,7 @@ def grouped(
     bucket_of : (n,) int32
         Bucket of each row; None: `UNAWARE_BUCKET`.
     buckets
-        More than the highest bucket; None: one more than it.
+        An upper bound above the highest bucket; None: one more than it.
     """
     per_partition = 1
     if bucket_of is not None:
@@ -133,7 +133,7 @@ def positions_of(
     codes : (n,) int64
         In ``[0, count)``.
     count
-        How many there may be.
+        Number of codes.
     """
     if not len(codes):
         return

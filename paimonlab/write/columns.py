@@ -1,4 +1,4 @@
-"""New values for some columns of rows that are there: files that complete others.
+"""New values for some columns of existing rows: files that complete others.
 
 Every file whose rows get new values is completed by one new file with the same row ids, so
 the new file has a value for each of its rows: the new one, or the one that was there.
@@ -57,16 +57,16 @@ def new_values(data: Any, schema: TableSchema, *, table: str) -> NewValues:
     data
         Anything that speaks Arrow, with ``_ROW_ID`` and at least one column of the table.
     schema
-        Of the table.
+        The table's schema.
     table
         Its name, for messages.
 
     Raises
     ------
     ColumnNotFoundError
-        If there is no ``_ROW_ID``, or a column that the table has not.
+        If ``_ROW_ID`` is missing, or the table lacks a column.
     DataError
-        If a row id is null or comes twice, no column or a partition column is written, or a
+        If a row id is null or repeated, no column or a partition column is written, or a
         value does not fit its column.
     """
     given = batches_of(data, (*schema.field_names, ROW_ID), table=table).read_all()
@@ -119,7 +119,7 @@ def touched(splits: Sequence[DataSplit], new: NewValues, *, table: str) -> list[
     Parameters
     ----------
     splits
-        One a group of files with the same row ids.
+        One split per group of files with the same row ids.
     new
         All new values.
     table
@@ -128,11 +128,11 @@ def touched(splits: Sequence[DataSplit], new: NewValues, *, table: str) -> list[
     Raises
     ------
     DataError
-        If there is no row of an id.
+        If a row id does not exist.
     UnsupportedError
         If rows were compacted in such a way that their ids are in the file.
     """
-    found, count = [], 0
+    changed, count = [], 0
     for split in splits:
         file = split.files[0]
         if file.first_row_id is None:
@@ -142,13 +142,13 @@ def touched(splits: Sequence[DataSplit], new: NewValues, *, table: str) -> list[
             )
         rows = len(new.between(file.first_row_id, file.first_row_id + file.row_count).row_ids)
         if rows:
-            found.append(split)
+            changed.append(split)
             count += rows
     if count < len(new.row_ids):
         raise DataError(
             f"{table} has no row of {len(new.row_ids) - count} of the {len(new.row_ids)} row ids"
         )
-    return found
+    return changed
 
 
 def patched(
@@ -163,7 +163,7 @@ def patched(
     new
         New values.
     first_row_id
-        Of the file.
+        Row id of the file's first row.
 
     Yields
     ------
@@ -190,7 +190,7 @@ def _patched(batch: pa.RecordBatch, new: NewValues, first: int) -> pa.RecordBatc
 
 
 def completing(message: CommitMessage, split: DataSplit, columns: Sequence[str]) -> CommitMessage:
-    """Say in a commit message that its file has columns of rows that are there."""
+    """Record in a commit message that its file completes existing rows."""
     (file,) = message.new_files
     head = split.files[0]
     assert file.row_count == head.row_count, "a file completes another row by row"

@@ -1,10 +1,10 @@
-"""Compaction by a writer: the sorted runs of the buckets it writes to are kept few.
+"""Compaction by a writer, which keeps the number of sorted runs in its buckets low.
 
-Before it hands over what it wrote, a writer compacts each bucket it wrote to, if the table's
-options ask for it; that a file was written and compacted away in the same round shows in both
-parts of its message. It waits earlier, too, when a bucket gets more runs than
-``num-sorted-run.stop-trigger``. Where others replaced what it would compact, and that has expired
-already, rows are handed over as they are.
+Before it hands over what it wrote, a writer compacts each bucket that it wrote to, if the table's
+options ask for it; a file that was written and compacted away in the same round is in both parts
+of its message. The writer also waits when a bucket has more runs than
+``num-sorted-run.stop-trigger``. Rows are handed over uncompacted if others replaced the files to
+compact and these have expired.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.MergeTreeWriter``.
 """
@@ -53,7 +53,7 @@ class WriterCompactionOptions:
 
 @dataclass(slots=True)
 class _Tree:
-    """One bucket: its files as they are after all compactions, and what is not handed over."""
+    """One bucket: its files as they are after all compactions, and changes not handed over yet."""
 
     bucket: BucketFiles
     memory: PickMemory = field(default_factory=PickMemory)
@@ -68,7 +68,7 @@ class _Tree:
     """Whether others replaced its files, which are gone: it is not compacted any more."""
 
     def is_overtaken(self, error: SnapshotExpiredError | CorruptDataError) -> bool:
-        """Whether an error says that others were faster, not that a file is damaged.
+        """Whether an error means that others were faster, not that a file is damaged.
 
         What a compaction made is deleted if others had replaced the files it was made of.
         """
@@ -82,7 +82,7 @@ class _Tree:
         self.bucket = replace(self.bucket, files=(*self.bucket.files, *files))
 
     def update(self, done: CompactIncrement) -> CompactIncrement:
-        """Remember a compaction; returns, as what came out of one, files nobody will ever name."""
+        """Remember a compaction; returns the files that it made obsolete before any commit."""
         useless = []
         unseen = tuple(index for index in self.new_indexes if index in done.deleted_indexes)
         names = {file.file_name for file in done.after}
@@ -109,7 +109,7 @@ class _Tree:
         return CompactIncrement(after=tuple(useless), new_indexes=unseen)
 
     def drain(self) -> CommitMessage | None:
-        """Hand over what was done; None: nothing was."""
+        """Hand over what was done; None if nothing was."""
         if not self.before:
             return None
         bucket = self.bucket
@@ -139,13 +139,13 @@ class BucketCompactions:
     Parameters
     ----------
     plan
-        Of compacting the table.
+        How to compact the table.
     options
         When everything is compacted.
     file_io
         The table's store.
     restore
-        Looks up what is in buckets that are touched for the first time.
+        Looks up the contents of buckets that are written to for the first time.
     """
 
     def __init__(

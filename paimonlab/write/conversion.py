@@ -1,4 +1,4 @@
-"""Arrow data as users have it -> the Arrow types of a table's columns, never losing anything.
+"""Arrow data of users -> the Arrow types of a table's columns, without any loss.
 
 A narrower or wider number is taken when every value fits exactly; anything lossy is an
 error that names the column. The rules are the column "Arrow in" of the type table in the
@@ -48,7 +48,7 @@ def convert(
     column
         Name of the column (a dotted path inside nested types), for messages.
     first_row
-        How many rows of the data came before, for messages; None: nobody knows.
+        Number of rows before this array, for messages; None if unknown.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def _convert_variant(
 
 
 def _may_hold(source: pa.DataType, target: AtomicType) -> bool:  # noqa: PLR0911
-    """Whether values of an Arrow type may be values of the column, loss aside."""
+    """Whether values of an Arrow type can become values of the column, loss aside."""
     types = pa.types
     match target.root:
         case root if root in _INTEGERS:

@@ -20,11 +20,11 @@ def data_target(
     Parameters
     ----------
     plan
-        Of the table.
+        How to write to the table.
     folder
-        Of the bucket, below the folder of the table.
+        The bucket's folder, relative to the table's.
     level
-        Of the LSM tree; 0 in append tables.
+        Level of the LSM tree; 0 in append tables.
     source
         Whether rows are new, or a compaction rewrites them.
     """
@@ -52,7 +52,7 @@ def changelog_target(plan: WritePlan, folder: str, *, level: int = 0) -> FileTar
     plan, folder
         As in `data_target`.
     level
-        That of the data files whose changes they hold.
+        Level of the data files whose changes they hold.
     """
     return FileTarget(
         folder=safe_join(plan.table_path, folder),

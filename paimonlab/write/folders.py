@@ -24,7 +24,7 @@ def bucket_folder(plan: WritePlan, partition: bytes, bucket: int) -> str:
     Parameters
     ----------
     plan
-        Of the write.
+        How to write to the table.
     partition
         Serialised BinaryRow of the partition values.
     bucket
@@ -33,7 +33,7 @@ def bucket_folder(plan: WritePlan, partition: bytes, bucket: int) -> str:
     Raises
     ------
     DataError
-        If a partition value makes a name that is too long for a folder.
+        If a partition value is too long for the name of a folder.
     """
     keys = plan.schema.partition_keys
     types = [plan.schema.field(key).type for key in keys]

@@ -1,6 +1,6 @@
 """Rows as users have them, opened as Arrow.
 
-A pandas frame has an index beside its columns. One without a name is no data: it says where rows
+A pandas frame has an index beside its columns. One without a name is not data: it says where rows
 stood in another frame. One with a name was a column once (``set_index``, ``groupby``), so it is
 a column again, or an error; one that repeats a column counts once. pandas itself is not imported
 here.
@@ -32,7 +32,7 @@ def batches_of(data: Any, columns: Collection[str], *, table: str) -> pa.RecordB
         An object with ``__arrow_c_stream__`` or ``__arrow_c_array__``: an Arrow table, batch
         or reader, a pandas or polars frame, a DuckDB relation.
     columns
-        Names that mean something to who asks: an index of a frame may have one of them.
+        Columns that the caller knows: the index of a frame may have one of these names.
     table
         Its name, for messages.
 
@@ -41,7 +41,7 @@ def batches_of(data: Any, columns: Collection[str], *, table: str) -> pa.RecordB
     TypeError
         If ``data`` does not speak Arrow.
     DataError
-        If a frame has columns that no table can have, or an index with a name that is none of
+        If a frame has columns that no table can have, or an index whose name is not in
         ``columns``.
     """
     reader = _reader(data, columns, table)
@@ -70,7 +70,7 @@ def schema_of(data: Any, *, table: str) -> pa.Schema | None:
     Returns
     -------
     pyarrow.Schema or None
-        None: ``data`` is nothing of that kind.
+        None if ``data`` is something else.
     """
     if _is_pandas(data):
         schema = _from_pandas(data, None, table).schema
@@ -105,7 +105,7 @@ def _reader(data: Any, columns: Collection[str], table: str) -> pa.RecordBatchRe
 
 
 def _is_pandas(data: Any) -> bool:
-    """Whether something is a DataFrame of pandas, or of a library that builds on it."""
+    """Whether something is a DataFrame of pandas or of a library built on it."""
     return any(
         cls.__name__ == "DataFrame" and cls.__module__.partition(".")[0] == "pandas"
         for cls in type(data).__mro__
@@ -120,7 +120,7 @@ def _from_pandas(frame: Any, columns: Collection[str] | None, table: str) -> pa.
     for name in names:
         if columns is not None and name not in columns:
             raise DataError(
-                f"{table}: the index of the frame is {name!r}, which is no column here; "
+                f"{table}: the index of the frame is {name!r}, which is not a column; "
                 "frame.reset_index(drop=True) leaves it out, frame.reset_index() makes a column "
                 "of it that can be renamed"
             )
@@ -145,7 +145,7 @@ def _columns(frame: Any, table: str) -> pa.Table:
     except _NO_ARROW as error:
         for name in frame.columns:  # not every error says which it is
             _array(frame[name], name, table)
-        raise DataError(f"{table}: the frame is no Arrow table. {error}") from error
+        raise DataError(f"{table}: the frame cannot become an Arrow table. {error}") from error
 
 
 def _array(values: Any, name: str, table: str) -> pa.ChunkedArray:
@@ -154,7 +154,7 @@ def _array(values: Any, name: str, table: str) -> pa.ChunkedArray:
         found = pa.array(values, from_pandas=True)
     except _NO_ARROW as error:
         raise DataError(
-            f"{table}: the frame is no Arrow table. Column {name!r}: {error}"
+            f"{table}: the frame cannot become an Arrow table. Column {name!r}: {error}"
         ) from error
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 

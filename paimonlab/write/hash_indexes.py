@@ -23,11 +23,11 @@ class HashIndexFiles:
     Parameters
     ----------
     file_io, plan
-        Of the table.
+        The table's store, and how to write to it.
     entries
         Its index files.
     snapshot_id
-        The snapshot they belong to; 0: there is none yet; None: they are not looked at.
+        The snapshot they belong to; 0 if there is none yet; None if the files are not read.
     """
 
     def __init__(

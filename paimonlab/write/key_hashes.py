@@ -54,7 +54,7 @@ class KeyHashes:
     """The known hashes of a partition, and where new ones go.
 
     A hash stays in its bucket. A new one goes to the first bucket that is not full, else to a
-    new bucket, else, when there may be no more, to any.
+    new bucket, else, if no more are allowed, to any.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class KeyHashes:
     partition_hash
         Hash of the partition's BinaryRow: at which share its keys begin.
     options
-        Of the table.
+        The table's options.
 
     Notes
     -----
@@ -91,7 +91,7 @@ class KeyHashes:
         Parameters
         ----------
         hashes : (n,) int32
-            Of the trimmed primary keys, in order of arrival.
+            Hashes of the trimmed primary keys, in order of arrival.
 
         Returns
         -------
@@ -100,21 +100,21 @@ class KeyHashes:
         Raises
         ------
         DataError
-            If there are no more bucket ids.
+            If no bucket id is left.
         """
         unique, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         buckets = np.empty(len(unique), np.int32)
-        place = np.searchsorted(self._hashes, unique)
+        slots = np.searchsorted(self._hashes, unique)
         is_known = np.zeros(len(unique), np.bool_)
-        inside = place < len(self._hashes)
-        is_known[inside] = self._hashes[place[inside]] == unique[inside]
-        buckets[is_known] = self._buckets[place[is_known]]
+        inside = slots < len(self._hashes)
+        is_known[inside] = self._hashes[slots[inside]] == unique[inside]
+        buckets[is_known] = self._buckets[slots[is_known]]
         new = np.flatnonzero(~is_known)
         if new.size:
             arrived = new[np.argsort(first[new])]
             buckets[arrived] = self._new_buckets(unique[arrived])
-            self._hashes = np.insert(self._hashes, place[new], unique[new])
-            self._buckets = np.insert(self._buckets, place[new], buckets[new])
+            self._hashes = np.insert(self._hashes, slots[new], unique[new])
+            self._buckets = np.insert(self._buckets, slots[new], buckets[new])
         return buckets[inverse]
 
     def take_changed(self) -> Iterator[tuple[int, Hashes]]:

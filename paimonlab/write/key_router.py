@@ -1,7 +1,7 @@
 """Routing rows whose key may move from one partition to another.
 
-The primary key lacks a partition column, so a key is in one partition of all at any time. Where
-it is, is read from the table before the first row and kept in memory.
+The primary key lacks a partition column, so each key is in one partition at any time. Which one
+is read from the table before the first row and kept in memory.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.crosspartition.GlobalIndexAssigner`` and the
 existing processors beside it.
@@ -38,29 +38,29 @@ class KnownKeys:
     """Serialised BinaryRow."""
     bucket: int
     keys: pa.Table
-    """The primary key columns, one row a key."""
+    """The primary key columns, one row per key."""
 
 
 class KeyRouter:
     """Routes by the place where each key is.
 
-    What becomes of a key that comes with another partition is up to the merge engine:
+    The merge engine decides what happens when a key arrives with another partition:
     ``deduplicate`` deletes the old row and writes the new one; ``partial-update`` and
     ``aggregation`` write to the old partition; ``first-row`` leaves the new row out.
 
     Parameters
     ----------
     plan
-        Of the table.
+        How to write to the table.
     known
-        Called before the first row: the keys that are in the table.
+        Returns the keys in the table; called before the first row.
     snapshot_id
         The snapshot they are of; 0: the table is empty; None: it does not matter.
 
     Notes
     -----
-    Of the keys that move away from a bucket its count goes down after the rows at hand, not row
-    by row as in Java; that can only change which bucket a new key gets.
+    Keys that move away lower the count of their bucket only after the current rows, not row by
+    row as in Java; that can only change which bucket a new key gets.
     """
 
     remembers = True
@@ -76,7 +76,7 @@ class KeyRouter:
         if plan.options.merge_engine == "deduplicate" and plan.options.ignore_delete:
             raise UnsupportedError(
                 "ignore-delete = 'true' with keys that may move across partitions",
-                "the row that a key leaves behind is deleted, which readers would ignore: give "
+                "the row in a key's old partition is deleted, which readers would ignore: give "
                 "the primary key all partition columns, or unset it",
             )
         self.checked_snapshot_id = snapshot_id
@@ -92,11 +92,11 @@ class KeyRouter:
         self._bucket_of: Ints = np.zeros(0, np.int64)
 
     def prepare_commit(self) -> BucketIndexes:
-        """Return none: the index is not stored."""
+        """Return nothing: the index is not stored."""
         return {}
 
     def route(self, rows: pa.Table) -> tuple[pa.Table, list[Group]]:
-        """Return the rows with those that a move takes, each where it goes."""
+        """Return the rows and the deletes of moved keys, each with its bucket."""
         if not self._is_loaded:
             self._bootstrap()
         codes, found = partition_codes(rows, self._schema)
@@ -147,7 +147,7 @@ class KeyRouter:
         counts[bucket] = counts.get(bucket, 0) + count
 
     def _moved(self, key: Ints, partition: Ints, old_partition: Ints, old_bucket: Ints) -> _Routed:
-        """Let each row go to its partition; delete the row that its key left behind."""
+        """Send each row to its partition; delete the row in its old partition."""
         order = np.argsort(key, kind="stable")
         sorted_key, here = key[order], partition[order]
         is_first = np.ones(len(order), np.bool_)
@@ -178,7 +178,7 @@ class KeyRouter:
         )
 
     def _kept(self, key: Ints, partition: Ints, old_partition: Ints, old_bucket: Ints) -> _Routed:
-        """Let every row go where its key was first."""
+        """Send every row to the partition that first had its key."""
         first = np.unique(key, return_index=True)[1]  # keys are numbered as they come
         home = np.where(old_partition == _NOWHERE, partition[first], old_partition)
         bucket = old_bucket.copy()
@@ -273,7 +273,7 @@ class _Routed:
     is_rewritten: npt.NDArray[np.bool_]
     """(m,) whether the row goes to another partition than it says."""
     is_delete: npt.NDArray[np.bool_]
-    """(m,) whether the row only deletes what its key left behind."""
+    """(m,) whether the row only deletes its key from the old partition."""
     last_partition: Ints
     """(u,)"""
     last_bucket: Ints
@@ -287,7 +287,7 @@ class _Routed:
         deletes: tuple[Ints, Ints, Ints],
         last: tuple[Ints, Ints],
     ) -> _Routed:
-        """Put a delete in front of each row that moves its key; ``deletes`` have any order."""
+        """Put a delete before each row that moves its key; ``deletes`` may have any order."""
         order = np.argsort(deletes[0])
         position, old_partition, old_bucket = (values[order] for values in deletes)
         return cls(

@@ -1,4 +1,4 @@
-"""Which kinds of rows a table takes.
+"""Which kinds of rows a table accepts.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.utils.RowKindFilter``. Java writes rows that its
 merge functions refuse later, which makes the key unreadable; here they are refused at once.
@@ -16,19 +16,19 @@ from paimonlab.write.write_plan import WritePlan
 
 
 def admitted(rows: pa.RecordBatch, plan: WritePlan) -> pa.RecordBatch:
-    """Leave rows out that the table ignores, and refuse those it can make nothing of.
+    """Leave out rows that the table ignores, and refuse kinds that it cannot merge.
 
     Parameters
     ----------
     rows
         n rows with ``_VALUE_KIND`` (int8).
     plan
-        Of the table.
+        How to write to the table.
 
     Raises
     ------
     DataError
-        If rows take something away that the table's merge engine cannot take away.
+        If rows retract something and the table's merge engine cannot.
     """
     kinds = rows.column(VALUE_KIND).to_numpy()
     if not kinds.any():

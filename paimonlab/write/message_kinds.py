@@ -1,6 +1,6 @@
-"""What a writer wrote and compacted, told as if it were the one or the other alone.
+"""What a writer wrote and compacted, reported as compactions alone or as new files alone.
 
-As compactions: for rows that were in the table before. As new files: for rows that come compacted.
+As compactions, if the rows were in the table before. As new files, if the rows are new.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.flink.postpone.PostponeBucketCommittableRewriter``.
 """
@@ -25,12 +25,12 @@ def as_compactions(
     Parameters
     ----------
     messages
-        Of a writer: new files, then what became of them.
+        What a writer did: new files, then what became of them.
 
     Returns
     -------
     messages
-        One a bucket, with nothing but what was compacted.
+        One per bucket, with nothing but what was compacted.
     useless
         New files that were compacted away; no commit names them.
     """
@@ -77,7 +77,7 @@ def as_new_files(
     Returns
     -------
     messages
-        One a bucket, with nothing but new files.
+        One per bucket, with nothing but new files.
     useless
         New files that were compacted away; no commit names them.
     """

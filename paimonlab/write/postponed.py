@@ -1,4 +1,4 @@
-"""Rows that wait for a compaction to give them their buckets: files of ``bucket-postpone``.
+"""Files of ``bucket-postpone``: their rows get a bucket when they are compacted.
 
 They hold rows as they came, neither sorted nor merged, without sequence numbers. The names of
 the files say who wrote them: a compaction takes the files of one writer in their order.
@@ -31,12 +31,12 @@ _NUMBERED = re.compile(r"(.*)-(\d+)\.[^-]*")
 
 
 def postponed_target(plan: WritePlan, folder: str, user: str) -> FileTarget:
-    """Say how files of rows that wait are written: Avro without statistics.
+    """Return how files of postponed rows are written: Avro without statistics.
 
     Parameters
     ----------
     plan
-        Of the table.
+        How to write to the table.
     folder
         ``bucket-postpone`` of the partition, below the folder of the table.
     user
@@ -66,7 +66,7 @@ def _avro_if_possible(plan: WritePlan, otherwise: DataFormat) -> DataFormat:
 def waiting_rows(
     rows: pa.Table, positions: npt.NDArray[np.int64] | None, plan: WritePlan
 ) -> pa.Table:
-    """Make the physical rows of a file of rows that wait.
+    """Make the physical rows of a file of postponed rows.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def waiting_rows(
     positions
         (m,) ascending: the rows of the partition; None: all of them.
     plan
-        Of the write.
+        How to write to the table.
     """
     chosen = rows if positions is None else rows.take(pa.array(positions))
     numbers = pa.array(np.full(chosen.num_rows, _NO_NUMBER, np.int64))
@@ -84,7 +84,7 @@ def waiting_rows(
 
 
 def order_of_writing(file: DataFileMeta) -> tuple[int, str, int]:
-    """Return what files that wait are ordered by: when they were written.
+    """Return what postponed files are ordered by: when they were written.
 
     Those of one writer and millisecond are ordered by the numbers in their names.
     """

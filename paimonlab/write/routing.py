@@ -1,6 +1,6 @@
 """Which bucket each row goes to: a router for every bucket mode.
 
-A router may add rows and remember keys; what it learned goes with the commit messages.
+A router may add rows and remember keys; what it learned is part of the commit messages.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ class Router(Protocol):
 
     @property
     def remembers(self) -> bool:
-        """Whether routing the same rows twice may differ."""
+        """Whether routing the same rows again may give another result."""
 
     @property
     def must_be_alone(self) -> bool:
-        """Whether rows that others write meanwhile are a conflict."""
+        """Whether concurrent writes by others are a conflict."""
 
     @property
     def checked_snapshot_id(self) -> int | None:
-        """The snapshot that it goes on from; None: it needs none."""
+        """The snapshot that it builds on; None if it needs none."""
 
     @property
     def index_snapshot_id(self) -> int | None:
-        """The snapshot whose index of keys says where rows go; None: no index does."""
+        """The snapshot whose index of keys says where rows go; None if there is no index."""
 
     def route(self, rows: pa.Table) -> tuple[pa.Table, list[Group]]:
         """Return the rows to write, and which of them go where.
@@ -81,7 +81,7 @@ class FixedRouter:
         return rows, list(found)
 
     def prepare_commit(self) -> BucketIndexes:
-        """Return none."""
+        """Return nothing."""
         return {}
 
 
@@ -91,9 +91,9 @@ class DynamicRouter:
     Parameters
     ----------
     schema
-        Of the table.
+        The table's schema.
     options
-        Of the table.
+        The table's options.
     files
         The index files of the table.
     known
@@ -118,7 +118,7 @@ class DynamicRouter:
 
     @property
     def checked_snapshot_id(self) -> int | None:
-        """The snapshot whose index is extended; 0: there is none."""
+        """The snapshot whose index is extended; 0 if there is none."""
         return self._files.snapshot_id
 
     @property

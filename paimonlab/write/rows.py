@@ -1,8 +1,8 @@
-"""Rows as users hand them in -> rows of the table.
+"""Rows of users -> rows of the table.
 
 Columns are found by name in any order, a missing nullable column is null or its default,
-an unknown one is an error. What comes out has the table's columns in schema order and,
-behind them, the row kind.
+an unknown one is an error. The result has the table's columns in schema order, then
+the row kind.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _DECODED_BYTES = 64 << 20
 def decoded_pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """Cut a batch so that its dictionary columns take bounded memory when they are decoded.
 
-    A dictionary names a long text once for many rows; decoded, a batch of them may take more than
-    the two gigabytes that Arrow's texts can have, and more than there is.
+    A dictionary stores a long text once for many rows; decoded, a batch may take more than the two
+    gigabytes that Arrow's texts can have, or more than there is memory.
     """
     row_bytes = sum(
         (_decoded_bytes(column) for column in batch.columns if pa.types.is_dictionary(column.type)),
@@ -87,7 +87,7 @@ def align(
         The column of the table with the kinds as text, which is stored; then ``row_kinds`` has
         to be None.
     first_row
-        How many rows of the data came before, for messages.
+        Number of rows before this batch, for messages.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Rows of one bucket of a primary-key table -> one sorted run.
 
-A run has its rows sorted by key and one row a key: the merge engine has already decided
+A run has its rows sorted by key and one row per key: the merge engine has already decided
 between the rows that came together.
 """
 
@@ -36,12 +36,12 @@ def sorted_run(
     first_sequence
         Sequence number of the first of them.
     plan
-        Of the write.
+        How to write to the table.
 
     Returns
     -------
     pyarrow.Table
-        k <= m rows in file layout, sorted by key, one a key.
+        k <= m rows in file layout, sorted by key, one per key.
     """
     schema = plan.schema
     keys = sort_keys([_pick(rows, name, positions) for name in schema.trimmed_primary_keys])
@@ -88,7 +88,7 @@ def _merged(
     first_sequence: int,
     plan: WritePlan,
 ) -> pa.Table:
-    """Make one row of the rows of each key; it has the number of the newest of them."""
+    """Make one row of the rows of each key; it has the sequence number of the newest."""
     schema = plan.schema
     chosen = rows if positions is None else rows.take(pa.array(positions))
     kinds = as_numpy(chosen.column(VALUE_KIND))

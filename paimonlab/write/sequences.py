@@ -1,6 +1,7 @@
 """The next sequence number of each bucket.
 
-Numbers go on after the highest one among the live files of the bucket, -1 if there is none.
+Numbers go on after the highest one among the live files of the bucket, or from 0 in an empty
+bucket.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ class SequenceNumbers:
     Parameters
     ----------
     known
-        One row a bucket: ``partition`` (serialised BinaryRow), ``bucket``,
-        ``max_sequence_number`` over its live files; None: there are no files.
+        One row per bucket: ``partition`` (serialised BinaryRow), ``bucket``,
+        ``max_sequence_number`` over its live files; None if there are no files.
     """
 
     def __init__(self, known: pa.Table | None) -> None:

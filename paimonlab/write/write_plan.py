@@ -1,4 +1,4 @@
-"""All a writer has to know of a table, as one picklable value."""
+"""All that a writer has to know about a table, as one picklable value."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class WriteOptions:
     changelog_prefix: str = option_field("changelog-file.prefix", "string", "changelog-")
     """``changelog-file.prefix``"""
     changelog_producer: str = option_field("changelog-producer", "enum", "none")
-    """``changelog-producer``: with ``input`` rows are kept as they came, too."""
+    """``changelog-producer``: ``input`` also keeps rows as they came."""
     indexes_beside_data: bool = option_field(
         "index-file-in-data-file-dir", "boolean", default=False
     )

@@ -1,7 +1,7 @@
 """Rows -> data files -> commit messages.
 
-Rows are gathered up to ``write-buffer-size`` bytes. A primary-key table then writes one
-sorted run a bucket; when the buffer is full the largest buckets go first, so that small
+Rows are buffered up to ``write-buffer-size`` bytes. A primary-key table then writes one
+sorted run per bucket; when the buffer is full the largest buckets go first, so that small
 ones do not end up in small files. An append table writes its rows as they came.
 """
 
@@ -43,12 +43,12 @@ _STATELESS = (BucketMode.HASH_FIXED, BucketMode.BUCKET_UNAWARE)
 
 
 class TableWriter:
-    """Writes batches of rows; what it wrote becomes visible only by a commit.
+    """Writes batches of rows; they become visible only by a commit.
 
     Parameters
     ----------
     plan
-        Of the table.
+        How to write to the table.
     file_io
         The table's store.
     sequence_numbers
@@ -56,9 +56,9 @@ class TableWriter:
     router
         Gives rows their buckets; None: a `FixedRouter`.
     user
-        Who will commit; the names of files of the postponed bucket say so.
+        Who will commit; part of the names of files of the postponed bucket.
     compactions
-        Compacts the buckets that rows are written to; None: that is left to others.
+        Compacts the buckets that rows are written to; None: no compaction.
 
     Examples
     --------
@@ -154,13 +154,13 @@ class TableWriter:
                 self._flush(everything=False)
 
     def prepare_commit(self) -> list[CommitMessage]:
-        """Write what is gathered and describe all files since the last call.
+        """Write the buffered rows and describe all files since the last call.
 
         Returns
         -------
         list of CommitMessage
-            One a bucket that has new files, then one a bucket that was compacted; [] when nothing
-            was written.
+            One per bucket with new files, then one per compacted bucket; [] if nothing was
+            written.
 
         Raises
         ------
@@ -195,10 +195,10 @@ class TableWriter:
         return messages
 
     def abort(self) -> None:
-        """Throw away what was gathered and delete the files not yet handed over.
+        """Discard buffered rows and delete the files not handed over yet.
 
-        In a process that was forked from the one that made the writer nothing is done: the files
-        are not its own.
+        Nothing is done in a fork of the process that made the writer: the files belong to that
+        process.
         """
         if not self._home.is_here:
             return
@@ -229,18 +229,18 @@ class TableWriter:
         rows = pa.Table.from_batches(self._buffer)
         self._buffer.clear()
         self._buffered_bytes = 0
-        rows, found = self._router.route(rows)
+        rows, groups = self._router.route(rows)
         everything = everything or self._router.remembers
         if self._plan.schema.primary_keys:
-            now, later = (found, []) if everything else _largest(found, rows.num_rows)
+            now, later = (groups, []) if everything else _largest(groups, rows.num_rows)
             self._write_runs(rows, now)
             self._keep(rows, later)
         else:
-            self._append(rows, found)
+            self._append(rows, groups)
 
-    def _write_runs(self, rows: pa.Table, found: list[Group]) -> None:
+    def _write_runs(self, rows: pa.Table, groups: list[Group]) -> None:
         jobs = []
-        for group in found:
+        for group in groups:
             count = rows.num_rows if group.rows is None else len(group.rows)
             first = self._sequences.take(group.partition, group.bucket, count)
             jobs.append((group, first))
@@ -275,16 +275,16 @@ class TableWriter:
             writer.abort()
             raise
 
-    def _keep(self, rows: pa.Table, found: list[Group]) -> None:
+    def _keep(self, rows: pa.Table, groups: list[Group]) -> None:
         """Put rows of buckets that are too small to write now back into the buffer."""
-        positions = [group.rows for group in found if group.rows is not None]
+        positions = [group.rows for group in groups if group.rows is not None]
         if positions:
             # In order of arrival: that is what sequence numbers will say.
             kept = rows.take(pa.array(np.sort(np.concatenate(positions))))
             self._buffer = kept.combine_chunks().to_batches()
             self._buffered_bytes = sum(batch.nbytes for batch in self._buffer)
 
-    def _append(self, rows: pa.Table, found: list[Group]) -> None:
+    def _append(self, rows: pa.Table, groups: list[Group]) -> None:
         rows = rows.drop_columns([VALUE_KIND])
 
         def run(group: Group) -> None:
@@ -293,13 +293,13 @@ class TableWriter:
             writer.write(picked, firsts[group.partition, group.bucket])
 
         firsts = {}
-        for group in found:
+        for group in groups:
             bucket = (group.partition, group.bucket)
             count = rows.num_rows if group.rows is None else len(group.rows)
             firsts[bucket] = self._sequences.take(*bucket, count)
             if bucket not in self._open:
                 self._open[bucket] = DataFileWriter(self._file_io, self._target(group))
-        list(_in_threads(run, found))
+        list(_in_threads(run, groups))
 
     def _target(self, group: Group) -> FileTarget:
         bucket = (group.partition, group.bucket)
@@ -314,11 +314,11 @@ class TableWriter:
         return self._targets[bucket]
 
 
-def _largest(found: list[Group], total: int) -> tuple[list[Group], list[Group]]:
+def _largest(groups: list[Group], total: int) -> tuple[list[Group], list[Group]]:
     """Split groups: the largest ones that together hold at least half of the rows, the rest."""
-    if any(group.rows is None for group in found):
-        return found, []
-    by_size = sorted(found, key=lambda group: -_count(group))
+    if any(group.rows is None for group in groups):
+        return groups, []
+    by_size = sorted(groups, key=lambda group: -_count(group))
     taken = 0
     for number, group in enumerate(by_size, start=1):
         taken += _count(group)

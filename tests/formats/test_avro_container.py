@@ -66,7 +66,7 @@ def test_an_unknown_codec_is_refused_naming_the_file() -> None:
 
 
 def test_a_file_that_is_no_avro_is_an_error() -> None:
-    with pytest.raises(CorruptMetadataError, match="some/file: this is no Avro file"):
+    with pytest.raises(CorruptMetadataError, match="some/file: this is not an Avro file"):
         read_table(b"{} and more", path="some/file")
 
 

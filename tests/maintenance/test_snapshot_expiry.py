@@ -59,7 +59,7 @@ def test_a_dry_run_tells_and_deletes_nothing(table: pl.Table) -> None:
     assert {file.reason for file in plan.files if file.sort == "data"} == {
         f"snapshot {number} deleted it" for number in (2, 3, 4, 5)
     }
-    assert str(plan).startswith("db.t: 4 snapshots expire, 1 to 4; 5 stays, as 2 are kept at least")
+    assert str(plan).startswith("db.t: 4 snapshots expire, 1 to 4; 5 stays, as at least 2 are kept")
     assert files(table) == before
 
 
@@ -92,9 +92,9 @@ def test_options_say_how_many_stay(tmp_path: Path) -> None:
 
     assert not table.maintenance.expire_snapshots().snapshots
     done = table.maintenance.expire_snapshots(older_than=timedelta(0), max_deletes=1)
-    assert (done.snapshots, done.reason) == ((1,), "no more than 1 go at a time")
+    assert (done.snapshots, done.reason) == ((1,), "at most 1 expire at once")
     done = table.maintenance.expire_snapshots(older_than=timedelta(0))
-    assert (done.snapshots, done.reason) == ((2,), "4 are kept at least")
+    assert (done.snapshots, done.reason) == ((2,), "at least 4 are kept")
 
 
 def test_nothing_happens_to_a_table_nobody_wrote_to(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_snapshot_that_expires_meanwhile_is_not_tagged(table: SmallTable) -> N
     table.append("b")
     Path(table.layout.snapshot(1)).unlink()
 
-    with pytest.raises(SnapshotExpiredError, match="before tag 'late' was there"):
+    with pytest.raises(SnapshotExpiredError, match="before tag 'late' was created"):
         tags.create("late", snapshot)
 
     assert tags.list() == []

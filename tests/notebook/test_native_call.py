@@ -97,11 +97,11 @@ def test_statements_run_in_order_and_none_is_limited(table: Table) -> None:
         ("CALL sys.create_tag('db.nix', tag => 'x')", "db.nix", "'db.nix'"),
         (
             "CALL sys.create_tag('db.t', 'x', snapshot => '1')",
-            "no BIGINT",
+            "not a valid BIGINT",
             "snapshot => '1'",
         ),
         ("CALL sys.create_tag('db.t', 'x', nix => 1)", "no parameter 'nix'", "nix => 1"),
-        ("CALL sys.create_tag(tag => 'x', 'db.t')", "without a name", "'db.t'"),
+        ("CALL sys.create_tag(tag => 'x', 'db.t')", "has no name", "'db.t'"),
         ("CALL sys.create_tag('db.t', 'x', tag => 'y')", "given twice", "tag => 'y'"),
         ("CALL sys.create_tag('db.t', concat('a'))", "literal", "concat"),
         ("CALL sys.migrate_table('hive', 'db.t')", "Hive", "sys.migrate_table"),

@@ -83,5 +83,5 @@ def test_values_become_the_text_that_spark_makes_of_them(
     "given", [(None, None, None), ("1", 1, None), (None, 1, "x"), (" ", None, None), ("1", 1, "x")]
 )
 def test_one_of_version_snapshot_and_tag_is_given(given: tuple[None, None, None]) -> None:
-    with pytest.raises(PaimonError, match="say one of version, snapshot and tag"):
+    with pytest.raises(PaimonError, match="give one of version, snapshot and tag"):
         target("rollback", *given)

@@ -103,7 +103,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"order_by": "k"}, "order_by => 'k' needs an order_strategy"),
     ({"order_strategy": "none", "order_by": "k"}, "order_by => 'k' needs an order_strategy"),
     ({"order_strategy": "order"}, "order_strategy => 'order' needs order_by"),
-    ({"order_strategy": "peano", "order_by": "k"}, "order_strategy => 'peano' is none of"),
+    ({"order_strategy": "peano", "order_by": "k"}, "order_strategy => 'peano' is not one of"),
     ({"order_strategy": "order", "order_by": "dt"}, "order_by has partition columns: dt"),
     (
         {"order_strategy": "order", "order_by": "k", "partition_idle_time": "1 d"},

@@ -195,7 +195,7 @@ def test_a_table_without_partitions_or_a_call_without_an_age_is_refused(
 
     with pytest.raises(ArgumentError, match=r"db\.flat has no partitions"):
         lake.call("expire_partitions", "db.flat", "1 d")
-    with pytest.raises(ArgumentError, match=r"say how old partitions of db\.t may be"):
+    with pytest.raises(ArgumentError, match=r"how old partitions of db\.t may become"):
         lake.call("expire_partitions", "db.t")
     with pytest.raises(SchemaError, match="someday"):
         lake.call("expire_partitions", "db.t", "1 d", expire_strategy="someday")

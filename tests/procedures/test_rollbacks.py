@@ -64,7 +64,7 @@ def test_what_is_not_there_is_refused_and_nothing_changes(lake: Lake, table: Tab
         lake.call("rollback", "db.t", snapshot=9)
     with pytest.raises(TagNotFoundError):
         lake.call("rollback", "db.t", "no")
-    with pytest.raises(ArgumentError, match="say one of version, snapshot and tag"):
+    with pytest.raises(ArgumentError, match="give one of version, snapshot and tag"):
         lake.call("rollback", "db.t")
     with pytest.raises(SnapshotNotFoundError):
         lake.call("rollback_to_timestamp", "db.t", 0)

@@ -143,10 +143,14 @@ def test_every_procedure_can_be_bound(spark: SparkSession, table: Table) -> None
         ("sys.create_tag('other.db.t', 'x')", ArgumentError, "catalog other"),
         ("sys.create_tag('t', 'x', snapshot => 99)", NotFoundError, "99"),
         ("sys.create_tag('t', 'x', snapshot => 1.5)", ArgumentError, r"decimal\(2,1\)"),
-        ("sys.create_tag('t', 'x', snapshot => '1')", ArgumentError, "string is no BIGINT"),
+        (
+            "sys.create_tag('t', 'x', snapshot => '1')",
+            ArgumentError,
+            "string is not a valid BIGINT",
+        ),
         ("sys.create_tag(NULL, 'x')", ArgumentError, "needs table"),
         ("sys.create_tag(array('t'), 'x')", ArgumentError, "array<string>"),
-        ("sys.rollback('t')", ArgumentError, "say one of"),
+        ("sys.rollback('t')", ArgumentError, "give one of"),
         ("sys.rollback('t$snapshots', snapshot => 1)", PaimonError, "system table"),
         ("sys.migrate_table('hive', 'db.t')", UnsupportedError, "Hive"),
     ],
@@ -184,7 +188,7 @@ def test_names_and_numbers_of_arguments_are_checked_by_spark(
 def test_arguments_never_become_null_without_a_word(spark: SparkSession, table: Table) -> None:
     spark.conf.set("spark.sql.ansi.enabled", "false")
     try:
-        with pytest.raises(ArgumentError, match="string is no BIGINT"):
+        with pytest.raises(ArgumentError, match="string is not a valid BIGINT"):
             call(spark, "sys.create_tag('t', 'x', snapshot => 'two')")
     finally:
         spark.conf.unset("spark.sql.ansi.enabled")

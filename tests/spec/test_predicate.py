@@ -273,7 +273,7 @@ def test_what_cannot_be_compared_is_an_error_that_names_both(column: str, litera
 
 
 def test_a_pattern_needs_a_text() -> None:
-    with pytest.raises(SchemaError, match="column 'big': BIGINT is no text"):
+    with pytest.raises(SchemaError, match="column 'big': LIKE needs text, not BIGINT"):
         bind(col("big").starts_with("1"), FIELDS, "db.t")
     with pytest.raises(SchemaError, match="backslash"):
         bind(col("text").like("a\\"), FIELDS, "db.t")

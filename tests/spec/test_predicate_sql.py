@@ -42,7 +42,7 @@ def test_an_error_shows_the_place() -> None:
         ("a = DATE '2024-13-01'", "has no such value", 9),
         ("a = -'x'", "only numbers can be negative", 5),
         ("1 = 'a'", "cannot be compared", 0),
-        ("a LIKE 5", "is no text to match", 7),
+        ("a LIKE 5", "is not a text to match", 7),
     ],
 )
 def test_what_is_no_condition_is_an_error(text: str, problem: str, position: int) -> None:

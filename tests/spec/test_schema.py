@@ -154,7 +154,7 @@ def test_what_the_format_does_not_allow_is_an_error(
 def test_a_default_must_be_a_value_of_its_column() -> None:
     (field,) = make({"a": "INT"}).fields
 
-    with pytest.raises(SchemaError, match="column 'a': default 'x' is no INT"):
+    with pytest.raises(SchemaError, match="column 'a': default 'x' is not a valid INT"):
         make([DataField(9, "a", field.type, default_value="x")])
 
 

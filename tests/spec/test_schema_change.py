@@ -194,7 +194,7 @@ def test_the_number_of_buckets_may_change() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (AddColumn("v", "INT"), "column 'v' is already there"),
+        (AddColumn("v", "INT"), "column 'v' already exists"),
         (AddColumn("a", "INT NOT NULL"), "cannot be NOT NULL"),
         (AddColumn("a", "INTT"), "column 'a': type 'INTT'"),
         (AddColumn("v.x", "INT"), "'v' has no part 'x'"),
@@ -202,14 +202,14 @@ def test_the_number_of_buckets_may_change() -> None:
         (DropColumn("id"), "column 'id' is part of the primary key and cannot be dropped"),
         (DropColumn("dt"), "column 'dt' is a partition key and cannot be dropped"),
         (RenameColumn("dt", "day"), "column 'dt' is a partition key and cannot be renamed"),
-        (RenameColumn("v", "id"), "column 'id' is already there"),
+        (RenameColumn("v", "id"), "column 'id' already exists"),
         (UpdateColumnType("id", "BIGINT"), "'id' is part of the primary key and cannot be given"),
         (UpdateColumnType("v", "ARRAY<INT>"), "cannot change from STRING to ARRAY<INT>"),
         (UpdateColumnNullability("id", nullable=True), "cannot be made nullable"),
-        (UpdateColumnDefault("id", "x"), "default 'x' is no INT NOT NULL"),
-        (MoveColumn("v"), "say either first or after"),
-        (MoveColumn("v", after="v"), "cannot be moved behind itself"),
-        (MoveColumn("id", first=True), "is the first already"),
+        (UpdateColumnDefault("id", "x"), "default 'x' is not a valid INT NOT NULL"),
+        (MoveColumn("v"), "give either first or after"),
+        (MoveColumn("v", after="v"), "cannot be moved after itself"),
+        (MoveColumn("id", first=True), "is already the first"),
         (SetOption("bucket", "-1"), "'bucket' cannot be changed to -1"),
         (SetOption("merge-engine", "first-row"), "'merge-engine' cannot be changed once"),
         (SetOption("bucket-key", "id"), "'bucket-key' cannot be changed once"),
@@ -262,7 +262,7 @@ def test_a_bucket_key_keeps_its_type() -> None:
 def test_the_element_of_an_array_is_no_field() -> None:
     schema = table({"l": "ARRAY<INT>"})
 
-    with pytest.raises(SchemaError, match="'element' is no field"):
+    with pytest.raises(SchemaError, match="'element' is not a field"):
         alter(schema, RenameColumn("l.element", "x"))
 
 

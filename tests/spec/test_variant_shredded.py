@@ -212,7 +212,7 @@ NOTHING = {"value": None, "typed_value": None}
     [
         ({"metadata": NO_NAMES}, "a value is missing"),
         ({"metadata": None, "value": bytes([0])}, "no dictionary"),
-        ({**in_json("1"), "typed_value": {"a": NOTHING, "b": NOTHING}}, "is no object"),
+        ({**in_json("1"), "typed_value": {"a": NOTHING, "b": NOTHING}}, "is not an object"),
         ({**in_json('{"a": 1}'), "typed_value": {"a": NOTHING, "b": NOTHING}}, "in two places"),
         ({"metadata": NO_NAMES, "value": b""}, "damaged"),
         ({"metadata": b"", "value": binary('{"a": 1}')}, "damaged"),

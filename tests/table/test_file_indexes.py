@@ -116,7 +116,7 @@ def test_columns_are_found_after_they_were_renamed(catalog: paimonlab.Catalog) -
 
 
 def test_indexes_that_cannot_be_made_are_refused_at_creation(catalog: paimonlab.Catalog) -> None:
-    with pytest.raises(SchemaError, match="'x', which is no column"):
+    with pytest.raises(SchemaError, match="'x', which is not a column"):
         catalog.create_table("db.t", {"a": "INT"}, options={"file-index.bitmap.columns": "x"})
 
 

@@ -150,21 +150,21 @@ def test_a_level_of_an_index_with_the_name_of_a_column_is_that_column(
         (lambda frame: frame.set_axis(["id", "v", "v", "x"], axis=1), "column 'v' twice"),
         (
             lambda frame: frame.assign(v=["a", 1, "b", "c"]),
-            "the frame is no Arrow table. Column 'v'",
+            "the frame cannot become an Arrow table. Column 'v'",
         ),
         (
             lambda frame: frame.assign(id=pd.Series([1, 2, 3, 2**70], dtype=object)),
-            "the frame is no Arrow table. Column 'id': Python int too large",
+            "the frame cannot become an Arrow table. Column 'id': Python int too large",
         ),
         (
             lambda frame: frame.assign(v="\ud800").astype({"v": object}),
-            "the frame is no Arrow table. Column 'v': 'utf-8' codec",
+            "the frame cannot become an Arrow table. Column 'v': 'utf-8' codec",
         ),
         (
             lambda frame: frame.drop(columns="id").set_index(
                 pd.Index([1, 2, 3, 2**70], dtype=object, name="id")
             ),
-            "the frame is no Arrow table. Column 'id': Python int too large",
+            "the frame cannot become an Arrow table. Column 'id': Python int too large",
         ),
     ],
 )

@@ -175,7 +175,7 @@ def test_rows_that_would_make_a_key_unreadable_are_refused(
         ({**GROUPS, "partial-update.remove-record-on-delete": "true"}, "contradict"),
         ({**GROUPS, "fields.g.aggregate-function": "sum"}, "'g'"),
         ({"merge-engine": "partial-update", "fields.g.sequence-group": "x"}, "no column 'x'"),
-        ({**GROUPS, "partial-update.remove-record-on-sequence-group": "v"}, "no sequence field"),
+        ({**GROUPS, "partial-update.remove-record-on-sequence-group": "v"}, "not a sequence field"),
         (
             {"merge-engine": "partial-update", "fields.v.aggregate-function": "sum"},
             "needs a sequence group",

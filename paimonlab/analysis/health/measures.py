@@ -1,4 +1,4 @@
-"""What is measured of a table, and which values are worth a word."""
+"""What is measured of a table, and from which values on it is reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paimonlab.secrets import hides_secrets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Values from which on something is said."""
+    """Values from which on something is reported."""
 
     small_files: int = 10
     """Files that a compaction would save; and half of all files."""
@@ -43,7 +43,7 @@ class Thresholds:
         Raises
         ------
         ValueError
-            If there is no such threshold, or a value is no number of its kind.
+            If there is no such threshold, or a value is not a number of its kind.
 
         Examples
         --------

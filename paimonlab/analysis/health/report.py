@@ -69,7 +69,7 @@ def worst(severities: Iterable[str]) -> str:
 
 
 def unreadable(table: str, error: Exception) -> TableHealth:
-    """Say that a table could not be looked at."""
+    """Report that a table could not be read."""
     return TableHealth(
         table=table,
         snapshot_id=None,

@@ -105,41 +105,43 @@ def consumers(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]
     earliest, latest = measures.earliest_snapshot, measures.latest_snapshot
     if earliest is None or latest is None:
         return
-    for one in measures.consumers:
-        lag = latest - one.next_snapshot + 1
-        where = f"consumer {one.name}"
-        if one.next_snapshot < earliest:
+    for consumer in measures.consumers:
+        lag = latest - consumer.next_snapshot + 1
+        where = f"consumer {consumer.name}"
+        if consumer.next_snapshot < earliest:
             yield _finding(
                 "consumer-lost",
                 "error",
-                f"it reads snapshot {one.next_snapshot} next, which is gone; the earliest is "
+                f"it reads snapshot {consumer.next_snapshot} next, which is gone; the earliest is "
                 f"{earliest}: what came between is lost to it",
-                (one.next_snapshot, earliest, "snapshot"),
+                (consumer.next_snapshot, earliest, "snapshot"),
                 where=where,
                 action=Action(
                     call_text(
                         "reset_consumer",
                         measures.name,
-                        consumerId=one.name,
+                        consumerId=consumer.name,
                         nextSnapshotId=earliest,
                     ),
-                    f"table.consumers.reset({one.name!r}, {earliest})",
+                    f"table.consumers.reset({consumer.name!r}, {earliest})",
                 ),
             )
-        elif lag > limits.consumer_lag or (lag > 0 and one.idle_days > limits.consumer_idle_days):
+        elif lag > limits.consumer_lag or (
+            lag > 0 and consumer.idle_days > limits.consumer_idle_days
+        ):
             is_lag = lag > limits.consumer_lag
             yield _finding(
                 "consumer-blocks-expiry",
                 "warning",
-                f"it has {lag:,} snapshots to read and last moved {one.idle_days:,.1f} days ago; "
-                "none of them expires",
+                f"it has {lag:,} snapshots to read and last moved {consumer.idle_days:,.1f} days "
+                "ago; none of them expires",
                 (lag, limits.consumer_lag, "snapshots")
                 if is_lag
-                else (one.idle_days, limits.consumer_idle_days, "days"),
+                else (consumer.idle_days, limits.consumer_idle_days, "days"),
                 where=where,
                 action=Action(
-                    call_text("reset_consumer", measures.name, consumerId=one.name),
-                    f"table.consumers.delete({one.name!r})  # if nobody reads as it any more",
+                    call_text("reset_consumer", measures.name, consumerId=consumer.name),
+                    f"table.consumers.delete({consumer.name!r})  # if nobody reads as it any more",
                 ),
             )
 
@@ -176,7 +178,7 @@ def never_compacted(measures: Measures, _limits: Thresholds) -> Iterator[HealthF
 
 
 def option_conflicts(measures: Measures, _limits: Thresholds) -> Iterator[HealthFinding]:
-    """Options that cannot both have their way."""
+    """Options that contradict each other."""
     for conflict in conflicts(measures):
         yield _finding(
             "option-conflict",
@@ -272,5 +274,5 @@ def _compact(measures: Measures) -> Action:
 
 
 def _rescale(buckets: int) -> Action:
-    """Say it in Python alone: Paimon's connector for Spark has no procedure for it."""
+    """Suggest Python only: Paimon's connector for Spark has no such procedure."""
     return Action(python=f"table.maintenance.rescale(buckets={buckets})")

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 MAGIC = b"Obj\x01"
 SYNC_BYTES = 16
-"""Of the marker behind the head and each block."""
+"""Length of the marker after the head and after each block."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def check_version(table: pa.Table, supported: int, what: str, *, path: str) -> N
     for version in table.column("_VERSION").unique().to_pylist():
         if version != supported:
             raise UnsupportedError(
-                f"{what} of version {version}", f"{path} holds it, known is {supported}"
+                f"{what} of version {version}", f"{path} has it; version {supported} is supported"
             )
 
 

@@ -1,4 +1,4 @@
-"""Avro object container files: blocks of records behind a header, compressed one by one.
+"""Avro object container files: a header, then blocks of records, compressed one by one.
 
 Reading takes a file apart, decompresses its blocks and lets polars turn the records into
 Arrow columns; writing puts blocks of encoded records together.
@@ -189,7 +189,7 @@ class Head:
     schema: bytes
     codec: bytes
     sync: bytes
-    """The marker behind every block."""
+    """The marker after every block."""
     end: int
     """Where the first block begins."""
 
@@ -200,7 +200,7 @@ def read_head(data: bytes | memoryview, path: str) -> Head:
     Raises
     ------
     CorruptMetadataError
-        If it is no Avro file or damaged.
+        If it is not an Avro file or damaged.
     """
     cursor = _Cursor(data, path)
     header = _read_header(cursor, path)
@@ -218,13 +218,13 @@ def _open(data: bytes, path: str) -> _Container:
     if header.get(DIGEST_KEY) == DIGEST_NAME and sync != digest(
         header["avro.schema"], codec, compressed
     ):
-        raise CorruptMetadataError(path, "damaged Avro file: its digest does not agree")
+        raise CorruptMetadataError(path, "damaged Avro file: its checksum does not match")
     blocks = tuple(_decompressed(compressed, decompressor(codec, path), cursor))
     return _Container(header["avro.schema"], blocks, path)
 
 
 def _records(containers: Sequence[_Container]) -> pa.Table:
-    """Read containers of one schema behind each other."""
+    """Read containers of one schema one after the other."""
     path = containers[0].path
     blocks = [block for container in containers for block in container.blocks]
     expected_rows = sum(block.record_count for block in blocks)
@@ -260,7 +260,7 @@ def _record_schema(text: bytes, path: str) -> tuple[bytes, bool]:
     try:
         schema = json.loads(text)
     except ValueError as error:
-        raise CorruptMetadataError(path, f"the Avro schema is no JSON: {error}") from error
+        raise CorruptMetadataError(path, f"the Avro schema is not JSON: {error}") from error
     if not isinstance(schema, list):
         return text, False
     field = {"name": _WRAPPED, "type": schema}
@@ -278,7 +278,7 @@ def _unwrap(table: pa.Table) -> pa.Table:
 def _read_header(cursor: _Cursor, path: str) -> dict[str, bytes]:
     magic = cursor.take(len(MAGIC))
     if magic != MAGIC:
-        raise CorruptMetadataError(path, "this is no Avro file")
+        raise CorruptMetadataError(path, "this is not an Avro file")
     header: dict[str, bytes] = {}
     while (count := cursor.take_long()) != 0:
         if count < 0:
@@ -346,7 +346,7 @@ def _inflate(data: bytes) -> bytes:
     inflate = zlib.decompressobj(-15)
     plain = inflate.decompress(data, MAX_DECODED_BYTES)
     if not inflate.eof:
-        raise ValueError("the compressed data is cut or too large")
+        raise ValueError("the compressed data is truncated or too large")
     return plain
 
 
@@ -372,7 +372,7 @@ def _unsnappy(data: bytes) -> bytes:
         raise ValueError(f"more than {MAX_DECODED_BYTES} bytes")
     plain = pa.Codec("snappy").decompress(body, size, asbytes=True)
     if zlib.crc32(plain) != checksum:
-        raise ValueError("the checksum does not agree")
+        raise ValueError("the checksum does not match")
     return plain
 
 

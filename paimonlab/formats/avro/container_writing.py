@@ -42,7 +42,7 @@ def write_records(
     compression
         ``zstd`` or ``null``.
     checksum
-        Whether zstd frames end with a checksum (4 bytes a block), so that damage is found.
+        Whether zstd frames end with a checksum (4 bytes per block), so that damage is found.
 
     Returns
     -------

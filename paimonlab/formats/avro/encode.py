@@ -1,7 +1,7 @@
 """Arrow columns -> Avro records, column by column.
 
 What a row takes of a column is a run of bytes, so a column is all its bytes and how many of
-them each row has; a record is such runs behind each other.
+them each row has; a record is such runs one after the other.
 
 Source: https://avro.apache.org/docs/1.12.0/specification/#binary-encoding
 """
@@ -37,7 +37,7 @@ _DECIMAL_BYTES = 16
 
 
 class Encoded(NamedTuple):
-    """A column, or several behind each other."""
+    """A column, or several one after the other."""
 
     data: Bytes
     lengths: Counts
@@ -182,7 +182,7 @@ def _decimals(array: pa.Array) -> Encoded:
 
 
 def _joined(parts: Sequence[Encoded]) -> Encoded:
-    """Put the bytes of each row behind each other, part by part."""
+    """Join the bytes of each row, part by part."""
     if len(parts) == 1:
         return parts[0]
     lengths: Counts = np.zeros(len(parts[0].lengths), np.int64)

@@ -50,7 +50,7 @@ class AvroInput(WholeGroups):
         with file_io.open_input(path) as file:
             self._data = memoryview(file.read_buffer()).cast("B")
         if self._data[: len(MAGIC)] != MAGIC:
-            raise CorruptDataError(path, "this is no Avro file")
+            raise CorruptDataError(path, "this is not an Avro file")
         with _damage_named(path):
             head = read_head(self._data, path)
             self._schema = FileSchema(_parsed(head.schema), path)
@@ -133,7 +133,7 @@ def _parsed(text: bytes) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise ValueError(f"the Avro schema is no JSON: {error}") from error
+        raise ValueError(f"the Avro schema is not JSON: {error}") from error
 
 
 def _blocks(data: memoryview, start: int, sync: bytes, path: str) -> Iterator[_StoredBlock]:

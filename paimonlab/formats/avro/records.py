@@ -23,7 +23,7 @@ def read_columns(
     Parameters
     ----------
     schema
-        Of a record, as JSON.
+        The schema of a record, as JSON.
     blocks
         Decompressed.
     columns

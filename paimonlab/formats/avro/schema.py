@@ -171,7 +171,7 @@ class FileSchema:
         self._learn(schema, "")
         self.record = self.without_null(schema)
         if not isinstance(self.record, Mapping) or self.record.get("type") != "record":
-            raise CorruptDataError(path, "its Avro schema is no record")
+            raise CorruptDataError(path, "its Avro schema is not a record")
 
     def _learn(self, schema: Schema, namespace: str) -> None:
         """Remember named types by every name that refers to them."""

@@ -39,7 +39,7 @@ class AvroColumns:
     Parameters
     ----------
     schema
-        Of the file.
+        The file's Avro schema.
     path
         The file, for messages.
     """

@@ -36,7 +36,7 @@ class BitmapIndex:
     keys: list[Key]
     """In the order in which their rows are stored."""
     rows: list[BitMap]
-    """One a key; no row twice, none of them empty."""
+    """One per key; no row twice, none of them empty."""
 
     @classmethod
     def of(cls, values: Distinct) -> BitmapIndex:
@@ -57,7 +57,7 @@ class BitmapIndex:
         Parameters
         ----------
         form
-            Of its keys.
+            How keys are encoded.
         version
             1 or 2.
         block_bytes
@@ -128,7 +128,7 @@ class StoredBitmaps:
     version: int
     row_count: int
     null: _Entry | None
-    """Rows without a value; None: there is none."""
+    """Rows without a value; None if there are none."""
     starts: list[Key]
     """First key of each block."""
     blocks: list[list[_Entry] | tuple[int, int]]

@@ -42,7 +42,7 @@ class BloomFilter:
         Parameters
         ----------
         hashes : (n,) int64
-            Of the values, in any order.
+            Hashes of the values, in any order.
         items, fpp
             For how many values it is made, and which share of others it lets through then.
         """

@@ -74,7 +74,7 @@ class BitSlicedIndex:
 
     row_count: int
     positive: Slices | None
-    """Numbers from 0; None: there is none."""
+    """Numbers from 0; None if there are none."""
     negative: Slices | None
     positive_range: tuple[int, int] = (0, 0)
     """What the file says of the smallest and the greatest number; the smallest is taken off

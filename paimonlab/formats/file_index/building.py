@@ -65,7 +65,7 @@ class FileIndexBuilder:
 
 
 def _values_of_key(column: pa.ChunkedArray, key: str, value_type: pa.DataType) -> pa.ChunkedArray:
-    """Take the value of a key out of each MAP; null where there is none."""
+    """Take the value of a key out of each MAP; null where the key is missing."""
     if not len(column):
         return pa.chunked_array([], value_type)
     return pa.chunked_array(

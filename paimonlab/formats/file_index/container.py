@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 Indexes: TypeAlias = Mapping[str, Mapping[str, bytes | None]]
-"""Bytes of indexes by column and type; None: there are no rows, nothing is indexed."""
+"""Bytes of indexes by column and type; None if there are no rows, so nothing is indexed."""
 
 _MAGIC = 1493475289347502
 _VERSION = 1
@@ -21,7 +21,7 @@ _PLACE = struct.Struct(">ii")
 
 
 class DamagedIndexError(ValueError):
-    """Bytes that are no index, or one of a later version."""
+    """Bytes that are not a file index, or have a later version."""
 
 
 def encode(indexes: Indexes) -> bytes:
@@ -56,7 +56,7 @@ def decode(data: bytes) -> dict[str, dict[str, bytes | None]]:
     Raises
     ------
     DamagedIndexError
-        If it is none, or one of a later version.
+        If it is not a file index, or has a later version.
     """
     try:
         return _decode(data)
@@ -67,18 +67,18 @@ def decode(data: bytes) -> dict[str, dict[str, bytes | None]]:
 def _decode(data: bytes) -> dict[str, dict[str, bytes | None]]:
     magic, version, _ = _HEAD.unpack_from(data)
     if magic != _MAGIC:
-        raise DamagedIndexError("this is no file index")
+        raise DamagedIndexError("this is not a file index")
     if version != _VERSION:
         raise DamagedIndexError(f"a file index of version {version} is not known")
     at = _HEAD.size
     (columns,) = _INT.unpack_from(data, at)
     at += _INT.size
-    found: dict[str, dict[str, bytes | None]] = {}
+    indexes: dict[str, dict[str, bytes | None]] = {}
     for _ in range(columns):
         column, at = _read_text(data, at)
         (kinds,) = _INT.unpack_from(data, at)
         at += _INT.size
-        of_column = found.setdefault(column, {})
+        of_column = indexes.setdefault(column, {})
         for _ in range(kinds):
             kind, at = _read_text(data, at)
             start, size = _PLACE.unpack_from(data, at)
@@ -89,7 +89,7 @@ def _decode(data: bytes) -> dict[str, dict[str, bytes | None]]:
                 raise DamagedIndexError(f"the index {kind} of {column} lies outside its file")
             else:
                 of_column[kind] = data[start : start + size]
-    return found
+    return indexes
 
 
 def _text(text: str) -> bytes:

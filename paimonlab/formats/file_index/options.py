@@ -66,26 +66,26 @@ class FileIndexOptions:
         Raises
         ------
         SchemaError
-            If they speak of a column that is not there, or that is not named in ``…columns``.
+            If they name a column that does not exist, or that is missing in ``…columns``.
         UnsupportedError
             If a column's type cannot have such an index, or a type of index is not known.
         """
         keys = options.slice(_Keys)
-        found: dict[tuple[str, str], IndexSpec] = {}
+        specs: dict[tuple[str, str], IndexSpec] = {}
         settings: dict[tuple[str, str], dict[str, str]] = {}
         for rest, text in keys.of_indexes.items():
             if rest.endswith(_COLUMNS):
                 kind = rest.removesuffix(_COLUMNS)
                 for spec in _specs(kind, text, fields):
-                    found[kind, spec.name] = spec
+                    specs[kind, spec.name] = spec
         for rest, text in keys.of_indexes.items():
             parts = rest.split(".")
             if not rest.endswith(_COLUMNS) and len(parts) == _OPTION_PARTS:
                 kind, name, key = parts
-                _check_setting(kind, name, key, found)
+                _check_setting(kind, name, key, specs)
                 settings.setdefault((kind, name), {})[key] = text
         return cls(
-            indexes=tuple(_with_settings(spec, settings) for spec in found.values()),
+            indexes=tuple(_with_settings(spec, settings) for spec in specs.values()),
             in_manifest_threshold=keys.in_manifest_threshold,
         )
 
@@ -116,7 +116,7 @@ def _specs(kind: str, text: str, fields: Sequence[DataField]) -> list[IndexSpec]
             column, _, rest = name.partition("[")
             map_key = rest[:-1]
         if column not in known:
-            raise SchemaError(f"file-index.{kind}.columns names {name!r}, which is no column")
+            raise SchemaError(f"file-index.{kind}.columns names {name!r}, which is not a column")
         indexed = _indexed_type(
             known[column].type, map_key, f"file-index.{kind}.columns = {text!r}"
         )

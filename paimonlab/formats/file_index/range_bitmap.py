@@ -60,7 +60,7 @@ class RangeBitmap:
         Parameters
         ----------
         form
-            Of its keys.
+            How keys are encoded.
         chunk_bytes
             See `CHUNK_BYTES`; None: as Java chooses.
         """

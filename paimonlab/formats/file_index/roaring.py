@@ -30,7 +30,7 @@ def to_bytes(bitmap: BitMap) -> bytes:
 
 
 def from_bytes(data: bytes, at: int = 0, size: int | None = None) -> tuple[BitMap, int]:
-    """Decode a set; returns it and the position behind it.
+    """Decode a set; returns it and the position after it.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def from_bytes(data: bytes, at: int = 0, size: int | None = None) -> tuple[BitMa
     Raises
     ------
     DamagedIndexError
-        If it is none.
+        If the bytes are not a bitmap.
     """
     try:
         bitmap = BitMap.deserialize(data[at:] if size is None else data[at : at + size])

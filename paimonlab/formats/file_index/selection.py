@@ -55,9 +55,9 @@ def matching_rows(
     predicate
         Over columns of the file.
     indexes
-        Of the file, by column and type.
+        Indexes of the file, by column and type.
     types
-        Of the columns, as the file was written.
+        Types of the columns when the file was written.
     row_count
         Rows of the file.
 
@@ -76,7 +76,7 @@ def matching_rows(
     except (struct.error, IndexError) as error:
         raise DamagedIndexError(f"a file index is damaged: {error}") from error
     if rows and rows.max() >= row_count:
-        raise DamagedIndexError(f"an index speaks of row {rows.max()}, there are {row_count:,}")
+        raise DamagedIndexError(f"an index names row {rows.max()} of {row_count:,} rows")
     return rows
 
 

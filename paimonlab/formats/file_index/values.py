@@ -67,13 +67,13 @@ class ValueForm:
     """How the values of a column type stand in indexes."""
 
     width: int
-    """Bytes of a number; 0: bytes behind their length."""
+    """Bytes of a number; 0: a length, then so many bytes."""
     is_float: bool = False
     is_cut: bool = False
     """Whether different values may look the same: nanoseconds, of which microseconds stay."""
 
     def pack(self, keys: Sequence[Key]) -> bytes:
-        """Write keys one behind the other, big-endian."""
+        """Write keys one after the other, big-endian."""
         if not self.width:
             return b"".join(_INT.pack(len(key)) + key for key in keys if isinstance(key, bytes))
         numbers = np.array(keys, np.int64)
@@ -82,7 +82,7 @@ class ValueForm:
         return numbers.astype(f">i{self.width}").tobytes()
 
     def unpack(self, data: bytes, at: int, count: int) -> tuple[list[Key], int]:
-        """Read ``count`` keys from a position; returns them and the position behind them."""
+        """Read ``count`` keys from a position; returns them and the position after them."""
         keys: list[Key] = []
         if at < 0:
             raise DamagedIndexError("an index says that its values are before it")
@@ -102,7 +102,7 @@ class ValueForm:
         return keys, at
 
     def numbers(self, data: bytes) -> npt.NDArray[np.int64]:
-        """Read numbers that stand one behind the other."""
+        """Read numbers that stand one after the other."""
         numbers = np.frombuffer(data, f">i{self.width}").astype(np.int64)
         return _bits_to_order(numbers, self.width) if self.is_float else numbers
 

@@ -220,7 +220,8 @@ def _list_row(record: dict[str, Any], path: str) -> dict[str, Any]:
         raise CorruptMetadataError(path, "field _VERSION is missing")
     if version != LIST_VERSION:
         raise UnsupportedError(
-            f"manifest list entry of version {version}", f"{path} holds it, known is {LIST_VERSION}"
+            f"manifest list entry of version {version}",
+            f"{path} has it; version {LIST_VERSION} is supported",
         )
     stats = record.get(_STATS_PATH)
     if not isinstance(stats, dict):

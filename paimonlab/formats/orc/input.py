@@ -70,7 +70,7 @@ class OrcInput(WholeGroups):
         return frozenset(self._names)
 
     def group_stats(self, fields: Sequence[DataField]) -> dict[str, ColumnStats]:
-        """Return what is known of columns, one value a stripe; nothing of LZO files."""
+        """Return what is known of columns, one value per stripe; nothing of LZO files."""
         if self._tail.codec == LZO:
             return {}
         with _damage_named(self.path):

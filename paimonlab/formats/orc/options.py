@@ -61,7 +61,7 @@ class OrcOptions:
             raise UnsupportedError(f"{key} = {name!r}", f"use {', '.join(_CODECS)} for ORC")
         if name.lower() == "zstd" and self.zstd_level != _ZSTD_LEVEL:
             raise UnsupportedError(
-                f"file.compression.zstd-level = '{self.zstd_level}' for ORC", "its level is 1"
+                f"file.compression.zstd-level = '{self.zstd_level}' for ORC", "use 1"
             )
         return _CODECS[name.lower()]
 

@@ -24,11 +24,11 @@ class Message:
         """Return an unsigned number, the last one given."""
         value = self.values.get(number, [default])[-1]
         if not isinstance(value, int):
-            raise ValueError(f"field {number} is no number")  # noqa: TRY004 - of the data, not ours
+            raise ValueError(f"field {number} is not a number")  # noqa: TRY004 - of the data, not ours
         return value
 
     def zigzag(self, number: int) -> int | None:
-        """Return a number in zigzag encoding; None: there is none."""
+        """Return a number in zigzag encoding; None if it is missing."""
         if number not in self.values:
             return None
         value = self.number(number)
@@ -52,7 +52,7 @@ class Message:
         return [value for value in values if isinstance(value, bytes)]
 
     def single(self, number: int) -> bytes | None:
-        """Return bytes or a text; None: there is none."""
+        """Return bytes or a text; None if it is missing."""
         values = self.repeated(number)
         return values[-1] if values else None
 
@@ -61,7 +61,7 @@ class Message:
         return [parse(value) for value in self.repeated(number)]
 
     def message(self, number: int) -> Message | None:
-        """Return a message; None: there is none."""
+        """Return a message; None if it is missing."""
         value = self.single(number)
         return None if value is None else parse(value)
 
@@ -144,7 +144,7 @@ def encode(fields: Iterable[tuple[int, Value]]) -> bytes:
 
 
 def varints(numbers: Iterable[int]) -> bytes:
-    """Encode numbers behind each other, as packed fields have them."""
+    """Encode numbers one after the other, as packed fields have them."""
     return b"".join(_encoded(number) for number in numbers)
 
 

@@ -25,7 +25,7 @@ def stripe_stats(tail: OrcTail, fields: Sequence[DataField]) -> dict[str, Column
     Parameters
     ----------
     tail
-        Of a file.
+        The end of the file.
     fields
         Columns and their types; bounds of floats, times and instants are not used.
 

@@ -1,7 +1,7 @@
 """What an ORC file says of itself at its end: stripes, types, statistics.
 
-The library that decodes stripes trusts the end of a file, and a damaged one can take the whole
-process down. So it is read here first and checked against the size of the file. What cannot be
+The library that decodes stripes trusts the end of a file, and a damaged one can crash the
+process. So it is read here first and checked against the size of the file. What cannot be
 checked: the streams in a stripe, for ORC has no checksums, and all but the outermost lengths of
 files compressed with LZO.
 
@@ -75,7 +75,7 @@ class OrcTail:
     types: tuple[OrcType, ...]
     """By number; the first is the struct of all columns. () in files compressed with LZO."""
     stripe_statistics: tuple[tuple[Statistics, ...], ...]
-    """By stripe and number of type; () where the file has none."""
+    """By stripe and number of type; () if the file has none."""
     block_bytes: int
     """What a compressed chunk decompresses to at most."""
 
@@ -126,7 +126,7 @@ def read_tail(source: Source) -> OrcTail:
     try:
         post = parse(end[-1 - length : -1])
         if post.single(8000) != MAGIC:
-            raise source.damaged("its last bytes are no postscript")
+            raise source.damaged("it does not end with a postscript")
         return _read(source, post, length + 1)
     except ValueError as error:
         raise source.damaged(str(error)) from error
@@ -178,26 +178,30 @@ def _stripes(source: Source, footer: Message, content_end: int) -> tuple[Stripe,
 def _types(source: Source, footer: Message) -> tuple[OrcType, ...]:
     types = [
         OrcType(
-            one.number(1),
-            tuple(one.numbers(2)),
-            tuple(name.decode() for name in one.repeated(3)),
-            one.number(5),
-            one.number(6),
+            orc_type.number(1),
+            tuple(orc_type.numbers(2)),
+            tuple(name.decode() for name in orc_type.repeated(3)),
+            orc_type.number(5),
+            orc_type.number(6),
         )
-        for one in footer.messages(4)
+        for orc_type in footer.messages(4)
     ]
     if not types or types[0].kind != STRUCT:
-        raise source.damaged("its rows are no struct")
+        raise source.damaged("its rows are not a struct")
     seen = [False] * len(types)
-    for number, one in enumerate(types):
-        expected = {LIST: 1, MAP: 2, STRUCT: len(one.names)}.get(one.kind, len(one.children))
-        if len(one.children) != expected or one.kind > TIMESTAMP_INSTANT:
-            raise source.damaged(f"type {number} is none")
-        if one.kind not in (LIST, MAP, STRUCT, UNION) and one.children:
+    for number, orc_type in enumerate(types):
+        expected = {LIST: 1, MAP: 2, STRUCT: len(orc_type.names)}.get(
+            orc_type.kind, len(orc_type.children)
+        )
+        if len(orc_type.children) != expected or orc_type.kind > TIMESTAMP_INSTANT:
+            raise source.damaged(f"type {number} does not exist")
+        if orc_type.kind not in (LIST, MAP, STRUCT, UNION) and orc_type.children:
             raise source.damaged(f"type {number} has others below it")
-        if one.kind == DECIMAL and not 0 <= one.scale <= one.precision <= 38:
-            raise source.damaged(f"type {number} is DECIMAL({one.precision}, {one.scale})")
-        for child in one.children:
+        if orc_type.kind == DECIMAL and not 0 <= orc_type.scale <= orc_type.precision <= 38:
+            raise source.damaged(
+                f"type {number} is DECIMAL({orc_type.precision}, {orc_type.scale})"
+            )
+        for child in orc_type.children:
             if not number < child < len(types) or seen[child]:
                 raise source.damaged(f"type {number} has the type {child} below it")
             seen[child] = True

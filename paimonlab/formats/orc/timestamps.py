@@ -38,7 +38,7 @@ def read_timestamps(source: Source, tail: OrcTail, index: int, field: DataField)
     source, tail
         The file; its stripe was checked.
     index
-        Of the stripe.
+        Number of the stripe.
     field
         Column of timestamps.
 

@@ -1,7 +1,7 @@
 """A Parquet file cut down to some pages of a row group: what is not wanted is never decoded.
 
 pyarrow reads whole row groups. Pages are complete in themselves, so some of them and a footer
-that speaks of nothing else are a small Parquet file, which pyarrow reads like any other.
+of their own are a small Parquet file, which pyarrow reads like any other.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def choose_pages(
     columns
         Position and all pages of c column chunks.
     row_count
-        Of the row group.
+        Rows of the row group.
     ranges
         Rows that are wanted.
 
@@ -145,7 +145,7 @@ def choose_pages(
     list of c Pages
     """
     known: dict[bytes, tuple[npt.NDArray[np.bool_], RowRanges]] = {}
-    found = []
+    pages = []
     for leaf, places in columns:
         first_rows = places.first_rows
         alike = first_rows.tobytes()  # most writers end the pages of all columns at the same rows
@@ -154,8 +154,8 @@ def choose_pages(
             known[alike] = wanted, ranges_of(first_rows, row_count, wanted)
         wanted, rows = known[alike]
         counts = np.diff(first_rows, append=row_count)[wanted]
-        found.append(Pages(leaf, places.offsets[wanted], places.sizes[wanted], counts, rows))
-    return found
+        pages.append(Pages(leaf, places.offsets[wanted], places.sizes[wanted], counts, rows))
+    return pages
 
 
 def _pages_wanted(first_rows: npt.NDArray[np.int64], ranges: RowRanges) -> npt.NDArray[np.bool_]:
@@ -176,7 +176,7 @@ def cuts(
     Parameters
     ----------
     index
-        Of the file.
+        Page indexes of the file.
     file
         The file.
     group

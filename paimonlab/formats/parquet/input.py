@@ -102,7 +102,7 @@ class ParquetInput(OpenFile):
         return widest
 
     def group_stats(self, fields: Sequence[DataField]) -> Mapping[str, ColumnStats]:
-        """Return what is known of columns, one value a row group."""
+        """Return what is known of columns, one value per row group."""
         with damage_named(self.path):
             return row_group_stats(self._metadata, fields)
 
@@ -158,11 +158,11 @@ class ParquetInput(OpenFile):
         Returns
         -------
         starts, ends : (b,) int64
-            First row of each block and the one behind its last, ascending from 0.
+            First row of each block and the one after its last, ascending from 0.
         stats : dict of str to ColumnStats
-            By column name, one value a block.
+            By column name, one value per block.
         """
-        starts, ends, found = [], [], []
+        starts, ends, stats_of_groups = [], [], []
         with damage_named(self.path):
             of_groups = row_group_stats(self._metadata, fields)
             for group in self.row_groups:
@@ -176,11 +176,17 @@ class ParquetInput(OpenFile):
                     }
                 starts.append(first + group.first_row)
                 ends.append(np.append(first[1:], group.row_count) + group.first_row)
-                found.append(stats)
+                stats_of_groups.append(stats)
         nothing = np.empty(0, np.int64)
-        names = set(found[0]).intersection(*found) if found else set[str]()
+        names = (
+            set(stats_of_groups[0]).intersection(*stats_of_groups)
+            if stats_of_groups
+            else set[str]()
+        )
         joined = {
-            name: ColumnStats(*map(pa.concat_arrays, zip(*(s[name] for s in found), strict=True)))
+            name: ColumnStats(
+                *map(pa.concat_arrays, zip(*(s[name] for s in stats_of_groups), strict=True))
+            )
             for name in names
         }
         return np.concatenate([nothing, *starts]), np.concatenate([nothing, *ends]), joined

@@ -93,7 +93,7 @@ def _signed_micros(micros: pa.Array, nanos: pa.Array) -> pa.Array:
     """Tell 1969 from 2554.
 
     Nanoseconds, whatever they wrapped around, are a thousand of the right microseconds: 2**64
-    is no multiple of a thousand.
+    is not a multiple of a thousand.
     """
     shifted = pc.subtract(micros.cast(pa.int64()), _UNSIGNED_NANOS_MICROS)
     is_negative = pc.equal(pc.multiply(shifted, 1000), nanos.cast(pa.int64()))

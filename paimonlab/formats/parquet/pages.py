@@ -168,7 +168,7 @@ def read_footer(file: pa.NativeFile, size_bytes: int) -> bytes:
     Raises
     ------
     DamagedThriftError
-        If there is none.
+        If it is missing or damaged.
     """
     tail = file.read_at(8, size_bytes - 8) if size_bytes >= 12 else b""
     if tail[4:] != _MAGIC:

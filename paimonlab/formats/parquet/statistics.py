@@ -43,9 +43,9 @@ def row_group_stats(
     for field in fields:
         if isinstance(field.type, AtomicType) and field.name in leaves:
             column = leaves[field.name]
-            found = _column_stats(metadata, column, schema.field(field.name).type, field)
-            if found is not None:
-                stats[field.name] = found
+            column_stats = _column_stats(metadata, column, schema.field(field.name).type, field)
+            if column_stats is not None:
+                stats[field.name] = column_stats
     return stats
 
 
@@ -106,9 +106,11 @@ def page_stats(
         leaf = index.leaf(field.name) if isinstance(field.type, AtomicType) else None
         if leaf is not None:
             file_type = schema.field(field.name).type
-            found = _pages_of(metadata, index, file, group, leaf, file_type, field, row_count)
-            if found is not None:
-                pages[field.name] = found
+            pages_of_column = _pages_of(
+                metadata, index, file, group, leaf, file_type, field, row_count
+            )
+            if pages_of_column is not None:
+                pages[field.name] = pages_of_column
     if not pages:
         return np.zeros(1, np.int64), {}
     starts = np.unique(np.concatenate([first for first, _ in pages.values()]))

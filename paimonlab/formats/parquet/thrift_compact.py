@@ -36,7 +36,7 @@ class Kind(IntEnum):
 class Struct(dict[int, Any]):
     """Values by field id.
 
-    They are bool, int, bytes (texts, too), float as its 8 bytes, list, Struct, map as a list of
+    They are bool, int, bytes (also texts), float as its 8 bytes, list, Struct, map as a list of
     pairs.
     """
 
@@ -49,7 +49,7 @@ class Struct(dict[int, Any]):
 
 
 class DamagedThriftError(ValueError):
-    """Bytes that are no structure."""
+    """Bytes that are not a structure."""
 
 
 @contextmanager
@@ -176,7 +176,7 @@ class _Reader:
             return byte
         if kind in (Kind.TRUE, Kind.FALSE):
             return byte == Kind.TRUE
-        raise DamagedThriftError(f"there is no kind {kind}")
+        raise DamagedThriftError(f"unknown kind {kind} of field")
 
     def items(self, depth: int) -> list[Any]:
         head = self.data[self.position]

@@ -1,4 +1,4 @@
-"""Checking a table: roots, manifests, files, and their rows if that is asked for."""
+"""Checking a table: roots, manifests, files, and rows on request."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def fsck(
     file_io, layout
         Where it is.
     deep
-        Whether to read all rows, too.
+        Whether to also read all rows.
     progress
         Called as the work goes on.
 
     Returns
     -------
     FsckReport
-        Nothing is changed, and a damaged file is a finding, not an error.
+        What was found; a damaged file is a finding, not an error. Nothing is changed.
     """
     notes = Notes(layout.table_path)
     main = layout.on_branch(None)

@@ -1,4 +1,4 @@
-"""Whether data files are there, and whether what metadata says of them can be true."""
+"""Whether data files exist, and whether their metadata can be true."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StoredFiles:
     _folders: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def size_bytes(self, path: str) -> int | None:
-        """Return the size of a file; None: it is not there."""
+        """Return the size of a file; None if it is missing."""
         folder, name = posixpath.split(path)
         if folder not in self._folders:
             listed = self.file_io.list(folder)
@@ -45,7 +45,7 @@ class StoredFiles:
         return self._linked_size(path) if found is None else found
 
     def _linked_size(self, path: str) -> int | None:
-        """Return the size of a file that a link leads to, and may."""
+        """Return the size of a file behind a link that may be followed."""
         try:
             return self.file_io.size_bytes(path)
         except FileNotFoundError:

@@ -52,9 +52,9 @@ class IndexChecker:
         Parameters
         ----------
         files
-            Of the root.
+            The root's index files.
         paths
-            Of its data files.
+            Paths of its data files.
         folders
             Where index files lie beside the data files: the folder of each bucket; else {}.
         """

@@ -40,7 +40,7 @@ class ManifestWalk:
         self._seen: set[str] = set()
 
     def live(self, root: Root) -> LiveFiles:
-        """Return the files of a root; what is wrong with its manifests is taken down."""
+        """Return the files of a root; problems of its manifests are noted."""
         snapshot = root.snapshot
         changelog: list[pa.Table] = []
         if not root.is_tag:
@@ -99,11 +99,11 @@ class ManifestWalk:
 
     def _check_manifest(self, meta: ManifestFileMeta, entries: pa.Table, referrer: str) -> None:
         added = pc.sum(pc.equal(entries["kind"], int(FileKind.ADD))).as_py() or 0
-        found = (added, entries.num_rows - added)
+        counts = (added, entries.num_rows - added)
         said = (meta.num_added_files, meta.num_deleted_files)
-        if found != said:
+        if counts != said:
             problem = (
-                f"it adds {found[0]} and deletes {found[1]} files, its list says {said[0]} and "
+                f"it adds {counts[0]} and deletes {counts[1]} files, its list says {said[0]} and "
                 f"{said[1]}"
             )
             self._notes.add(self._layout.manifest(meta.file_name), problem, referrer=referrer)
@@ -150,7 +150,7 @@ def _concat(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def unseen(found: Iterator[LiveFiles]) -> Iterator[tuple[LiveFiles, pa.Table]]:
-    """Pair the files of roots with those that no root before had.
+    """Pair the files of each root with those that no earlier root had.
 
     Yields
     ------

@@ -35,7 +35,7 @@ class Notes:
         advice: str = RESTORE,
         severity: Severity = "error",
     ) -> None:
-        """Take down a finding, unless it is known."""
+        """Note a finding, unless it is known."""
         finding = Finding(
             severity=severity,
             file=self._relative(path),
@@ -51,7 +51,7 @@ class Notes:
 
     @contextmanager
     def taken(self, path: str, *, referrer: str = "", advice: str = RESTORE) -> Iterator[None]:
-        """Take down an error about a file, and go on."""
+        """Note an error about a file, and go on."""
         try:
             yield
         except CorruptError as error:

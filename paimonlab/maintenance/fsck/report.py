@@ -10,14 +10,14 @@ Severity: TypeAlias = Literal["error", "warning"]
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is not as it must be."""
+    """One thing that is wrong."""
 
     severity: Severity
     """An error makes answers fail or be wrong; a warning costs time, or will cost it."""
     file: str
     """Relative to the table, or absolute outside of it."""
     referrer: str
-    """Who refers to the file: ``snapshot-3``, ``tag-a``; empty: nobody in particular."""
+    """Who refers to the file: ``snapshot-3``, ``tag-a``; empty if there is no particular one."""
     problem: str
     advice: str
 
@@ -37,7 +37,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     manifests: int = 0
     """Manifests, manifest lists and index manifests."""
     data_files: int = 0
-    """Changelog files, too."""
+    """Changelog files included."""
     index_files: int = 0
     rows: int = 0
     """Rows that were read; 0 without ``deep``."""
@@ -48,7 +48,7 @@ class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
 
     table: str
     is_deep: bool
-    """Whether the rows were read, too."""
+    """Whether the rows were read as well."""
     findings: tuple[Finding, ...]
     checked: Checked
 

@@ -11,7 +11,7 @@ from paimonlab.spark.jvm.bridge import CONNECTOR
 
 
 class WithoutViewsAndFunctions(Namespaces):
-    """The part of `SparkCatalog` that answers "none" for views and functions.
+    """The part of `SparkCatalog` that answers for views and functions: there are none.
 
     Declaring functions, although there are none, lets Spark say which functions have a similar
     name when one is misspelt.

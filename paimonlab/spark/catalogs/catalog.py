@@ -108,7 +108,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         return relation.view_for(self._bridge, table, given, name=self._parts(table))
 
     def loadTable(self, identifier: Any, *arguments: Any) -> Any:
-        """Return a table to write to or to describe, or as it was at a point in time.
+        """Return a table for writing or DESCRIBE, or as it was at a point in time.
 
         ``arguments`` are what `travel_arguments` and `check_access` take.
         """
@@ -134,7 +134,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
     def _chosen(
         self, identifier: Any, table: Table | SystemTable
     ) -> tuple[Table | SystemTable, SessionOptions]:
-        """Return a table on the branch that the session means, and the session's options for it."""
+        """Return a table on the session's branch, and the session's options for it."""
         if isinstance(table, CatalogTable):  # it is about no one table
             return table, {}
         given = session_options(self._bridge, self._parts(table))
@@ -185,13 +185,13 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         return TableRelation(self._bridge, self._name, table)
 
     def dropTable(self, identifier: Any) -> bool:
-        """Run DROP TABLE; False if there is none."""
+        """Run DROP TABLE; False if there is no such table."""
         name = self._writable_name(identifier)
         if replaces_table(self._bridge):
             raise UnsupportedError(
                 f"CREATE OR REPLACE TABLE {name}",
                 "it would drop the table before it is known that the new one can be made; "
-                "say DROP TABLE, then CREATE TABLE",
+                "use DROP TABLE, then CREATE TABLE",
             )
         self._check_means_whole_table("DROP TABLE", identifier)
         try:
@@ -221,7 +221,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
                 self._throw("TableAlreadyExistsException", new)
 
     def _check_means_whole_table(self, statement: str, identifier: Any) -> None:
-        """Refuse what is done to all branches of a table where the session means one of them."""
+        """Refuse statements about all branches of a table if the session has chosen one."""
         table = self._found(identifier)
         if table is None:
             return
@@ -287,5 +287,5 @@ def register(bridge: Bridge, name: str, catalog: Catalog) -> None:
 
 
 def unregister(bridge: Bridge, name: str) -> None:
-    """Take a catalog out of a session that nobody uses any more."""
+    """Remove a catalog from a session that is no longer used."""
     catalogs_of(bridge.session.sessionState()).remove(name)

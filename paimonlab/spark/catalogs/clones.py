@@ -25,7 +25,7 @@ _shared: weakref.WeakKeyDictionary[Any, set[int]] = weakref.WeakKeyDictionary()
 
 
 def share_with_clones(bridge: Bridge) -> None:
-    """Let clones of the session, and of sessions beside it, have the catalogs of the original."""
+    """Give clones of the session, and of sessions beside it, the catalogs of the original."""
     extensions = bridge.session.extensions()
     number = int(bridge.jvm.java.lang.System.identityHashCode(extensions))
     with _lock:
@@ -37,7 +37,7 @@ def share_with_clones(bridge: Bridge) -> None:
 
 
 def original_of(session: Any) -> Any:
-    """Return the state (Java) of the session that a session is a clone of; None: of none."""
+    """Return the (Java) state of the session that a session was cloned from, or None."""
     field = session.getClass().getDeclaredField("parentSessionState")
     field.setAccessible(True)
     found = field.get(session)

@@ -33,7 +33,7 @@ NAMESPACE = "sys"
 """Where procedures are, in upper or lower case."""
 _PROCEDURES = CONNECTOR + "catalog.procedures."
 _BY_PLACE = re.compile(r"param(\d+)")
-"""Spark's name of an argument that has none."""
+"""Spark's name for an argument without a name."""
 _WHOLE = (st.ByteType, st.ShortType, st.IntegerType)
 _NESTED = (st.ArrayType, st.MapType, st.StructType)
 
@@ -48,7 +48,7 @@ class Procedures(Namespaces):
         return self._bridge.array(CONNECTOR + "catalog.Identifier", found)
 
     def loadProcedure(self, identifier: Any) -> Any:
-        """Return a procedure that is to get its arguments."""
+        """Return a procedure, not bound to arguments yet."""
         namespace = [str(part) for part in identifier.namespace()]
         if [part.lower() for part in namespace] != [NAMESPACE]:
             raise ArgumentError(
@@ -72,7 +72,7 @@ class _Named(Proxy):
         self._catalog_name = catalog_name
 
     def name(self) -> str:
-        """Return its name, as it stands behind ``sys.``."""
+        """Return its name, as it stands after ``sys.``."""
         return self._procedure.name
 
     def description(self) -> str:
@@ -103,16 +103,16 @@ class _Bound(_Named):
         implements = [_PROCEDURES + "BoundProcedure"]  # noqa: RUF012
 
     def isDeterministic(self) -> bool:
-        """Say that two calls are not one."""
+        """Say that two calls may differ."""
         return False
 
     def parameters(self) -> Any:
-        """Return what it can be told; what is left out is NULL."""
+        """Return its parameters; an argument left out is NULL."""
         made = [self._parameter(parameter) for parameter in self._procedure.parameters]
         return self._bridge.array(_PROCEDURES + "ProcedureParameter", made)
 
     def call(self, values: Any) -> Any:
-        """Run it; ``values`` is an ``InternalRow`` with one value a parameter."""
+        """Run it; ``values`` is an ``InternalRow`` with one value per parameter."""
         procedure, bridge = self._procedure, self._bridge
         check_no_branch(
             bridge,
@@ -185,18 +185,22 @@ def _check_types(procedure: Procedure, given: st.StructType) -> None:
     """
     by_name: Mapping[str, Parameter] = {one.name.lower(): one for one in procedure.parameters}
     for argument in given:
-        place = _BY_PLACE.fullmatch(argument.name)
-        found = by_name.get(argument.name.lower())
-        if found is None and place is not None and int(place[1]) < len(procedure.parameters):
-            found = procedure.parameters[int(place[1])]
-        if found is None:  # Spark says so itself
+        position = _BY_PLACE.fullmatch(argument.name)
+        parameter = by_name.get(argument.name.lower())
+        if (
+            parameter is None
+            and position is not None
+            and int(position[1]) < len(procedure.parameters)
+        ):
+            parameter = procedure.parameters[int(position[1])]
+        if parameter is None:  # Spark says so itself
             continue
-        (wanted,) = spark_schema([DataField(0, found.name, found.type)], plain=True)
+        (wanted,) = spark_schema([DataField(0, parameter.name, parameter.type)], plain=True)
         if not _is_kept(argument.dataType, wanted.dataType):
             raise ArgumentError(
                 procedure.name,
-                f"{found.name} => a value of type {argument.dataType.simpleString()} is no "
-                f"{format_type(found.type)}",
+                f"{parameter.name} => a value of type {argument.dataType.simpleString()} is not a "
+                f"valid {format_type(parameter.type)}",
             )
 
 

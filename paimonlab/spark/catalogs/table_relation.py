@@ -121,19 +121,19 @@ class TableRelation(Proxy):
 
     def createPartition(self, *_: Any) -> None:
         """Refuse: a partition exists when it has rows."""
-        raise UnsupportedError("ADD PARTITION", "a Paimon partition is there once it has rows")
+        raise UnsupportedError("ADD PARTITION", "a Paimon partition exists once it has rows")
 
     createPartitions = createPartition
 
     def purgePartition(self, *_: Any) -> None:
         """Refuse: old snapshots keep what they need."""
-        raise UnsupportedError("DROP PARTITION … PURGE", "say DROP PARTITION; expiry frees space")
+        raise UnsupportedError("DROP PARTITION … PURGE", "use DROP PARTITION; expiry frees space")
 
     purgePartitions = purgePartition
 
     def truncatePartition(self, *_: Any) -> None:
-        """Refuse: it is spelled otherwise."""
-        raise UnsupportedError("TRUNCATE TABLE … PARTITION", "say ALTER TABLE … DROP PARTITION")
+        """Refuse: the statement to use is another one."""
+        raise UnsupportedError("TRUNCATE TABLE … PARTITION", "use ALTER TABLE … DROP PARTITION")
 
     truncatePartitions = truncatePartition
 

@@ -124,7 +124,7 @@ class Bridge:
 
     @property
     def conf(self) -> Any:
-        """What the session says for which this thread plans: ours, or a clone of it."""
+        """Settings of the session for which this thread plans: ours, or a clone of it."""
         return self.java_class("org.apache.spark.sql.internal.SQLConf").get()
 
     def settings(self) -> dict[str, str]:
@@ -201,7 +201,7 @@ class Bridge:
         raise Py4JJavaError("", java_exception)
 
     def unchecked(self, error: Py4JJavaError) -> Py4JJavaError:
-        """Make a failed job something that a method may throw which does not say it would.
+        """Turn the error of a failed job into an unchecked exception.
 
         Java hides any other checked exception of a proxy behind one without a message.
         """

@@ -34,9 +34,9 @@ _remembered: OrderedDict[int, tuple[Any, BaseException]] = OrderedDict()
 
 
 def remember(jvm: Any, java_exception: Any, error: BaseException) -> None:
-    """Keep ``error`` for when ``java_exception`` comes back to Python.
+    """Keep ``error`` until ``java_exception`` comes back to Python.
 
-    The traceback of a `PaimonError` is let go (it would keep tables alive), that of a bug stays.
+    The traceback of a `PaimonError` is dropped (it would keep tables alive), that of a bug stays.
     """
     if isinstance(error, PaimonError):
         error.__traceback__ = None
@@ -46,7 +46,7 @@ def remember(jvm: Any, java_exception: Any, error: BaseException) -> None:
 
 
 def original(jvm: Any, java_exception: Any) -> BaseException | None:
-    """Return the Python error behind ``java_exception``; None if it was not born in Python."""
+    """Return the Python error that became ``java_exception``; None if it came from Java."""
     for cause in _causes(java_exception):
         kept = _remembered.get(_identity(jvm, cause))
         if kept is not None and kept[0].equals(cause):

@@ -1,4 +1,4 @@
-"""Damaged and missing data files in Spark's own scan: told by our error, as our reader does.
+"""Damaged and missing data files in Spark's own scan, reported by our errors.
 
 Spark says which file it could not read; whether it is a file of a table here is known by the
 folder of the table.
@@ -20,7 +20,7 @@ _tables: dict[str, str] = {}
 
 
 def remember_folder(uri: str, table: str) -> None:
-    """Note whose files are in a folder."""
+    """Remember which table has its files in a folder."""
     _tables[uri.rstrip("/") + "/"] = table
 
 

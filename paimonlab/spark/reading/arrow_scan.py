@@ -201,7 +201,7 @@ class ArrowScan(Proxy):
         return False
 
     def planInputPartitions(self) -> Any:
-        """Return one task a split."""
+        """Return one task per split."""
         task = self._bridge.java_class(PYTHON_SOURCE + "PythonInputPartition")
         splits = self._snapshot.arrow_splits(self._predicate)
         return self._bridge.array(

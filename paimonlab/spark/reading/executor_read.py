@@ -29,7 +29,7 @@ def read_task(
     partitions
         Batches with one binary column: pickled `DataSplit`s, as the driver made them.
     plan
-        Of the read.
+        How to read the table.
     file_io
         The table's store.
     schema

@@ -2,7 +2,7 @@
 
 Spark finds Parquet columns by name, in one schema for a whole scan; Paimon finds them by field
 id, in the schema each file was written with. So files are put into groups of equal *shape*, and
-there is one scan a group.
+there is one scan per group.
 """
 
 from __future__ import annotations

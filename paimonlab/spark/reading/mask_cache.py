@@ -25,7 +25,7 @@ class MaskCache:
         self._lock = threading.Lock()
 
     def get(self, table_path: str, split: DataSplit) -> tuple[FileMask, ...] | None:
-        """Return the masks of a split's files, None if they are not here."""
+        """Return the masks of a split's files, None if they are not cached."""
         key = _key(table_path, split)
         with self._lock:
             if key in self._kept:
@@ -33,7 +33,7 @@ class MaskCache:
             return self._kept.get(key)
 
     def put(self, table_path: str, split: DataSplit, masks: tuple[FileMask, ...]) -> None:
-        """Keep masks, and let go of those not used for the longest time."""
+        """Keep masks, and drop the least recently used."""
         key = _key(table_path, split)
         with self._lock:
             if key in self._kept:

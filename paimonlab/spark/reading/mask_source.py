@@ -41,18 +41,18 @@ def masks_of(
     splits
         Splits with overlapping files.
     plan
-        Of the read; neither its columns nor its predicate matter.
+        How to read the table; its columns and predicate do not matter.
     file_io
         The table's store.
     """
-    found = [_CACHE.get(plan.table_path, split) for split in splits]
-    missing = [index for index, masks in enumerate(found) if masks is None]
+    masks_of_splits = [_CACHE.get(plan.table_path, split) for split in splits]
+    missing = [index for index, masks in enumerate(masks_of_splits) if masks is None]
     if missing:
         computed = _compute(spark, [splits[index] for index in missing], plan, file_io)
         for index, masks in zip(missing, computed, strict=True):
             _CACHE.put(plan.table_path, splits[index], masks)
-            found[index] = masks
-    return [masks for masks in found if masks is not None]
+            masks_of_splits[index] = masks
+    return [masks for masks in masks_of_splits if masks is not None]
 
 
 def is_cached(table_path: str, split: DataSplit) -> bool:

@@ -2,7 +2,7 @@
 
 A mask is given to Spark as a constant partition value of its file and tested inside the native
 scan: bit ``i`` of the mask, counted from the lowest bit of the first byte, is row ``i`` of the
-file. Files in which every row wins have no mask, files in which none wins are not read.
+file. Files in which every row wins have no mask; files in which no row wins are not read.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def view_for(bridge: Bridge, table: Table, given: SessionOptions, *, name: Seque
     table
         What to read; a ``scan.…`` option, its own or the session's, chooses the snapshot.
     given
-        What the session sets.
+        The session's options.
     name
         Catalog, database and table.
 
@@ -119,9 +119,9 @@ def pinned_table_for(
     table
         What to read.
     snapshot
-        Of the table or of one of its tags.
+        A snapshot of the table or of one of its tags.
     given
-        What the session sets; the snapshot goes before what it says of one.
+        The session's options; the snapshot overrides one chosen by them.
     name
         Catalog, database and table.
     """

@@ -51,7 +51,7 @@ def scan_field(name: str, stored: DataType, wanted: DataType) -> st.StructField:
     Parameters
     ----------
     name
-        Of the column.
+        Name of the column.
     stored
         Type of the values in the files.
     wanted

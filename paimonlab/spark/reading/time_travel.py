@@ -66,7 +66,7 @@ def pinned_snapshot(table: Table, arguments: TravelArguments) -> Snapshot:
     Raises
     ------
     SnapshotNotFoundError
-        If there is none.
+        If there is no such snapshot.
     """
     found = table.scan(**arguments).snapshot
     if found is None:

@@ -1,4 +1,4 @@
-"""Whether this machine can run what one wants to run, and what to do if not.
+"""Whether this machine can run paimonlab and Spark, and what to do if not.
 
 Pure: a function from what was measured to checks.
 """

@@ -54,7 +54,7 @@ class Environment:
     packages: Mapping[str, str | None] = field(default_factory=dict)
     """Version by name; None: not there."""
     java: str = ""
-    """What would run Spark; empty: there is none."""
+    """The Java that would run Spark; empty if there is none."""
     java_problem: str = ""
     worker_python: str = ""
     """The variable ``PYSPARK_PYTHON``; empty: not set."""
@@ -69,7 +69,7 @@ class Environment:
     free_memory_bytes: int | None = None
     """None: the system does not say."""
     warehouse: WarehouseState | None = None
-    """None: there is none to try."""
+    """None if no warehouse was given."""
 
 
 def measured(catalog: Catalog | None = None) -> Environment:
@@ -136,7 +136,7 @@ def free_memory(root: Path = Path("/")) -> int | None:
     Parameters
     ----------
     root
-        Where ``proc`` and ``sys`` are.
+        The folder that holds ``proc`` and ``sys``.
 
     Returns
     -------

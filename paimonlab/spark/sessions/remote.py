@@ -43,7 +43,7 @@ def is_remote(session: object) -> bool:
 
 
 def has_lost_server(error: Exception) -> bool:
-    """Tell whether an error of a client says that nobody answers, or nobody knows the session."""
+    """Tell whether a client's error means that the server is gone or has lost the session."""
     text = str(error)
     return any(sign in text for sign in _LOST)
 
@@ -54,7 +54,7 @@ def address(url: str) -> str:
     Raises
     ------
     RemoteError
-        If it is no address of a Spark Connect server; the text is not repeated.
+        If it is not the address of a Spark Connect server; the message does not repeat it.
 
     Examples
     --------
@@ -89,22 +89,22 @@ def open_session(url: str) -> SparkSession:
     UnsupportedError
         If packages are missing that Spark's client needs.
     RemoteError
-        If the address is none, nobody answers there, or the server refuses.
+        If the address is invalid, no server answers there, or the server refuses.
     """
-    place = address(url)
+    server = address(url)
     check_packages()
     from pyspark.errors import PySparkException  # noqa: PLC0415 - PySpark is optional
     from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415
     from pyspark.sql.connect.session import SparkSession as Client  # noqa: PLC0415
 
     quiet()
-    _wait_for(url, place)
+    _wait_for(url, server)
     session = Client.builder.remote(url).create()
     session.client.set_retry_policies([DefaultPolicy(max_retries=_TRIES)])
     try:
         session.version  # noqa: B018 - asks the server
     except PySparkException as error:
-        said = f"the Spark Connect server at {place} refused: {_said(str(error))}"
+        said = f"the Spark Connect server at {server} refused: {_said(str(error))}"
         if "StatusCode.UNAUTHENTICATED" in str(error):
             said += "; whoever started it knows the address with the token: sc://…/;token=…"
         raise RemoteError(said) from error
@@ -134,7 +134,7 @@ def _is_there(module: str) -> bool:
 
 
 def _wait_for(url: str, place: str) -> None:
-    """Fail soon where nobody listens."""
+    """Fail soon if no server listens."""
     with interrupts_held_back():
         import grpc  # noqa: PLC0415 - an extra
     from pyspark.errors import PySparkException  # noqa: PLC0415
@@ -159,13 +159,13 @@ def _wait_for(url: str, place: str) -> None:
 
 
 def _said(text: str) -> str:
-    """Return what a server said, without what the client's library writes around it."""
+    """Return the server's message, without the text that the client's library adds."""
     details = re.search(r'details = "(.*)"', text)
     return without_secrets(details[1] if details else text).partition("\n")[0]
 
 
 def _advice(place: str, *, is_encrypted: bool) -> str:
-    """Say why a server here, which has no TLS, may not be understood."""
+    """Explain that a server without TLS may be the problem."""
     host = place.rpartition(":")[0]
     if not is_encrypted or host not in {"127.0.0.1", "[::1]"}:
         return ""

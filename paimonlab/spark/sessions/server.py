@@ -144,7 +144,7 @@ def serve(
 
 
 def _is_open(conf: Mapping[str, str], host: str, token: str | None, *, open_to_all: bool) -> bool:
-    """Check whether nobody is to be asked for a token."""
+    """Check whether clients need no token."""
     if not open_to_all:
         return False
     if token is not None or TOKEN_KEY in conf or os.environ.get(TOKEN_VARIABLE):

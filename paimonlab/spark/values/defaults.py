@@ -42,16 +42,16 @@ def default_text(sql: str, *, column: str) -> str | None:
     """
     if sql.strip().upper() == "NULL":
         return None
-    found = _LITERAL.fullmatch(sql.strip())
-    if found is None:
+    literal = _LITERAL.fullmatch(sql.strip())
+    if literal is None:
         raise UnsupportedError(
             f"column {column!r} DEFAULT {sql}",
             "a default has to be a literal: number, text or date",
         )
-    if found["word"] is not None:
-        return found["word"].lower()
-    quoted = found["text"] if found["text"] is not None else found["cast"]
-    return found["number"] if quoted is None else quoted.replace("''", "'")
+    if literal["word"] is not None:
+        return literal["word"].lower()
+    quoted = literal["text"] if literal["text"] is not None else literal["cast"]
+    return literal["number"] if quoted is None else quoted.replace("''", "'")
 
 
 def default_sql(text: str, type_name: str) -> str:

@@ -1,7 +1,7 @@
-"""Partitions by CHAR(n) with and without blanks behind their values.
+"""Partitions by CHAR(n) with and without trailing blanks.
 
-Spark pads the values that it writes and takes values that differ by such blanks for one; Flink
-and `Table.write` store values as they are given. So one partition for Spark may be several.
+Spark pads the values that it writes and takes values that differ only in such blanks as equal;
+Flink and `Table.write` store values as they are given. So one partition for Spark may be several.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def spark_schema(fields: Iterable[DataField], *, plain: bool = False) -> st.Stru
 
 
 def to_spark(data_type: DataType, *, column: str, plain: bool = False) -> st.DataType:
-    """Turn a type into Spark's; ``column`` is named if there is none."""
+    """Turn a type into Spark's; errors name ``column``."""
     match data_type:
         case ArrayType(element):
             inner = to_spark(element, column=f"{column}.element", plain=plain)
@@ -159,7 +159,7 @@ def _field_from_spark(index: int, field: st.StructField, *, column: str) -> Data
 
 
 def from_spark(spark_type: st.DataType, *, column: str) -> DataType:
-    """Turn Spark's type into a nullable type; ``column`` is named if there is none."""
+    """Turn Spark's type into a nullable type; errors name ``column``."""
     match spark_type:
         case st.ArrayType():
             element = from_spark(spark_type.elementType, column=f"{column}.element")

@@ -1,4 +1,4 @@
-"""What a statement may do with a table: refuses what would otherwise fail obscurely or not at all.
+"""Which statements may write to a table: refuses those that would fail obscurely or not at all.
 
 Spark says with which privileges it opens a table for writing. INSERT INTO asks for INSERT, INSERT
 OVERWRITE for INSERT and DELETE; UPDATE, DELETE and MERGE ask for others.

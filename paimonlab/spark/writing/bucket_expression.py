@@ -145,7 +145,7 @@ def _text_slot(bridge: Bridge, value: Column, data: Column, offset: Column) -> C
 
 
 def _tail(data: Column) -> Column:
-    """Bytes behind the slots: the text, padded to whole words, unless it stands in its slot."""
+    """Bytes after the slots: the text, padded to whole words, unless it fits in its slot."""
     length = functions.length(data)
     padded = functions.shiftleft(functions.shiftright(length + (_SLOT_BYTES - 1), 3), 3)
     return functions.when(length <= _INLINE_BYTES, functions.lit(b"")).otherwise(

@@ -34,10 +34,10 @@ def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen: Snapsh
     table
         The table.
     messages
-        Of all tasks.
+        Messages of all tasks.
     seen
-        The latest snapshot before the first row was written; what came later is checked for
-        conflicts. None: there was none.
+        The latest snapshot before the first row was written; later ones are checked for
+        conflicts. None if the table was empty.
     """
     if not messages:
         return
@@ -82,7 +82,7 @@ def _check_scope(table: Table, messages: Sequence[CommitMessage], scope: Overwri
 
 
 def discard(table: Table, messages: Sequence[CommitMessage]) -> None:
-    """Delete the files of messages that nobody has committed or will commit."""
+    """Delete the files of messages that were not and will not be committed."""
     delete_files(
         messages, write_plan(definition_of(table), store_of(table).layout), store_of(table).file_io
     )

@@ -18,7 +18,7 @@ def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def null_mask(array: pa.Array) -> npt.NDArray[np.bool_] | None:
-    """Mark the nulls of an array; None when there are none."""
+    """Mark the nulls of an array; None if there are none."""
     if array.null_count == 0:
         return None
     return pc.is_null(array).to_numpy(zero_copy_only=False)

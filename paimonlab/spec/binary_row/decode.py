@@ -53,7 +53,7 @@ _INLINE = np.uint64(0x80)
 
 
 class DamagedRowError(ValueError):
-    """The bytes are no rows of the given types."""
+    """The bytes are not rows of the given types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ def rows(
     *,
     is_lenient: bool = False,
 ) -> list[pa.Array]:
-    """Decode rows without arity, one array a field; null rows give nulls.
+    """Decode rows without arity, one array per field; null rows give nulls.
 
-    With ``is_lenient`` a timestamp that Arrow cannot hold is a null, too.
+    With ``is_lenient`` a timestamp that Arrow cannot hold becomes null.
 
     Raises
     ------
@@ -284,7 +284,7 @@ def _maps(cells: Cells, data_type: DataType, key: DataType, value: DataType) -> 
     key_array, offsets = _elements(keys, key, cells.is_null)
     value_array, value_offsets = _elements(values_, value, cells.is_null)
     if not np.array_equal(offsets, value_offsets):
-        raise DamagedRowError("a map has not as many values as keys")
+        raise DamagedRowError("a map differs in the number of keys and values")
     if key_array.null_count:
         raise DamagedRowError("a map has a null key")
     return pa.MapArray.from_arrays(
@@ -308,7 +308,7 @@ def _signed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
 def _elements(
     arrays: Pieces, element: DataType, is_null: npt.NDArray[np.bool_]
 ) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-    """Decode the elements of all arrays behind each other, and where each array starts."""
+    """Decode the elements of all arrays in a row, and where each array starts."""
     if (arrays.lengths[~is_null] < 4).any():
         raise DamagedRowError("an array is too short")
     counts = _signed(words_at(arrays.data, np.where(is_null, 0, arrays.starts), "<u4"))

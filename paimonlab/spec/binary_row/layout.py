@@ -52,14 +52,14 @@ def header_bytes(field_count: int) -> int:
 
 
 def rows(slots: Sequence[Slots], row_count: int, *, prefix: bytes = b"") -> Pieces:
-    """Lay out n rows behind each other.
+    """Lay out n rows one after the other.
 
     Parameters
     ----------
     slots
         One per field, each of ``row_count`` values.
     prefix
-        Bytes put in front of every row; offsets count from behind them.
+        Bytes put in front of every row; offsets count from the end of it.
 
     Returns
     -------
@@ -124,12 +124,12 @@ def _fixed_part(
 
 
 def arrays(elements: Slots, width: int, counts: npt.NDArray[np.int64]) -> Pieces:
-    """Lay out n arrays behind each other.
+    """Lay out n arrays one after the other.
 
     Parameters
     ----------
     elements
-        The elements of all arrays behind each other.
+        The elements of all arrays, one array after the other.
     width
         Bytes of an element in an array: 1, 2, 4 or 8.
     counts : (n,) int64

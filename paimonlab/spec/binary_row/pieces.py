@@ -2,7 +2,7 @@
 
 A piece is a run of bytes inside a buffer, given by its first position and its length.
 Eight bytes are moved at a time, aligned or not; hence every buffer here has at least
-`SPARE` bytes behind its last piece.
+`SPARE` bytes after its last piece.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 SPARE = 8
-"""Bytes a buffer must have behind its last piece."""
+"""Bytes a buffer must have after its last piece."""
 
 _FULL = np.uint64(2**64 - 1)
 _MANY = 64  # positions from which it pays to look whether they are evenly spaced
@@ -31,7 +31,7 @@ class Pieces:
 
 
 def spaced(data: npt.NDArray[np.uint8], used: int) -> npt.NDArray[np.uint8]:
-    """Return a buffer with the first ``used`` bytes of ``data`` and room behind them."""
+    """Return a buffer with the first ``used`` bytes of ``data`` and spare room after them."""
     if len(data) >= used + SPARE:
         return data
     return np.concatenate([data[:used], np.zeros(SPARE, np.uint8)])
@@ -71,7 +71,7 @@ def _every_position(data: npt.NDArray[np.uint8], dtype: str) -> npt.NDArray[np.u
 def _evenly_spaced(
     data: npt.NDArray[np.uint8], positions: npt.NDArray[np.int64], dtype: str
 ) -> npt.NDArray[np.uint64] | None:
-    """View the numbers at positions of one distance, which is quicker; None: they have not."""
+    """View numbers at evenly spaced positions, which is quicker; None if they are not."""
     if len(positions) < _MANY:
         return None
     first, step = int(positions[0]), int(positions[1] - positions[0])
@@ -132,7 +132,7 @@ def _copy_one_by_one(
 
 
 def joined(source: Pieces) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Put all pieces behind each other.
+    """Put all pieces one after the other.
 
     Returns
     -------

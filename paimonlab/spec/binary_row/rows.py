@@ -98,7 +98,7 @@ def decode(
     Parameters
     ----------
     rows
-        With the number of fields in front; a null gives a row of nulls.
+        n rows, each with its number of fields in front; a null gives a row of nulls.
     types
         Types of the fields.
     path

@@ -79,7 +79,7 @@ def slots(column: pa.Array | pa.ChunkedArray, data_type: DataType) -> Slots:
     Parameters
     ----------
     column
-        Of the Arrow type of ``data_type``, or of one that casts to it without loss.
+        Values of the Arrow type of ``data_type``, or of one that casts to it without loss.
     data_type
         The type of the field; whether it is nullable does not matter.
 

@@ -47,7 +47,7 @@ def bucket_mode(bucket: int, schema: KeyedTable) -> BucketMode:
     bucket
         At least 1, -1 or -2.
     schema
-        Of the table.
+        The table's schema.
     """
     if bucket == POSTPONE:
         return BucketMode.POSTPONE_MODE

@@ -41,7 +41,7 @@ def parse_duration_millis(text: str) -> int:
     Raises
     ------
     ValueError
-        If the text is no duration.
+        If the text is not a duration.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def parse_memory_size_bytes(text: str) -> int:
     Raises
     ------
     ValueError
-        If the text is no size.
+        If the text is not a size.
 
     Examples
     --------

@@ -107,7 +107,7 @@ class OptionSpec:
         return value
 
     def is_default(self, text: str) -> bool:
-        """Whether a value means the same as none."""
+        """Whether a value equals the default."""
         return self.default is not None and self.parse(text) == self.parse(self.default)
 
 

@@ -1,4 +1,4 @@
-"""Options of a table: reading them, and refusing what is not built.
+"""Options of a table: reading them, and refusing what is not implemented.
 
 Layers declare the options they obey as frozen dataclasses (slices), beside the code these
 steer::
@@ -99,7 +99,7 @@ def option_field(
 class Options(Mapping[str, str]):
     """Options of a table by key, frozen.
 
-    A former key is found under its present name, too.
+    A former key is also found under its present name.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class Options(Mapping[str, str]):
         return type(self), (self._values,)
 
     def with_options(self, others: Mapping[str, str]) -> Options:
-        """Return these options with others in their place, say those of one read."""
+        """Return these options, overridden by others, such as those of one read."""
         return Options(self._values | dict(others))
 
     def slice(self, cls: type[Slice]) -> Slice:
@@ -190,7 +190,7 @@ def _value(key: str, text: str, read: Callable[[str], Any]) -> Any:
 def check_known(keys: Iterable[str]) -> None:
     """Check the keys that a user sets.
 
-    Tables that others wrote may hold keys that are not known; these stay unread.
+    Tables written by others may have unknown keys; these are ignored.
 
     Raises
     ------
@@ -209,17 +209,17 @@ def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: O
     Parameters
     ----------
     options
-        Of the table, and of this one operation.
+        Options of the table and of this operation.
     schema
-        Whose options these are.
+        The schema that the options belong to.
     operation
-        What is about to happen: a table may be readable and not writable. What cannot be
-        read or written cannot be created.
+        The operation to check for: a table may be readable but not writable. A table that cannot
+        be read or written cannot be created.
 
     Raises
     ------
     UnsupportedError
-        If an option has a value that changes this operation and is not built.
+        If an option has a value that changes this operation and is not implemented.
     SchemaError
         If a value cannot be read.
 
@@ -230,7 +230,7 @@ def check_supported(options: Mapping[str, str], schema: KeyedTable, operation: O
     >>> check_supported({"bucket": "1", "pk-clustering-override": "true"}, schema, "read")
     Traceback (most recent call last):
     paimonlab.errors.UnsupportedError: pk-clustering-override = 'true' is not supported: reading
-    this table needs it; 'false' would do
+    this table needs it; use 'false'
     """
     unused = _unused_families(Options(options))
     for key, text in options.items():
@@ -269,8 +269,9 @@ def _check_value(key: str, text: str, spec: OptionSpec, operation: Operation) ->
     built = " or ".join(repr(value) for value in spec.accepted_values)
     if spec.key in INSTEAD:
         raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {INSTEAD[spec.key]}")
-    instead = built or ("leaving it out" if spec.default is None else repr(spec.default))
-    raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {instead} would do")
+    usable = built or (None if spec.default is None else repr(spec.default))
+    advice = "leave it out" if usable is None else f"use {usable}"
+    raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {advice}")
 
 
 def _check_clustering(options: Options, schema: KeyedTable, operation: Operation) -> None:
@@ -282,7 +283,7 @@ def _check_clustering(options: Options, schema: KeyedTable, operation: Operation
     elif operation != "read" and options.get("clustering.columns") and not schema.primary_keys:
         raise UnsupportedError(
             f"clustering.columns = '{options['clustering.columns']}'",
-            "rows are not put in order as they are written. Set 'clustering.incremental' = 'true' "
+            "rows are not sorted when they are written. Set 'clustering.incremental' = 'true' "
             "and compact the table, or compact it with order_by=(…)",
         )
 
@@ -304,4 +305,4 @@ def _check_bucket(options: Options) -> None:
 def _check_file_rows(options: Options) -> None:
     key = "target-file-row-num"
     if key in options and KNOWN_OPTIONS[key].parse(options[key]) < 1:
-        raise SchemaError(f"option {key!r} = {options[key]!r}: a file has at least 1 row")
+        raise SchemaError(f"option {key!r} = {options[key]!r}: must be at least 1")

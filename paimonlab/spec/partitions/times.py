@@ -78,12 +78,12 @@ def parse_time(text: str, formatter: str | None) -> datetime | None:
     Returns
     -------
     datetime or None
-        Local, without a zone. None: it is no time.
+        Local, without a zone; None if the text is not a time.
 
     Raises
     ------
     UnsupportedError
-        If the formatter has a letter that is not built.
+        If the formatter has a letter that is not supported.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def _expression(formatter: str) -> re.Pattern[str]:
         if match[1]:
             name = _field(piece, formatter)
             if name in seen:
-                raise UnsupportedError(f"{_FORMATTER} = {formatter!r}", f"{name} is there twice")
+                raise UnsupportedError(f"{_FORMATTER} = {formatter!r}", f"{name} occurs twice")
             seen.add(name)
             parts.append(f"(?P<{name}>{_digits(piece, name)})")
         elif piece.startswith("'"):
@@ -176,7 +176,7 @@ def _field(piece: str, formatter: str) -> str:
     if name is None or is_text:
         raise UnsupportedError(
             f"{_FORMATTER} = {formatter!r}",
-            f"{piece!r} is not built; the letters are y, u, M, d, D, H, m, s and S",
+            f"{piece!r} is not one of the letters y, u, M, d, D, H, m, s and S",
         )
     return "short_year" if name == "year" and len(piece) == 2 else name
 

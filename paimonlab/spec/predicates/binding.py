@@ -168,7 +168,7 @@ class _Binder:
     def check_text(self, column: str, data_type: DataType) -> None:
         if not isinstance(data_type, AtomicType) or data_type.root not in _TEXT:
             raise SchemaError(
-                f"{self.table}, column {column!r}: {format_type(data_type)} is no text to match"
+                f"{self.table}, column {column!r}: LIKE needs text, not {format_type(data_type)}"
             )
 
 

@@ -109,7 +109,7 @@ def _leaf(predicate: Predicate, values: pa.Array) -> pa.Array:  # noqa: PLR0911 
             return values.is_valid()
         case Settled(_, value):
             return pc.if_else(values.is_valid(), pa.scalar(value), pa.scalar(None, pa.bool_()))
-    raise AssertionError(f"{predicate!r} is no leaf")
+    raise AssertionError(f"{predicate!r} is not a leaf")
 
 
 def _comparison(predicate: Comparison, values: pa.Array) -> pa.Array:

@@ -40,7 +40,7 @@ _MATCHED_BY_NAN = (Comparator.NE, Comparator.GT, Comparator.GE)
 def to_arrow_filter(predicate: Predicate, arrow_schema: pa.Schema) -> pc.Expression | None:
     """Return an expression that is true wherever the predicate is.
 
-    It may be true elsewhere, too, so it only prunes: row groups whose statistics
+    It may also be true elsewhere, so it only prunes: row groups whose statistics
     contradict it hold no wanted row. Decide rows with `evaluate`.
 
     Parameters
@@ -108,7 +108,7 @@ def _prefix_range(field: pc.Expression, prefix: str) -> pc.Expression:
 
 
 def after_prefix(prefix: str) -> str | None:
-    """Return the smallest text above all texts that begin with ``prefix``; None: there is none.
+    """Return the smallest text above all texts that begin with ``prefix``; None if there is none.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from paimonlab.errors import SchemaError
 
 
 class Wildcard(Enum):
-    """What is no literal text in a pattern."""
+    """The wildcards of a pattern."""
 
     ANY = "%"
     """Any text, also none."""

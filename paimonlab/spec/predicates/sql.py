@@ -75,9 +75,9 @@ def parse_predicate(text: str, values: Mapping[str, Any] | None = None) -> Predi
     Raises
     ------
     SchemaError
-        If the text is no predicate; the message shows the place.
+        If the text is not a predicate; the message shows where.
     UnsupportedError
-        If it is one that cannot be evaluated: functions, arithmetic, two columns compared.
+        If it cannot be evaluated: functions, arithmetic, a comparison of two columns.
 
     Examples
     --------
@@ -188,7 +188,7 @@ class _Reader:
         if pattern is None:
             return AlwaysNull()
         if not isinstance(pattern, str):
-            raise self.faulty(node.expression, f"{pattern!r} is no text to match")
+            raise self.faulty(node.expression, f"{pattern!r} is not a text to match")
         match = _MATCHES[type(node)]
         if match is TextMatch.LIKE and escape != "\\":
             pattern = _with_backslashes(pattern, escape)

@@ -1,4 +1,4 @@
-"""Predicates as values: what a row must be like to be wanted.
+"""Predicates as values: conditions on rows.
 
 A predicate is a tree of small frozen values, built with `col`::
 
@@ -36,7 +36,7 @@ class Predicate:
         return Not(self)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a predicate has no truth of its own: combine predicates with & | ~")
+        raise TypeError("a predicate is neither true nor false: combine predicates with & | ~")
 
 
 def _predicate(value: object) -> Predicate:
@@ -282,7 +282,9 @@ class Column:
         return self._compared(Comparator.GE, other)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError(f"column {self.name!r} has no truth of its own: compare it, or say == True")
+        raise TypeError(
+            f"column {self.name!r} is neither true nor false: compare it, as in == True"
+        )
 
     def _compared(self, comparator: Comparator, other: object) -> Predicate:
         if isinstance(other, Column):
@@ -300,7 +302,7 @@ class Column:
         return IsNotNull(self.name)
 
     def is_in(self, values: Iterable[object]) -> Predicate:
-        """Whether the value is one of ``values``; None among them makes "no" unknown."""
+        """Whether the value is one of ``values``; None among them makes a "no" unknown."""
         return In(self.name, tuple(map(_literal, values)))
 
     def between(self, low: object, high: object) -> Predicate:

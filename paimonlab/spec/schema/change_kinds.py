@@ -73,7 +73,7 @@ class UpdateColumnDefault:
 
 @dataclass(frozen=True, slots=True)
 class MoveColumn:
-    """Move a column to the front or behind another one."""
+    """Move a column to the front or after another one."""
 
     name: str
     first: bool = False

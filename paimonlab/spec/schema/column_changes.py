@@ -213,8 +213,8 @@ def _check_nullability(
 ) -> None:
     if source.nullable and not nullable and options.no_new_not_null:
         raise SchemaError(
-            f"column {name!r} may hold nulls and cannot become NOT NULL; if there are surely none, "
-            "set 'alter-column-null-to-not-null.disabled' = 'false' first"
+            f"column {name!r} may hold nulls and cannot become NOT NULL; if you are sure "
+            "that it has none, set 'alter-column-null-to-not-null.disabled' = 'false' first"
         )
 
 
@@ -240,14 +240,14 @@ def _default(change: UpdateColumnDefault, schema: TableSchema) -> TableSchema:
 def _move(change: MoveColumn, schema: TableSchema) -> TableSchema:
     path = split_path(schema.fields, change.name)
     if change.first == (change.after is not None):
-        raise SchemaError(f"column {change.name!r}: say either first or after which column")
+        raise SchemaError(f"column {change.name!r}: give either first or after")
     if change.after == path[-1]:
-        raise SchemaError(f"column {change.name!r} cannot be moved behind itself")
+        raise SchemaError(f"column {change.name!r} cannot be moved after itself")
 
     def edit(fields: Fields, name: str) -> Fields:
         moved = fields[index_of(fields, name)]
         if change.first and moved is fields[0]:
-            raise SchemaError(f"column {change.name!r} is the first already")
+            raise SchemaError(f"column {change.name!r} is already the first")
         others = tuple(field for field in fields if field is not moved)
         index = _place(others, change.first, change.after)
         return (*others[:index], moved, *others[index:])
@@ -274,7 +274,7 @@ def _given_type(name: str, given: str | DataType) -> DataType:
 
 def _check_free(fields: Fields, name: str) -> None:
     if any(field.name == name for field in fields):
-        raise SchemaError(f"column {name!r} is already there")
+        raise SchemaError(f"column {name!r} already exists")
 
 
 def _check_no_key(

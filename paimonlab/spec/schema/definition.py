@@ -90,8 +90,8 @@ def new_table_schema(schema: Schema, *, time_millis: int) -> TableSchema:
     ------
     SchemaError
         If the format does not allow such a table: columns or keys named twice, keys that
-        are no columns, nested types as keys, system names, a ``bucket-key`` that does not
-        fit, a default that is no value of its column …
+        are not columns, nested types as keys, system names, a ``bucket-key`` that does not
+        fit, a default that is not a value of its column …
     UnsupportedError
         If a column has a type that paimonlab does not have.
 

@@ -20,7 +20,7 @@ def set_option(schema: TableSchema, change: SetOption, *, has_snapshots: bool) -
     Raises
     ------
     SchemaError
-        If the option cannot change, or not any more.
+        If the option cannot change, or not once the table holds data.
     """
     key = FALLBACK_KEYS.get(change.key, change.key)
     if Options(schema.options).get(key) != change.value:
@@ -39,7 +39,7 @@ def remove_option(schema: TableSchema, change: RemoveOption, *, has_snapshots: b
     Raises
     ------
     SchemaError
-        If the option cannot change, or not any more.
+        If the option cannot change, or not once the table holds data.
     """
     key = FALLBACK_KEYS.get(change.key, change.key)
     if key in Options(schema.options):
@@ -75,7 +75,7 @@ def _check_changeable(key: str, *, has_snapshots: bool) -> None:
 
 
 def _check_vectors_change(schema: TableSchema, value: str) -> None:
-    """Refuse to turn vectors on over rows that were merged without them: old ones would show.
+    """Refuse to turn vectors on if rows were merged without them: outdated rows would reappear.
 
     Source: apache/paimon@2.0.0 ``org.apache.paimon.schema.SchemaManager#checkAlterTableOption``.
     """
@@ -87,7 +87,7 @@ def _check_vectors_change(schema: TableSchema, value: str) -> None:
         return
     raise SchemaError(
         f"option {_VECTORS!r} cannot be changed once a table with a primary key holds data: rows "
-        "that newer ones replace would show. After a full compaction, with nobody writing, it may: "
+        "that newer ones replaced would reappear. After a full compaction, while nobody writes, "
         "set 'deletion-vectors.modifiable' = 'true' first"
     )
 

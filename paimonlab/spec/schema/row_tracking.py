@@ -27,14 +27,14 @@ TRACKED_SEQUENCE_FIELD = DataField(
     SEQUENCE_NUMBER_ID, SEQUENCE_NUMBER, AtomicType(TypeRoot.BIGINT, nullable=False)
 )
 TRACKING_FIELDS = (ROW_ID_FIELD, TRACKED_SEQUENCE_FIELD)
-"""Columns behind those of the table."""
+"""Columns after those of the table."""
 TRACKING_COLUMNS = frozenset(field.name for field in TRACKING_FIELDS)
 
 
 def with_tracking(schema: TableSchema) -> TableSchema:
-    """Return the schema with `TRACKING_FIELDS` behind the table's columns.
+    """Return the schema with `TRACKING_FIELDS` after the table's columns.
 
-    The result is only for reading: it is not what a schema file says.
+    The result is only for reading; it is never stored.
     """
     if schema.fields[-len(TRACKING_FIELDS) :] == TRACKING_FIELDS:
         return schema
@@ -73,7 +73,7 @@ def check_row_tracking(schema: TableSchema) -> None:
         raise SchemaError("option 'data-evolution.enabled' needs 'row-tracking.enabled' = 'true'")
     if options.data_evolution and has_vectors:
         raise SchemaError(
-            "option 'data-evolution.enabled' does not go with 'deletion-vectors.enabled'"
+            "option 'data-evolution.enabled' cannot be combined with 'deletion-vectors.enabled'"
         )
     if options.row_tracking and schema.primary_keys:
         raise SchemaError("option 'row-tracking.enabled' is for tables without primary key")

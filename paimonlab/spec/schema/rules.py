@@ -173,9 +173,7 @@ def _check_expiring_field(schema: TableSchema, types: Mapping[str, DataType]) ->
     name = schema.options.get("record-level.time-field")
     if name is None:
         if "record-level.expire-time" in schema.options:
-            raise SchemaError(
-                "option 'record-level.expire-time' needs 'record-level.time-field' to go by"
-            )
+            raise SchemaError("option 'record-level.expire-time' needs 'record-level.time-field'")
         return
     if name not in types:
         raise SchemaError(
@@ -196,7 +194,7 @@ def _check_kinds(schema: TableSchema, types: Mapping[str, DataType]) -> None:
     engine = schema.options.get("merge-engine", "deduplicate").lower()
     if producer in ("input", "full-compaction") and engine == "first-row":
         raise SchemaError(
-            f"option 'changelog-producer' = {producer!r} does not go with 'merge-engine' = "
+            f"option 'changelog-producer' = {producer!r} cannot be combined with 'merge-engine' = "
             "'first-row'; 'lookup' would"
         )
     name = schema.options.get("rowkind.field")
@@ -206,4 +204,6 @@ def _check_kinds(schema: TableSchema, types: Mapping[str, DataType]) -> None:
         raise SchemaError(f"rowkind.field {name!r} is not a column.{close_matches(name, types)}")
     data_type = types[name]
     if not isinstance(data_type, AtomicType) or data_type.root not in _TEXTS:
-        raise SchemaError(f"rowkind.field {name!r} holds texts, not {format_type(data_type)}")
+        raise SchemaError(
+            f"rowkind.field {name!r} must be a text column, not {format_type(data_type)}"
+        )

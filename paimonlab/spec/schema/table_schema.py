@@ -86,7 +86,7 @@ class TableSchema:
         Raises
         ------
         ColumnNotFoundError
-            If there is none; ``table`` is only for the message.
+            If there is no such column; ``table`` is only for the message.
         """
         for candidate in self.fields:
             if candidate.name == name:

@@ -60,17 +60,17 @@ class Call:
 
     @property
     def positional(self) -> tuple[Any, ...]:
-        """The values that are given by their place."""
+        """The values of positional arguments."""
         return tuple(one.value for one in self.arguments if one.name is None)
 
     @property
     def named(self) -> tuple[tuple[str, Any], ...]:
-        """The names and values of the others; a name may be there twice."""
+        """Names and values of named arguments; a name may occur twice."""
         return tuple((one.name, one.value) for one in self.arguments if one.name is not None)
 
 
 class CallSyntaxError(PaimonError, ValueError):
-    """A text that is no call.
+    """A text that is not a call.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ def parse_call(tokens: Sequence[Token], *, has_parameters: bool = False) -> Call
     Raises
     ------
     CallSyntaxError
-        If it is not of that form, if a value is no literal, or if an argument without a name
-        stands behind one with a name.
+        If it has another form, if a value is not a literal, or if a positional argument follows a
+        named one.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class _Parser:
                 arguments.append(self._argument(behind=arguments[-1]))
             self._expect(")")
         if self._peek() is not None:
-            self._refuse("nothing more")
+            self._refuse("the end")
         return Call(name=tuple(name), name_span=name_span, arguments=tuple(arguments))
 
     def _argument(self, *, behind: GivenArgument | None) -> GivenArgument:
@@ -149,9 +149,7 @@ class _Parser:
         span = self._span_from(begin)
         if name is None and behind is not None and behind.name is not None:
             text = "".join(token.text for token in self._tokens[begin : self._place])
-            raise CallSyntaxError(
-                f"{text} stands behind an argument with a name, but is without a name.", span
-            )
+            raise CallSyntaxError(f"{text} has no name, but follows an argument with a name.", span)
         return GivenArgument(name, value, span)
 
     def _is_named(self) -> bool:
@@ -193,7 +191,7 @@ class _Parser:
             key = self._literal("a literal")
             if key is None or key in found:
                 self._place = begin
-                self._refuse("a key that is neither NULL nor there twice")
+                self._refuse("a new key that is not NULL")
             self._expect(",")
             found[key] = self._literal("a literal")
         return found
@@ -214,7 +212,7 @@ class _Parser:
     def _string(self, token: Token) -> str:
         text = string_value(token.text)
         if text is None:
-            self._refuse("the quote closed")
+            self._refuse("a closing quote")
         self._place += 1
         return text
 
@@ -275,4 +273,4 @@ class _Parser:
         found = "the end" if token is None else token.text
         pointed_at = self._tokens[-1] if token is None and self._tokens else token
         span = Span(pointed_at.start, pointed_at.end) if pointed_at is not None else Span(0, 0)
-        raise CallSyntaxError(f"A call needs {wanted} here, and this is {found}.", span)
+        raise CallSyntaxError(f"A call needs {wanted} here, not {found}.", span)

@@ -1,7 +1,7 @@
 """A call of a procedure as text: ``CALL sys.compact(table => 'db.t')``.
 
 The text is one that Spark's parser reads, and so does Java Paimon's connector. The name of a
-table is a text inside of it, which is parsed once more: parts that are no plain words stand in
+table is a text inside of it, which is parsed once more: parts that are not plain words stand in
 back-quotes there.
 
 Source: apache/spark v4.3.0 ``SqlBaseLexer.g4`` (IDENTIFIER, BACKQUOTED_IDENTIFIER) and
@@ -26,7 +26,7 @@ def call_text(procedure: str, table: str, **arguments: str | int) -> str:
     table
         ``database.table``, as it is: no back-quotes.
     arguments
-        The others.
+        The other arguments.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def table_text(name: str) -> str:
 
 
 def quoted(part: str) -> str:
-    """Write a name with back-quotes, if it is no plain word.
+    """Write a name, with back-quotes unless it is a plain word.
 
     Examples
     --------

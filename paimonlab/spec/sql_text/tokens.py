@@ -1,7 +1,7 @@
 """Where strings, comments, names and symbols stand in Spark SQL text.
 
-Only as much of the grammar as is needed to leave strings and comments alone; what the words
-mean is Spark's business. `sqlglot`'s tokenizer is not used: it reads the rest of a ``SHOW`` or
+This knows just enough of the grammar to leave strings and comments alone; what the words mean is
+up to Spark. `sqlglot`'s tokenizer is not used: it reads the rest of a ``SHOW`` or
 ``EXPLAIN`` statement as one string and stops at an unclosed quote.
 
 Source: apache/spark v4.3.0 ``SqlBaseLexer.g4`` (STRING_LITERAL, BACKQUOTED_IDENTIFIER,
@@ -17,7 +17,7 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a text: offsets of the first character and behind the last one."""
+    """A piece of a text: offset of its first character, and that after its last one."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class Token:
 
     @property
     def end(self) -> int:
-        """Offset behind the last character."""
+        """Offset after the last character."""
         return self.start + len(self.text)
 
 

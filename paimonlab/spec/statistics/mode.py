@@ -46,7 +46,7 @@ class StatsMode:
         Raises
         ------
         SchemaError
-            If the text is none of them.
+            If the text is something else.
 
         Examples
         --------
@@ -59,7 +59,7 @@ class StatsMode:
         if text.strip().lower() in ("none", "counts", "full"):
             return cls(StatsKind(text.strip().lower()))
         raise SchemaError(
-            f"statistics mode {text!r} is not known; it is none, counts, truncate(n) or full"
+            f"statistics mode {text!r} is not known; use none, counts, truncate(n) or full"
         )
 
 
@@ -131,5 +131,5 @@ class StatsOptions:
 
 def _level(text: str) -> int:
     if not text.isdecimal():
-        raise SchemaError(f"option 'metadata.stats-mode.per.level': {text!r} is no level")
+        raise SchemaError(f"option 'metadata.stats-mode.per.level': {text!r} is not a level")
     return int(text)

@@ -75,7 +75,7 @@ def _edit_part(part: DataType, path: Sequence[str], edit: Edit) -> DataType:
     """Edit the element of an array or the value of a map as if it were a field."""
     edited = edit_at((DataField(_PART_ID, path[0], part),), path, edit)
     if [field.name for field in edited] != [path[0]]:
-        raise SchemaError(f"{path[0]!r} is no field: it cannot be added, dropped or renamed")
+        raise SchemaError(f"{path[0]!r} is not a field: it cannot be added, dropped or renamed")
     return edited[0].type
 
 
@@ -85,7 +85,7 @@ def index_of(fields: Sequence[DataField], name: str) -> int:
     Raises
     ------
     ColumnNotFoundError
-        If there is none of that name.
+        If there is no such field.
     """
     for index, field in enumerate(fields):
         if field.name == name:

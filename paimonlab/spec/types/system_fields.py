@@ -1,4 +1,4 @@
-"""System fields: columns of data files that are no columns of the table.
+"""System fields: columns of data files that are not columns of the table.
 
 Field ids and names are on disk: never rename or renumber them.
 

@@ -15,7 +15,7 @@ NULL, TRUE, FALSE, DOUBLE, DATE, TIMESTAMP_LTZ, TIMESTAMP, FLOAT, BINARY, UUID =
 )
 """Numbers of primitive types."""
 MAX_DIGITS = 38
-"""Of decimals, and behind their point."""
+"""Digits of a decimal, and those after its point."""
 _VERSION = 1
 _INT1, _DECIMAL4, _LONG_TEXT = 3, 8, 16
 _SHORT_TEXT_BYTES = 63

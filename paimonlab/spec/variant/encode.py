@@ -53,7 +53,7 @@ def parse_json(texts: pa.Array | pa.ChunkedArray | Iterable[str | None]) -> pa.S
     Raises
     ------
     DataError
-        If a text is no JSON, repeats a name in an object, or is too large.
+        If a text is not JSON, repeats a name in an object, or is too large.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class _Number(str):
 
 
 def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not JSON")
 
 
 def _value(tree: Any, names: dict[str, int]) -> bytes:

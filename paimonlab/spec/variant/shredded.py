@@ -78,7 +78,7 @@ def rebuilt(shredded: pa.StructArray) -> pa.StructArray:
     Raises
     ------
     DataError
-        If a value is damaged: there is none, or a field is there twice.
+        If a value is damaged: it is missing, or a field occurs twice.
     UnsupportedError
         If parts are of a type that Java Paimon has no variants of.
     """
@@ -109,7 +109,7 @@ class _Group:
     typed: _Typed | None
 
     def is_missing(self, place: int) -> bool:
-        """Whether there is no value."""
+        """Whether the value is missing."""
         has_typed = self.typed is not None and self.typed.has(place)
         return not has_typed and self.values[place] is None
 
@@ -186,7 +186,7 @@ class _Rebuilding:
                 found.append((name, number, self._value(group, place)))
         if rest is not None:
             if rest[0] & 3 != OBJECT:
-                raise ValueError("beside fields there is something that is no object")
+                raise ValueError("a value beside typed fields is not an object")
             for name, start in self._named(rest, 0):
                 if name in fields:
                     raise ValueError(f"the field {name!r} is in two places")

@@ -29,7 +29,7 @@ _Compute = Callable[[pa.Array, pa.Array], pa.Array]
 
 _LEAST_QUOTIENT_SCALE = 6
 _QUOTIENT_DIGITS = 39
-"""Digits behind the point that Spark divides to before it rounds."""
+"""Decimal places that Spark divides to before it rounds."""
 
 
 def arithmetic(operator: str, left: Expression, right: Expression) -> Expression:
@@ -38,7 +38,7 @@ def arithmetic(operator: str, left: Expression, right: Expression) -> Expression
     Raises
     ------
     UnsupportedError
-        If one of them is no number.
+        If one of them is not a number.
     """
     text = f"({left.text} {operator} {right.text})"
     for side in (left, right):

@@ -40,7 +40,7 @@ def zero(data_type: pa.DataType) -> pa.Scalar:
 
 
 def bounded_decimal(precision: int, scale: int) -> pa.DataType:
-    """Return a decimal type, with fewer digits behind the point where it would be too wide."""
+    """Return a decimal type, with fewer decimal places where it would be too wide."""
     if precision > MOST_DIGITS:
         least = min(scale, _LEAST_SCALE)
         scale = max(MOST_DIGITS - (precision - scale), least)
@@ -63,7 +63,7 @@ def common_type(values: list[Expression], what: str) -> pa.DataType:
     Raises
     ------
     UnsupportedError
-        If they have none in common.
+        If there is no common type.
     """
     found = pa.null()
     for value in values:
@@ -123,7 +123,7 @@ def converted(value: Expression, target: pa.DataType, *, is_explicit: bool) -> E
     convert = _converter(value.type, target, is_explicit=is_explicit)
     if convert is None:
         how = "the cast" if is_explicit else "storing"
-        hint = "" if is_explicit else "; say CAST(… AS …) if that is meant"
+        hint = "" if is_explicit else "; write CAST(… AS …) if that is meant"
         raise UnsupportedError(
             f"{how} of {_name(value.type)} as {_name(target)}", f"{value.text}{hint}"
         )
@@ -254,7 +254,7 @@ def _decimal_of(target: pa.DataType) -> Callable[[float | str], Decimal]:
                 found = Decimal(repr(value) if isinstance(value, float) else value)
                 rounded = found.quantize(Decimal(1).scaleb(-target.scale), ROUND_HALF_UP)
             except ArithmeticError:
-                raise ValueError(f"{value!r} is no {_name(target)}") from None
+                raise ValueError(f"{value!r} is not a valid {_name(target)}") from None
         if len(rounded.as_tuple().digits) > target.precision and rounded:
             raise ValueError(f"{value!r} has too many digits")
         return rounded

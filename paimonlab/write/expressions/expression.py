@@ -12,7 +12,7 @@ import pyarrow as pa
 from paimonlab.errors import ColumnNotFoundError
 
 Evaluate: TypeAlias = Callable[[pa.RecordBatch], pa.Array]
-"""Makes one value a row; raises `DataError` where there is none."""
+"""Makes one value per row; raises `DataError` where that is impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Expression:
     text: str
     """As SQL, for messages."""
     constant: bool | int | float | Decimal | str | None = None
-    """The value of a literal; None: it is none, or NULL."""
+    """The value of a literal; None for NULL and for anything else."""
 
 
 def column(name: str, schema: pa.Schema, table: str) -> Expression:
@@ -34,7 +34,7 @@ def column(name: str, schema: pa.Schema, table: str) -> Expression:
     Raises
     ------
     ColumnNotFoundError
-        If there is none of that name; ``table`` is for the message.
+        If there is no such column; ``table`` is for the message.
     """
     if name not in schema.names:
         raise ColumnNotFoundError(name, table, schema.names)

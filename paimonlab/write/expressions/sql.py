@@ -60,11 +60,11 @@ def parse_expression(text: str, schema: pa.Schema, table: str) -> Expression:
     Raises
     ------
     SchemaError
-        If the text is no expression.
+        If the text is not an expression.
     ColumnNotFoundError
         If a column is not there.
     UnsupportedError
-        If it is one that cannot be evaluated; functions are named.
+        If it cannot be evaluated; the message names functions.
 
     Examples
     --------
