@@ -9,8 +9,9 @@ import pytest
 from nbconvert import HTMLExporter
 from playwright.sync_api import Browser
 
-from tests.browser.conftest import watched_page
-from tests.browser.test_tutorials import TUTORIALS
+from tests.browser.conftest import ROOT, watched_page
+
+TUTORIALS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)

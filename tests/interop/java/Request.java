@@ -2,20 +2,18 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.paimon.catalog.Catalog;
-import org.apache.paimon.catalog.CatalogContext;
-import org.apache.paimon.catalog.CatalogFactory;
+import org.apache.paimon.catalog.FileSystemCatalog;
 import org.apache.paimon.catalog.Identifier;
-import org.apache.paimon.options.Options;
+import org.apache.paimon.fs.Path;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.Table;
 
 /** One command: its arguments by name, and the catalog and table they name. */
 final class Request {
-    private static final Map<Map<String, String>, Catalog> CATALOGS = new ConcurrentHashMap<>();
+    private static final Map<String, Catalog> CATALOGS = new ConcurrentHashMap<>();
 
     final JsonNode json;
 
@@ -69,12 +67,9 @@ final class Request {
     }
 
     Catalog catalog() {
-        Map<String, String> options = new TreeMap<>();
-        options.put("warehouse", text("warehouse"));
-        options.put("cache-enabled", "false"); // another process writes the same tables
-        return CATALOGS.computeIfAbsent(
-                options,
-                key -> CatalogFactory.createCatalog(CatalogContext.create(Options.fromMap(key))));
+        return CATALOGS.computeIfAbsent( // without a cache: another process writes the same tables
+                text("warehouse"),
+                path -> new FileSystemCatalog(new BufferedFileIO(), new Path(path)));
     }
 
     Identifier identifier() {
