@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paimonlab.compact.external_sort import RowSource, sorted_rows
-from paimonlab.compact.order_words import ordered_bytes, ordered_words
-from paimonlab.compact.row_order import OrderType, RowOrder
+from paimonlab.compact.ordering.external_sort import RowSource, sorted_rows
+from paimonlab.compact.ordering.order_words import ordered_bytes, ordered_words
+from paimonlab.compact.ordering.row_order import OrderType, RowOrder
 from paimonlab.errors import ColumnNotFoundError, SchemaError
 from paimonlab.spec.schema.definition import Schema, new_table_schema
 from paimonlab.spec.types.arrow import to_arrow

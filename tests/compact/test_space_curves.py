@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paimonlab.compact.space_curves import hilbert, zorder
+from paimonlab.compact.ordering.space_curves import hilbert, zorder
 
 
 def numbers(keys: np.ndarray) -> list[int]:

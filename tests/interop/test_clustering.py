@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.compact.clustering import cluster_runs, pick_all_to_cluster, pick_to_cluster
-from paimonlab.compact.space_curves import hilbert, zorder
+from paimonlab.compact.ordering.space_curves import hilbert, zorder
 from paimonlab.compact.units import CompactUnit
 from paimonlab.compact.universal import UniversalOptions
 from paimonlab.spec.manifests.data_file import DataFileMeta

@@ -73,9 +73,9 @@ class WriteBuilder(Proxy):
     def __init__(self, bridge: Bridge, table: Table, definition: Any, *, catalog: str) -> None:
         super().__init__(bridge)
         self._table = _with_options(bridge, table, definition, catalog)
-        definition, store = definition_of(self._table), store_of(self._table)
-        check_supported(definition.options, definition.schema, "write")
-        check_mode(write_plan(definition, store.layout))
+        ours, store = definition_of(self._table), store_of(self._table)
+        check_supported(ours.options, ours.schema, "write")
+        check_mode(write_plan(ours, store.layout))
         self._schema = definition.schema()
         self._scope: OverwriteScope | None = None
         self._is_dynamic = False

@@ -24,8 +24,8 @@ from paimonlab.compact.clustering import (
     pick_all_to_cluster,
     pick_to_cluster,
 )
-from paimonlab.compact.row_order import RowOrder
-from paimonlab.compact.sorting import RowsInOrder, SortingOptions
+from paimonlab.compact.ordering.row_order import RowOrder
+from paimonlab.compact.ordering.sorting import RowsInOrder, SortingOptions
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.universal import UniversalOptions
 from paimonlab.errors import SchemaError, UnsupportedError

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.compact.row_order import FittedOrder, RowOrder
+from paimonlab.compact.ordering.row_order import FittedOrder, RowOrder
 from paimonlab.storage.failures import failures_named
 from paimonlab.storage.forks import scratch_folder
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.compact.external_sort import RowSource, sorted_rows
-from paimonlab.compact.row_order import RowOrder
+from paimonlab.compact.ordering.external_sort import RowSource, sorted_rows
+from paimonlab.compact.ordering.row_order import RowOrder
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit

@@ -15,13 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.compact.order_words import (
+from paimonlab.compact.ordering.order_words import (
     check_can_be_ordered,
     is_text,
     ordered_bytes,
     ordered_words,
 )
-from paimonlab.compact.space_curves import hilbert, zorder
+from paimonlab.compact.ordering.space_curves import hilbert, zorder
 from paimonlab.errors import SchemaError
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import DataField
