@@ -1,0 +1,142 @@
+"""Errors about named things that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.errors.base import PaimonError, close_matches
+
+
+class NotFoundError(PaimonError, LookupError):
+    """There is nothing with the name that was asked for."""
+
+
+class DatabaseNotFoundError(NotFoundError):
+    """The catalog has no such database."""
+
+    def __init__(self, database: str, known: Sequence[str] = ()) -> None:
+        self.database = database
+        self.known = tuple(known)
+        super().__init__(database, self.known)
+
+    def __str__(self) -> str:
+        return f"database {self.database} not found.{close_matches(self.database, self.known)}"
+
+
+class TableNotFoundError(NotFoundError):
+    """The catalog has no such table."""
+
+    def __init__(self, table: str, known: Sequence[str] = ()) -> None:
+        self.table = table
+        self.known = tuple(known)
+        super().__init__(table, self.known)
+
+    def __str__(self) -> str:
+        return f"table {self.table} not found.{close_matches(self.table, self.known)}"
+
+
+class ColumnNotFoundError(NotFoundError):
+    """The table has no such column."""
+
+    def __init__(self, column: str, table: str, known: Sequence[str] = ()) -> None:
+        self.column = column
+        self.table = table
+        self.known = tuple(known)
+        super().__init__(column, table, self.known)
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.known[:20]) + (", …" if len(self.known) > 20 else "")
+        return (
+            f"{self.table} has no column {self.column!r}; it has {shown}."
+            f"{close_matches(self.column, self.known)}"
+        )
+
+
+class SchemaNotFoundError(NotFoundError):
+    """The table has no schema of that id."""
+
+    def __init__(self, table: str, schema_id: int) -> None:
+        self.table = table
+        self.schema_id = schema_id
+        super().__init__(table, schema_id)
+
+    def __str__(self) -> str:
+        return f"{self.table}: schema {self.schema_id} not found"
+
+
+class SnapshotNotFoundError(NotFoundError):
+    """The table has no snapshot that answers the question."""
+
+    def __init__(self, table: str, asked: str, hint: str = "") -> None:
+        self.table = table
+        self.asked = asked
+        self.hint = hint
+        super().__init__(table, asked, hint)
+
+    def __str__(self) -> str:
+        return f"{self.table}: no snapshot {self.asked}." + (f" {self.hint}" if self.hint else "")
+
+
+class SnapshotExpiredError(SnapshotNotFoundError):
+    """The snapshot was there once; expiry has removed it or its files."""
+
+
+class SnapshotReplacedError(SnapshotNotFoundError):
+    """The snapshot was read, and is no longer part of the table's history."""
+
+
+class TagNotFoundError(NotFoundError):
+    """The table has no such tag."""
+
+    def __init__(self, table: str, tag: str, known: Sequence[str] = ()) -> None:
+        self.table = table
+        self.tag = tag
+        self.known = tuple(known)
+        super().__init__(table, tag, self.known)
+
+    def __str__(self) -> str:
+        return f"{self.table}: no tag {self.tag!r}.{close_matches(self.tag, self.known)}"
+
+
+class BranchNotFoundError(NotFoundError):
+    """The table has no such branch."""
+
+    def __init__(self, table: str, branch: str, known: Sequence[str] = ()) -> None:
+        self.table = table
+        self.branch = branch
+        self.known = tuple(known)
+        super().__init__(table, branch, self.known)
+
+    def __str__(self) -> str:
+        return f"{self.table}: no branch {self.branch!r}.{close_matches(self.branch, self.known)}"
+
+
+class ConsumerNotFoundError(NotFoundError):
+    """The table has no such consumer."""
+
+    def __init__(self, table: str, consumer: str, known: Sequence[str] = ()) -> None:
+        self.table = table
+        self.consumer = consumer
+        self.known = tuple(known)
+        super().__init__(table, consumer, self.known)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table}: no consumer {self.consumer!r}."
+            f"{close_matches(self.consumer, self.known)}"
+        )
+
+
+class ProcedureNotFoundError(NotFoundError):
+    """There is no such procedure."""
+
+    def __init__(self, procedure: str, known: Sequence[str] = ()) -> None:
+        self.procedure = procedure
+        self.known = tuple(known)
+        super().__init__(procedure, self.known)
+
+    def __str__(self) -> str:
+        return (
+            f"there is no procedure sys.{self.procedure}."
+            f"{close_matches(self.procedure, self.known)}"
+        )

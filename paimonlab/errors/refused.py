@@ -1,0 +1,69 @@
+"""Errors about what was asked for: arguments, definitions, rows, options."""
+
+from __future__ import annotations
+
+from paimonlab.errors.base import PaimonError
+from paimonlab.secrets import without_secrets
+
+
+class ArgumentError(PaimonError, ValueError):
+    """A procedure cannot take these arguments; nothing was done."""
+
+    def __init__(self, procedure: str, problem: str) -> None:
+        self.procedure = procedure
+        self.problem = problem
+        super().__init__(procedure, problem)
+
+    def __str__(self) -> str:
+        return f"sys.{self.procedure}: {self.problem}"
+
+
+class ReadOnlyError(PaimonError):
+    """The catalog was opened to read only; nothing was changed."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        return f"{self.what}: the catalog is read-only"
+
+
+class AlreadyExistsError(PaimonError):
+    """A name is already taken."""
+
+    def __init__(self, what: str, name: str) -> None:
+        self.what = what
+        self.name = name
+        super().__init__(what, name)
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.name} already exists"
+
+
+class SchemaError(PaimonError):
+    """A table definition or a schema change that the format does not allow."""
+
+
+class DataError(PaimonError):
+    """Rows that the table does not accept; none of them became visible."""
+
+
+class UnsupportedError(PaimonError, NotImplementedError):
+    """The format allows it, paimonlab does not (yet).
+
+    Parameters
+    ----------
+    feature
+        What is not supported; an option as ``key = 'value'``. Secrets in it are hidden.
+    reason
+        What that means and what can be done instead.
+    """
+
+    def __init__(self, feature: str, reason: str = "") -> None:
+        self.feature = without_secrets(feature)
+        self.reason = without_secrets(reason)
+        super().__init__(self.feature, self.reason)
+
+    def __str__(self) -> str:
+        return f"{self.feature} is not supported" + (f": {self.reason}" if self.reason else "")
