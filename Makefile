@@ -47,6 +47,7 @@ lint: $(INSTALLED) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache --config tools/type_imports.ini
 
 .PHONY: bench
 bench: java ## compare with pypaimon, Java Paimon 1.3.1 and 1.4.2, deltalake and pyiceberg; BENCH='--help' passes arguments
