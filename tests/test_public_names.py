@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import paimonlab
 
@@ -33,7 +34,7 @@ def _is_inherited(owner: type, name: str) -> bool:
     return definer.__module__ == "builtins"
 
 
-def _shown(name: str, public: object) -> str:
+def _shown(name: str, public: Any) -> str:
     if not callable(public):
         return name
     try:
