@@ -71,7 +71,9 @@ def test_operation_without_room_is_old_or_new(
             break
         failures += 1
 
-    if name in _MAKE_ROOM:
+    if kind == "quota":
+        pass  # btrfs copies what it changes: there even to delete takes room
+    elif name in _MAKE_ROOM:
         assert not failures, "what makes room must work without any"
     elif kind == "tmpfs" and name not in _MAKE_ROOM_FIRST:
         assert failures, "the disk was never full"
