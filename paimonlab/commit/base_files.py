@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,7 +15,7 @@ from paimonlab.commit.read_set import Landed
 from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.scan.entries import concat, fold
+from paimonlab.scan.entries import concat, fold, identities
 from paimonlab.scan.live_files import (
     delta_manifests_of,
     index_files_of,
@@ -22,7 +23,7 @@ from paimonlab.scan.live_files import (
     read_entries,
 )
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 
 _MOST_CHANGES = 100
@@ -72,7 +73,7 @@ class BaseFiles:
             except SnapshotNotFoundError:  # expired meanwhile
                 pass
             else:
-                return Base(self.table, latest_id, fold(changes), is_complete=False)
+                return Base(self.table, latest_id, _outcome(changes), is_complete=False)
         return Base(self.table, latest_id, live_entries(latest, self.manifests, keep=keep))
 
     def landed_since(
@@ -178,3 +179,18 @@ class BaseFiles:
         if latest is not None and snapshot_id == latest.id:
             return latest
         return self.snapshots.get(snapshot_id)
+
+
+def _outcome(changes: Sequence[pa.Table]) -> pa.Table:
+    """Return the additions of files that are alive after changes, and the deletions of all others.
+
+    Files that came and went between are named as well: a commit that was made of a snapshot
+    between may delete them, which `fold` alone would not show.
+    """
+    folded = fold(changes)
+    alive = folded.filter(pc.equal(folded["kind"], int(FileKind.ADD)))
+    entries = concat(changes)
+    deleted = entries.filter(pc.equal(entries["kind"], int(FileKind.DELETE)))
+    identity = identities(concat([alive, deleted]))
+    is_gone = ~np.isin(identity[alive.num_rows :], identity[: alive.num_rows])
+    return concat([alive, deleted.filter(pa.array(is_gone))])

@@ -4,6 +4,7 @@ import pickle
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pytest
 
@@ -17,6 +18,8 @@ from paimonlab.errors import (
     TableNotFoundError,
 )
 from paimonlab.spec.binary_row.rows import encode, encode_one
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import parse_type
@@ -303,6 +306,34 @@ def test_what_a_writer_has_seen_is_not_looked_at_again(table: SmallTable) -> Non
             table.committer.append(stale, user="u", identifier=1, checked_id=checked_id)
     fine = [table.message("c", total_buckets=2)]
     assert table.committer.append(fine, user="u", identifier=1, checked_id=2) is not None
+
+
+@pytest.mark.parametrize("checked_id", [0, 1, 2, None])
+def test_a_file_that_came_and_went_since_is_not_deleted_again(
+    table: SmallTable, checked_id: int | None
+) -> None:
+    """Who looked at the table twice may have seen what was not there when it looked first."""
+    table.append("a")
+    table.append("b")
+    (old,) = table.message("b").new_files
+    for name in ("c", "d"):
+        made = table.message(name)
+        rewritten = replace_files(made, before=(old,), after=made.new_files)
+        if name == "d":
+            with pytest.raises(FilesConflictError, match="b"):
+                table.committer.append([rewritten], user=name, identifier=1, checked_id=checked_id)
+        else:
+            table.committer.append([rewritten], user=name, identifier=1)
+
+    assert table.live_names() == ["a", "c"]
+
+
+def replace_files(
+    message: CommitMessage, *, before: tuple[DataFileMeta, ...], after: tuple[DataFileMeta, ...]
+) -> CommitMessage:
+    return msgspec.structs.replace(
+        message, new_files=(), compact_before=before, compact_after=after
+    )
 
 
 @pytest.mark.parametrize("total_buckets", [1, -1])

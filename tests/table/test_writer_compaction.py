@@ -16,8 +16,9 @@ import pytest
 import paimonlab as pl
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import CommitKind
-from paimonlab.table.inside import store_of
+from paimonlab.table.inside import definition_of, store_of, with_definition
 from paimonlab.table.table import Table
+from paimonlab.table.writing import writers
 from tests.maintenance.expiring_tables import unaccounted
 from tests.table.test_compacting import (
     COLUMNS,
@@ -400,3 +401,31 @@ def test_a_compaction_that_came_too_late_leaves_its_rows(create: Create, seed: i
 
     assert table.fsck(deep=True).is_clean
     assert not unaccounted(table)
+
+
+def test_a_file_that_comes_while_a_writer_begins_and_goes_before_it_commits(
+    create: Create, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = create(**{"changelog-producer": "lookup"})
+    write_only = definition_of(table).with_options({"write-only": "true"})
+    others = with_definition(table, write_only)
+    for key in (0, 1):
+        put(table, {"k": [key], "p": ["x"], "v": [key]})
+    make, write_files = writers.new_table_writer, writers.write_files
+
+    def late(*arguments: Any, **named: Any) -> Any:
+        monkeypatch.undo()
+        put(others, {"k": [2], "p": ["x"], "v": [2]})
+        return make(*arguments, **named)
+
+    def early(*arguments: Any, **named: Any) -> Any:
+        messages = write_files(*arguments, **named)
+        table.compact()  # moves the file up and leaves older ones alone
+        return messages
+
+    monkeypatch.setattr(writers, "new_table_writer", late)
+    monkeypatch.setattr(writers, "write_files", early)
+    put(table, {"k": [3], "p": ["x"], "v": [3]})
+
+    assert sorted(table.scan(["k"]).to_arrow()["k"].to_pylist()) == [0, 1, 2, 3]
+    assert table.fsck(deep=True).findings == ()
