@@ -162,8 +162,8 @@ def test_clustering_takes_what_is_new(
         assert seen(table).equals(before)
 
     names = set(table.scan().plan().files["file_name"].to_pylist())
-    assert len(levels(table)) > 1
-    if options == VECTORS:
+    if options == VECTORS:  # else what deletes rows rewrites the large run, too
+        assert len(levels(table)) > 1
         assert old <= names, "large runs stay as they are"
     before = seen(table)
     table.compact(full=True)
