@@ -52,6 +52,7 @@ def rename_columns(predicate: Predicate, names: Mapping[str, str]) -> Predicate:
 
     Examples
     --------
+    >>> from paimonlab.spec.predicates.predicate import col
     >>> print(rename_columns((col("a") > 1) | col("b").is_null(), {"a": "x"}))
     (x > 1 OR b IS NULL)
     """
@@ -75,6 +76,7 @@ def allowed_values(predicate: Predicate, column: str) -> tuple[Literal, ...] | N
 
     Examples
     --------
+    >>> from paimonlab.spec.predicates.predicate import col
     >>> both = (col("a") == 1) & (col("b") > 2) | col("a").is_in([3, 4])
     >>> [literal.value for literal in allowed_values(both, "a")]
     [1, 3, 4]
