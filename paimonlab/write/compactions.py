@@ -162,16 +162,27 @@ class BucketCompactions:
         self._trees: dict[BucketKey, _Tree] = {}
         self._rounds = 0
         self._since_full: set[BucketKey] = set()
+        self._unknown: set[BucketKey] = set()
+        """Buckets whose files nobody can tell any more: others compact them."""
 
     def add(self, files: Mapping[BucketKey, Iterable[DataFileMeta]]) -> None:
         """Take note of new files; waits for compaction where a bucket has too many runs."""
-        unknown = files.keys() - self._trees.keys()
-        if unknown:
-            self._trees |= {key: _Tree(found) for key, found in self._restore(unknown).items()}
-        for key, new in files.items():
-            self._trees[key].add(new)
+        self._look_up(files.keys() - self._trees.keys() - self._unknown)
+        known = files.keys() - self._unknown
+        for key in known:
+            self._trees[key].add(files[key])
         stop = self._plan.strategy.levels.stop_trigger
-        self._compact(key for key in files if len(level_runs(self._trees[key].bucket.files)) > stop)
+        self._compact(key for key in known if len(level_runs(self._trees[key].bucket.files)) > stop)
+
+    def _look_up(self, keys: Collection[BucketKey]) -> None:
+        """Find out what is in buckets."""
+        if not keys:
+            return
+        try:
+            self._trees |= {key: _Tree(found) for key, found in self._restore(keys).items()}
+        except SnapshotExpiredError as error:
+            logger.warning("written rows are left to be compacted later: %s", error)
+            self._unknown |= set(keys)
 
     def finish(self, keys: Collection[BucketKey]) -> list[CommitMessage]:
         """Compact buckets before their files are handed over.
@@ -188,10 +199,11 @@ class BucketCompactions:
             to, if it was time to compact everything.
         """
         self._rounds += 1
-        self._since_full |= set(keys)
+        known = set(keys) - self._unknown
+        self._since_full |= known
         every = self._options.full_every
         is_full = every is not None and self._rounds >= every
-        chosen = set(self._since_full) if is_full else set(keys)
+        chosen = set(self._since_full) if is_full else known
         self._compact(sorted(chosen), full=is_full)
         if is_full:
             self._rounds = 0

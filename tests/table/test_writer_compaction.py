@@ -429,3 +429,67 @@ def test_a_file_that_comes_while_a_writer_begins_and_goes_before_it_commits(
 
     assert sorted(table.scan(["k"]).to_arrow()["k"].to_pylist()) == [0, 1, 2, 3]
     assert table.fsck(deep=True).findings == ()
+
+
+def test_what_a_write_looked_at_first_expires_before_it_commits(
+    create: Create, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = create()
+    put(table, {"k": [0], "p": ["x"], "v": [0]})
+    make, write_files = writers.new_table_writer, writers.write_files
+
+    def late(*arguments: Any, **named: Any) -> Any:
+        monkeypatch.undo()
+        put(table, {"k": [1], "p": ["x"], "v": [1]})
+        return make(*arguments, **named)
+
+    def early(*arguments: Any, **named: Any) -> Any:
+        messages = write_files(*arguments, **named)
+        put(table, {"k": [2], "p": ["x"], "v": [2]})
+        table.maintenance.expire_snapshots(retain_max=1, retain_min=1)
+        return messages
+
+    monkeypatch.setattr(writers, "new_table_writer", late)
+    monkeypatch.setattr(writers, "write_files", early)
+    put(table, {"k": [3], "p": ["x"], "v": [3]})
+
+    assert sorted(table.scan(["k"]).to_arrow()["k"].to_pylist()) == [0, 1, 2, 3]
+    assert table.fsck(deep=True).findings == ()
+
+
+def test_the_latest_snapshot_expires_while_a_writer_begins(
+    create: Create, catalog: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = create()
+    put(table, {"k": [0], "p": ["x"], "v": [0]})
+    numbers_of = writers.sequence_numbers
+
+    def late(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        put(table, {"k": [1], "p": ["x"], "v": [1]})
+        table.maintenance.expire_snapshots(retain_max=1, retain_min=1)
+        return numbers_of(*arguments)
+
+    monkeypatch.setattr(writers, "sequence_numbers", late)
+    put(catalog.table("db.t"), {"k": [2], "p": ["x"], "v": [2]})
+
+    assert sorted(table.scan(["k"]).to_arrow()["k"].to_pylist()) == [0, 1, 2]
+
+
+def test_a_writer_comes_to_a_bucket_after_its_snapshot_has_expired(create: Create) -> None:
+    table = create(**SMALL)
+    runs_of(table, 2)
+    writer = table.new_writer()
+    runs_of(table, 3, first=2)
+    table.compact(full=True)
+    table.maintenance.expire_snapshots(retain_max=1, retain_min=1)
+    before = content(table)
+
+    for number in range(3):
+        writer.write(pa.table({"k": [7], "p": ["x"], "v": [number]}))
+        messages = writer.prepare_commit(number)
+        assert not any(message.compact_after for message in messages)
+        table.commit(messages, identifier=number, user=writer.user)
+
+    assert len(content(table)) == len(before) + 1
+    assert table.fsck(deep=True).findings == ()

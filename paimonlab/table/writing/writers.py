@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.errors import SnapshotExpiredError
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
@@ -106,11 +107,21 @@ def new_table_writer(
     if mode is BucketMode.POSTPONE_MODE:
         waiting = FixedRouter(plan.schema, -1, only_bucket=POSTPONE_BUCKET)
         return TableWriter(plan, file_io, router=waiting, user=user)
-    snapshot = store.snapshots.latest()
-    numbers = sequence_numbers(store.sequence_memory, snapshot)
+    snapshot, numbers = _latest_numbers(store)
     router = _router(definition, store, plan, snapshot, numbers, replaces=replaces)
     compactions = writer_compactions(definition, store, plan, snapshot, replaces=replaces)
     return TableWriter(plan, file_io, numbers, router=router, compactions=compactions)
+
+
+def _latest_numbers(store: TableStore) -> tuple[Snapshot | None, pa.Table]:
+    """Return the latest snapshot and its sequence numbers; once more if it expires meanwhile."""
+    while True:
+        snapshot = store.snapshots.latest()
+        try:
+            return snapshot, sequence_numbers(store.sequence_memory, snapshot)
+        except SnapshotExpiredError:
+            if store.snapshots.latest() == snapshot:
+                raise
 
 
 def _router(
@@ -201,10 +212,16 @@ def has_same_buckets(
     snapshot: Snapshot | None,
     messages: Sequence[CommitMessage],
 ) -> bool:
-    """Whether files were written for as many buckets as their partitions have in a snapshot."""
+    """Whether files were written for as many buckets as their partitions have in a snapshot.
+
+    False, too, if the snapshot has expired, so that nobody knows.
+    """
     if definition.bucket_mode is not BucketMode.HASH_FIXED:
         return True
-    there = sequence_numbers(store.sequence_memory, snapshot)
+    try:
+        there = sequence_numbers(store.sequence_memory, snapshot)
+    except SnapshotExpiredError:
+        return False
     partitions = pa.array({message.partition for message in messages}, pa.large_binary())
     ours = there.filter(pc.is_in(there["partition"], partitions))
     counts = {*ours["total_buckets"].unique().to_pylist()}
