@@ -1,6 +1,6 @@
 """Writers, keepers and a follower who are killed, stopped and started again, for a while.
 
-PAIMONLAB_SOAK_SECONDS says how long in all (`make soak`: twenty minutes); the seed decides who is
+PAIMONLAB_SOAK_SECONDS says how long in all (`make soak`: eighteen minutes); the seed decides who is
 struck when.
 """
 
