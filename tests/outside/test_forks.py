@@ -246,10 +246,8 @@ def test_a_child_does_what_its_parent_did_before(used: Table, verb: str) -> None
     assert _in_child(lambda: act(used)) == wanted
 
 
+@pytest.mark.parametrize("used", ["keyed"], indirect=True)
 def test_a_child_looks_up_keys(used: Table) -> None:
-    if not used.primary_keys:
-        pytest.skip("a table without keys")
-
     found = _in_child(lambda: used.lookup(pa.table({"k": [1, 2]})))
 
     assert sorted(found["k"].to_pylist()) == [1, 2]
