@@ -20,7 +20,13 @@ KEYED = [
     and case.unreadable is None
     and case.recorded_at is None
     and expected(case).is_keyed
+    and not case.table.endswith("postpone")  # has rows that nobody sees yet: see below
 ]
+NOT_ALTERED = {
+    "java-1.3.1/ice_pk": (UnsupportedError, "metadata.iceberg.storage"),
+    "java-0.9/pk_partial": (SchemaError, "needs a sequence group"),
+}
+"""Tables whose definition Java took then and no option may be set for here."""
 POSTPONED = [case for case in cases() if case.table.endswith("postpone")]
 MERGED = {"deletion-vectors.merge-on-read": "true"}
 
@@ -32,12 +38,11 @@ def test_no_row_is_lost(case: Case, tmp_path: Path) -> None:
     database, _, folder = name.partition(".")
     shutil.copytree(answers.path, tmp_path / f"{database}.db" / folder)
     catalog = pl.connect(tmp_path)
-    try:
-        table = catalog.alter_table(name, pl.SetOption("write-only", "true"))
-    except (UnsupportedError, SchemaError) as error:
-        pytest.skip(str(error))
-    if table.options.get("bucket") == "-2":
-        pytest.skip("has rows that nobody sees yet")
+    if refusal := NOT_ALTERED.get(str(case)):
+        with pytest.raises(refusal[0], match=refusal[1]):
+            catalog.alter_table(name, pl.SetOption("write-only", "true"))
+        return
+    table = catalog.alter_table(name, pl.SetOption("write-only", "true"))
     waits = table.options.get("merge-engine") == "first-row"
     has_vectors = table.options.get("deletion-vectors.enabled") == "true"
     before = table.scan(options=MERGED if has_vectors else {})
