@@ -19,12 +19,12 @@ import pyarrow as pa
 import paimonlab
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import split
-from paimonlab.notebook.display import bar_picture, html, page, plain
+from paimonlab.notebook.display import html, page, plain
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.grid import Column, Grid
 from paimonlab.notebook.kernel.interruptible import Cancelled
 from paimonlab.notebook.results.charts import bar_chart
-from paimonlab.notebook.results.plotting import plot_of
+from paimonlab.notebook.results.plotting import bar_picture, plot_of
 from paimonlab.notebook.results.row_files import export
 from paimonlab.notebook.views import (
     ConnectionEntry,

@@ -5,9 +5,9 @@ from xml.etree import ElementTree as ET
 import pyarrow as pa
 import pytest
 
-from paimonlab.notebook.display.bar_picture import Values, alternative, svg
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
 from paimonlab.notebook.results.charts import bar_chart
+from paimonlab.notebook.results.plotting.bar_picture import Values, alternative, svg
 from tests.notebook.test_result import make
 
 ROWS = pa.table({"carrier": ["AA", "<B>"], "before": [8.6, 12.0], "after": [0.4, None]})

@@ -22,9 +22,9 @@ from paimonlab import notebook
 from paimonlab.errors import ColumnNotFoundError, PaimonError, UnsupportedError
 from paimonlab.notebook.cell import magic_line
 from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.display.axes import number_text, span, ticks, time_text, time_ticks
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
 from paimonlab.notebook.results.plotting import Plot
-from paimonlab.notebook.results.plotting.axes import number_text, span, ticks, time_text, time_ticks
 from paimonlab.notebook.results.plotting.picture import HEIGHT, WIDTH
 from paimonlab.notebook.results.plotting.points import KINDS, MOST_BARS, MOST_POINTS, MOST_SERIES
 from paimonlab.notebook.results.plotting.thinning import thinned

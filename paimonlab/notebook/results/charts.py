@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paimonlab.interrupts import interrupts_held_back
-from paimonlab.notebook.display.bar_picture import COLOURS, Values, bar_picture
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
+from paimonlab.notebook.results.plotting.bar_picture import COLOURS, Values, bar_picture
 from paimonlab.notebook.results.result import Result
 
 if TYPE_CHECKING:

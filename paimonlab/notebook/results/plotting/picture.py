@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from paimonlab.notebook.display import axes
 from paimonlab.notebook.display.characters import cut, escaped
-from paimonlab.notebook.results.plotting import axes
 from paimonlab.notebook.results.plotting.columns import AxisKind
 from paimonlab.notebook.results.plotting.points import Points, Series
 from paimonlab.notebook.results.plotting.styles import STYLES, Style
