@@ -24,7 +24,7 @@ from paimonlab.notebook.commands import (
     timeline,
 )
 from paimonlab.notebook.kernel import front_ends, selection
-from paimonlab.notebook.results.charts import bar_chart
+from paimonlab.notebook.results.plotting.bar_chart import bar_chart
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

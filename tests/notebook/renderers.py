@@ -23,8 +23,9 @@ from paimonlab.notebook.display import html, page, plain
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.grid import Column, Grid
 from paimonlab.notebook.kernel.interruptible import Cancelled
-from paimonlab.notebook.results.charts import bar_chart
-from paimonlab.notebook.results.plotting import bar_picture, plot_of
+from paimonlab.notebook.results.plotting import bar_picture
+from paimonlab.notebook.results.plotting.bar_chart import bar_chart
+from paimonlab.notebook.results.plotting.plot import plot_of
 from paimonlab.notebook.results.row_files import export
 from paimonlab.notebook.views import (
     ConnectionEntry,
@@ -258,7 +259,8 @@ DRAWING = {
 }
 """Functions that draw what has no interactive form, by the renderer that calls them."""
 CLASSES = {
-    "paimonlab.notebook.results.charts.Chart": "chart",
+    "paimonlab.notebook.results.plotting.bar_chart.Chart": "chart",
+    "paimonlab.notebook.results.plotting.bar_chart.Rows": "a protocol",
     "paimonlab.notebook.kernel.interruptible.Cancelled": "cancelled",
     "paimonlab.notebook.results.plotting.plot.Plot": "plot",
     "paimonlab.notebook.cell.query_error.QueryError": "problem",

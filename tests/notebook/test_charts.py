@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
-from paimonlab.notebook.results.charts import bar_chart
-from paimonlab.notebook.results.plotting.bar_picture import Values, alternative, svg
+from paimonlab.notebook.results.plotting.bar_chart import bar_chart
+from paimonlab.notebook.results.plotting.bar_picture import Values, alternative, drawn
 from tests.notebook.test_result import make
 
 ROWS = pa.table({"carrier": ["AA", "<B>"], "before": [8.6, 12.0], "after": [0.4, None]})
@@ -29,7 +29,7 @@ def test_a_chart_is_also_a_picture_and_a_table() -> None:
 def test_the_numbers_are_in_the_picture_and_in_its_words() -> None:
     series: dict[str, Values] = {"at departure": [8.6, -12.0], "at arrival": [0.4, None]}
 
-    picture = ET.fromstring(svg("minutes & <seconds>", ["AA", "<B>"], series))
+    picture = ET.fromstring(drawn("minutes & <seconds>", ["AA", "<B>"], series))
 
     texts = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert texts == [
@@ -41,7 +41,7 @@ def test_the_numbers_are_in_the_picture_and_in_its_words() -> None:
 
 
 def test_bars_stay_in_the_picture() -> None:
-    picture = ET.fromstring(svg("t", ["a", "b"], {"s": [-1000.0, 3000.0]}))
+    picture = ET.fromstring(drawn("t", ["a", "b"], {"s": [-1000.0, 3000.0]}))
 
     for bar in list(picture.iter("{http://www.w3.org/2000/svg}rect"))[1:]:
         assert float(bar.get("x", "-1")) >= 0

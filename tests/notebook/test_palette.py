@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from paimonlab.notebook.display import colours
 from paimonlab.notebook.kernel import browser_modules
 from paimonlab.notebook.views.timeline import picture as timeline_picture
 
@@ -124,5 +125,6 @@ def test_what_is_written_on_a_colour_can_be_read(name: str) -> None:
     )
 
 
-def test_the_picture_without_javascript_has_the_same_colours() -> None:
+def test_pictures_without_javascript_have_the_same_colours() -> None:
+    assert {name: getattr(colours, name.upper()) for name in COLOURS} == COLOURS
     assert {kind: colour for kind, (_, colour, _) in KINDS.items()} == timeline_picture._COLOURS

@@ -24,8 +24,8 @@ from paimonlab.notebook.cell import magic_line
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.axes import number_text, span, ticks, time_text, time_ticks
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
-from paimonlab.notebook.results.plotting import Plot
 from paimonlab.notebook.results.plotting.picture import HEIGHT, WIDTH
+from paimonlab.notebook.results.plotting.plot import Plot
 from paimonlab.notebook.results.plotting.points import KINDS, MOST_BARS, MOST_POINTS, MOST_SERIES
 from paimonlab.notebook.results.plotting.thinning import thinned
 from paimonlab.notebook.results.result import Result

@@ -12,7 +12,7 @@ import pytest
 from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.notebook import views
 from paimonlab.notebook.views.timeline.drawing import draw
-from paimonlab.notebook.views.timeline.picture import alternative, svg
+from paimonlab.notebook.views.timeline.picture import alternative, drawn
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 
 
@@ -128,7 +128,7 @@ def test_the_picture_is_an_image_that_needs_nothing_else(timeline: views.Timelin
 def test_names_cannot_break_the_picture() -> None:
     line = timeline_making.timeline('a<b>"&', [snapshot(1)], {'<x>"&': 1})
 
-    ET.fromstring(svg(line.points))
+    ET.fromstring(drawn(line.points))
     assert "<x>" not in draw(line).to_html()
 
 

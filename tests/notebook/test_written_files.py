@@ -12,7 +12,7 @@ import pytest
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.results import row_files
-from paimonlab.notebook.results.plotting import plot_of
+from paimonlab.notebook.results.plotting.plot import plot_of
 from tests.notebook.test_magics import failure
 from tests.notebook.test_result import make
 

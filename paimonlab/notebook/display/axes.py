@@ -1,12 +1,40 @@
-"""Where the lines of an axis are and what stands at them."""
+"""Where values lie on an axis, where its lines are and what is written at them."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 _UNITS = (1, 60, 3_600, 86_400)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From values to pixels along an axis.
+
+    Examples
+    --------
+    >>> scale = Scale(0, 10, first=100, last=0)
+    >>> scale.at(4), scale.at(-1), Scale(3, 3, 20, 30).at(3)
+    (60.0, 100.0, 20.0)
+    """
+
+    low: float
+    high: float
+    """Values at the ends; a value beyond is drawn at the end."""
+    first: float
+    """Pixel of ``low``."""
+    last: float
+    """Pixel of ``high``."""
+
+    def at(self, value: float) -> float:
+        """Return the pixel of a value."""
+        # Halves keep the distance of huge values from overflowing.
+        apart = self.high / 2 - self.low / 2
+        share = (value / 2 - self.low / 2) / apart if apart else 0.0
+        return self.first + (self.last - self.first) * min(max(share, 0.0), 1.0)
 
 
 def span(low: float, high: float) -> tuple[float, float]:

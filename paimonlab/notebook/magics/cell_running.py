@@ -45,7 +45,7 @@ from paimonlab.spec.visible_text import visible
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from paimonlab.notebook.results.plotting import Plot
+    from paimonlab.notebook.results.plotting.plot import Plot
 
 Outcome: TypeAlias = "Result | Results | Plot | View | DataFrame | None"
 """What a cell returns."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame
 
-    from paimonlab.notebook.results.plotting import Plot
+    from paimonlab.notebook.results.plotting.plot import Plot
 
 CELLS_SHOWN = 10_000
 """A larger result is shown cut; all of its rows can still be had as Arrow."""
@@ -196,7 +196,7 @@ class Result:
         UnsupportedError
             If there is no such kind, or a column cannot be drawn.
         """
-        from paimonlab.notebook.results.plotting import plot_of  # noqa: PLC0415 - few results are plotted
+        from paimonlab.notebook.results.plotting.plot import plot_of  # noqa: PLC0415 - few results are plotted
 
         notes = []
         if self.stats.has_more_rows:

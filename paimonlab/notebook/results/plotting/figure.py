@@ -5,12 +5,14 @@ plotly reads a little markup in names and labels: what would be markup stands th
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.interrupts import interrupts_held_back
+from paimonlab.notebook.results.plotting.bar_picture import Values
 from paimonlab.notebook.results.plotting.columns import AxisKind
 from paimonlab.notebook.results.plotting.points import Points, Series
 from paimonlab.notebook.results.plotting.styles import STYLES, Style
@@ -31,16 +33,50 @@ def figure(points: Points) -> Figure:
     UnsupportedError
         If plotly is not installed.
     """
+    made = _empty_figure()
+    for series, style in zip(points.series, STYLES, strict=False):
+        made.add_trace({**_trace(points, series, style), **_data(points, series)})
+    made.update_layout(**_layout(points))
+    return made
+
+
+def bar_figure(
+    title: str, labels: Sequence[str], series: Mapping[str, Values], colours: Sequence[str]
+) -> Figure:
+    """Make the figure of a bar chart: a group of horizontal bars for each label.
+
+    Raises
+    ------
+    UnsupportedError
+        If plotly is not installed.
+    """
+    made = _empty_figure()
+    for (name, values), colour in zip(series.items(), colours, strict=False):
+        made.add_bar(
+            name=label(name),
+            y=[label(text) for text in labels],
+            x=list(values),
+            orientation="h",
+            marker_color=colour,
+        )
+    made.update_layout(
+        title=label(title),
+        barmode="group",
+        height=120 + 30 * len(labels),
+        margin={"l": 60, "r": 20, "t": 60, "b": 40},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
+        yaxis={"autorange": "reversed"},
+    )
+    return made
+
+
+def _empty_figure() -> Figure:
     try:
         with interrupts_held_back():
             from plotly import graph_objects as go  # noqa: PLC0415 - optional, and slow
     except ImportError as error:
         raise UnsupportedError("a figure of plotly", "pip install plotly") from error
-    made = go.Figure()
-    for one, style in zip(points.series, STYLES, strict=False):
-        made.add_trace({**_trace(points, one, style), **_data(points, one)})
-    made.update_layout(**_layout(points))
-    return made
+    return go.Figure()
 
 
 def code(points: Points, call: str) -> str:
@@ -54,8 +90,8 @@ def code(points: Points, call: str) -> str:
         The expression whose value has the points: ``result.plot("line", "x", "y")``.
     """
     traces = [
-        f"    ({one.name!r}, {_trace(points, one, style)!r}),"
-        for one, style in zip(points.series, STYLES, strict=False)
+        f"    ({series.name!r}, {_trace(points, series, style)!r}),"
+        for series, style in zip(points.series, STYLES, strict=False)
     ]
     shown = "labels" if points.x_kind is AxisKind.CATEGORY else "x"
     return "\n".join(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from paimonlab.notebook.display import axes
-from paimonlab.notebook.display.characters import cut, escaped
+from paimonlab.notebook.display import axes, svg
+from paimonlab.notebook.display.axes import Scale
+from paimonlab.notebook.display.characters import escaped
+from paimonlab.notebook.display.colours import INK
 from paimonlab.notebook.results.plotting.columns import AxisKind
 from paimonlab.notebook.results.plotting.points import Points, Series
 from paimonlab.notebook.results.plotting.styles import STYLES, Style
-from paimonlab.spec.visible_text import visible
 
 WIDTH, HEIGHT = 760, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 16, 34, 322
@@ -53,50 +53,37 @@ _MARKS: dict[str, Callable[[float, float], str]] = {
 
 def image(points: Points, alternative: str) -> str:
     """Return an ``<img>`` with a text that stands for it."""
-    data = base64.b64encode(svg(points).encode()).decode()
-    return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative)}" '
-        f'width="{WIDTH}" height="{HEIGHT}" style="max-width:100%">'
-    )
-
-
-def svg(points: Points) -> str:
-    """Draw the plot; the light ground makes it readable in dark themes too."""
-    parts = "".join(_Drawing(points).parts())
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="11" fill="#222">'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" rx="6" fill="#fff"/>{parts}</svg>'
-    )
+    drawn = svg.document(WIDTH, HEIGHT, _Drawing(points).shapes(), fill=INK)
+    return svg.image(drawn, alternative, WIDTH, HEIGHT)
 
 
 class _Drawing:
-    """Places of one plot on its ground."""
+    """One plot: its axes, and shapes at the pixels of its points."""
 
     def __init__(self, points: Points) -> None:
         self._points = points
         self._styled = list(zip(points.series, STYLES, strict=False))
         self._is_bars = points.kind in {"bar", "hist"}
-        at = np.concatenate([one.at for one in points.series] or [np.array([0.0, 1.0])])
-        y = np.concatenate([one.y for one in points.series] or [np.array([0.0, 1.0])])
+        at = np.concatenate([series.at for series in points.series] or [np.array([0.0, 1.0])])
+        y = np.concatenate([series.y for series in points.series] or [np.array([0.0, 1.0])])
         if points.width is not None:
-            y = np.sum([one.y for one in points.series], axis=0)  # stacked
+            y = np.sum([series.y for series in points.series], axis=0)  # stacked
         y = y[~np.isnan(y)] if (~np.isnan(y)).any() else np.array([0.0, 1.0])
         low, high = float(y.min()), float(y.max())
         if self._is_bars:
             low, high = min(low, 0.0), max(high, 0.0)
-        self._y_ends = axes.span(low, high)
+        self._up = Scale(*axes.span(low, high), _BOTTOM, _TOP)
         self._slot = points.width or self._gap(at)
         self._heights: dict[float, float] = {}
         """Where the next bar of a stack begins."""
-        self._x_ends = self._along(at)
+        self._along = Scale(*self._x_ends(at), _LEFT, WIDTH - _RIGHT)
 
     def _gap(self, at: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
         """Return the room of a bar: the least distance between two."""
         different = np.unique(at)
         return min(float(np.diff(different).min()), _MOST) if len(different) > 1 else 1.0
 
-    def _along(self, at: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, float]:
+    def _x_ends(self, at: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, float]:
         low, high = float(at.min()), float(at.max())
         if self._points.width is not None:
             return axes.span(low, min(high + self._slot, _MOST))
@@ -105,17 +92,11 @@ class _Drawing:
             return max(low - room, -_MOST), min(high + room, _MOST)
         return axes.span(low, high)
 
-    def _x(self, value: float) -> float:
-        return _scaled(value, *self._x_ends, _LEFT, WIDTH - _RIGHT)
-
-    def _y(self, value: float) -> float:
-        return _scaled(value, *self._y_ends, _BOTTOM, _TOP)
-
-    def parts(self) -> Iterator[str]:
-        """Yield what is drawn, what lies behind first."""
+    def shapes(self) -> Iterator[str]:
+        """Yield what is drawn, the hindmost first."""
         points = self._points
-        title = _text(points.title, 90)
-        yield f'<text x="12" y="20" font-size="13" font-weight="bold">{title}</text>'
+        title = svg.shortened(points.title, 90)
+        yield svg.text(12, 20, title, font_size=13, font_weight="bold")
         yield from self._hatches()
         yield from self._grid()
         for number, (series, style) in enumerate(self._styled):
@@ -132,78 +113,78 @@ class _Drawing:
             return
         for number, (_, style) in enumerate(self._styled):
             if style.hatch:
-                yield (
-                    f'<pattern id="h{number}" width="6" height="6" patternUnits="userSpaceOnUse">'
-                    f'<rect width="6" height="6" fill="{style.colour}"/>'
-                    f'<path d="{_HATCHES[style.hatch]}" stroke="#fff" fill="none"/></pattern>'
-                )
+                ground = svg.element("rect", width=6, height=6, fill=style.colour)
+                lines = svg.path(_HATCHES[style.hatch], stroke="#fff", fill="none")
+                yield svg.hatch(f"h{number}", 6, ground, lines)
 
     def _fill(self, style: Style, number: int) -> str:
         return f"url(#h{number})" if style.hatch else style.colour
 
     def _grid(self) -> Iterator[str]:
-        for value in axes.ticks(*self._y_ends):
-            y = self._y(value)
-            yield f'<path d="M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}" stroke="#ddd"/>'
-            yield (
-                f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">'
-                f"{axes.number_text(value)}</text>"
-            )
+        for value in axes.ticks(self._up.low, self._up.high):
+            y = self._up.at(value)
+            yield svg.path(f"M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}", stroke="#ddd")
+            yield svg.text(_LEFT - 6, y + 4, axes.number_text(value), text_anchor="end")
         for value, text in self._x_ticks():
-            x = self._x(value)
-            yield f'<path d="M{x:.1f} {_BOTTOM}v5" stroke="#888"/>'
-            yield f'<text x="{x:.1f}" y="{_BOTTOM + 17}" text-anchor="middle">{text}</text>'
-        yield f'<path d="M{_LEFT} {_BOTTOM}H{WIDTH - _RIGHT}" stroke="#888"/>'
+            x = self._along.at(value)
+            yield svg.path(f"M{x:.1f} {_BOTTOM}v5", stroke="#888")
+            yield svg.text(x, _BOTTOM + 17, text, text_anchor="middle")
+        yield svg.path(f"M{_LEFT} {_BOTTOM}H{WIDTH - _RIGHT}", stroke="#888")
         middle = (_LEFT + WIDTH - _RIGHT) / 2
-        name = _text(self._points.x_name, 60)
-        yield f'<text x="{middle}" y="{_BOTTOM + 34}" text-anchor="middle">{name}</text>'
-        high = (_TOP + _BOTTOM) / 2
-        yield (
-            f'<text transform="translate(14 {high}) rotate(-90)" text-anchor="middle">'
-            f"{_text(self._points.y_name, 40)}</text>"
+        name = svg.shortened(self._points.x_name, 60)
+        yield svg.text(middle, _BOTTOM + 34, name, text_anchor="middle")
+        yield svg.element(
+            "text",
+            escaped(svg.shortened(self._points.y_name, 40)),
+            transform=f"translate(14 {(_TOP + _BOTTOM) / 2}) rotate(-90)",
+            text_anchor="middle",
         )
 
     def _x_ticks(self) -> Iterator[tuple[float, str]]:
-        low, high = self._x_ends
+        low, high = self._along.low, self._along.high
         if self._points.x_kind is AxisKind.CATEGORY:
             labels = self._points.labels
             room = max(int((WIDTH - _LEFT - _RIGHT) / max(len(labels), 1) / 6.5), 3)
             every = max(-(-len(labels) * 4 // 100), 1)
-            for place in range(0, len(labels), every):
-                yield float(place), _text(labels[place], min(room * every, 24))
+            for number in range(0, len(labels), every):
+                yield float(number), svg.shortened(labels[number], min(room * every, 24))
         elif self._points.x_kind is AxisKind.TIME:
-            found = axes.time_ticks(low, high)
-            apart = found[1] - found[0] if len(found) > 1 else (high - low)
-            for value in found:
-                yield value, axes.time_text(value, apart)
+            moments = axes.time_ticks(low, high)
+            apart = moments[1] - moments[0] if len(moments) > 1 else (high - low)
+            for moment in moments:
+                yield moment, axes.time_text(moment, apart)
         else:
             for value in axes.ticks(low, high, 8):
                 yield value, axes.number_text(value)
 
     def _line(self, series: Series, style: Style) -> Iterator[str]:
-        path, is_down = [], False
+        line, is_down = [], False
         for at, value in zip(series.at, series.y, strict=True):
             if np.isnan(value):
                 is_down = False
                 continue
-            path.append(f"{'L' if is_down else 'M'}{self._x(at):.1f} {self._y(value):.1f}")
+            line.append(
+                f"{'L' if is_down else 'M'}{self._along.at(at):.1f} {self._up.at(value):.1f}"
+            )
             is_down = True
-        dashes = f' stroke-dasharray="{_DASHES[style.dash]}"' if _DASHES[style.dash] else ""
-        yield (
-            f'<path d="{"".join(path)}" fill="none" stroke="{style.colour}" '
-            f'stroke-width="2"{dashes}/>'
+        yield svg.path(
+            "".join(line),
+            fill="none",
+            stroke=style.colour,
+            stroke_width=2,
+            stroke_dasharray=_DASHES[style.dash] or None,
         )
         if len(series.x) <= 100:
             yield from self._marks(series, style)
 
     def _marks(self, series: Series, style: Style) -> Iterator[str]:
         mark = _MARKS[style.symbol]
-        path = "".join(
-            mark(self._x(at), self._y(value))
+        marks = "".join(
+            mark(self._along.at(at), self._up.at(value))
             for at, value in zip(series.at, series.y, strict=True)
             if not np.isnan(value)
         )
-        yield f'<path d="{path}" fill="{style.colour}" fill-opacity="0.85"/>'
+        yield svg.path(marks, fill=style.colour, fill_opacity="0.85")
 
     def _bars(self, series: Series, style: Style, number: int) -> Iterator[str]:
         is_stack = self._points.width is not None
@@ -216,41 +197,31 @@ class _Drawing:
             base = self._heights.get(at, 0.0)
             if is_stack:
                 self._heights[at] = base + value
-            left, right = self._x(at + start), self._x(at + start + room / count)
-            top, bottom = sorted((self._y(base + value), self._y(base)))
-            yield (
-                f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(right - left - 0.5, 0.5):.1f}" '
-                f'height="{max(bottom - top, 0.5):.1f}" fill="{self._fill(style, number)}"/>'
-            )
+            left = self._along.at(at + start)
+            width = max(self._along.at(at + start + room / count) - left - 0.5, 0.5)
+            top, bottom = sorted((self._up.at(base + value), self._up.at(base)))
+            fill = self._fill(style, number)
+            yield svg.rectangle(left, top, width, max(bottom - top, 0.5), fill=fill)
 
     def _legend(self) -> Iterator[str]:
         if not self._points.by:
             return
         x, y = 12.0, HEIGHT - 24
         for number, (series, style) in enumerate(self._styled):
-            name = cut(visible(series.name), 24)
+            name = svg.shortened(series.name, 24)
             if x > WIDTH - 100:
                 x, y = 12.0, y + 16
             if self._is_bars:
                 fill = self._fill(style, number)
-                yield f'<rect x="{x}" y="{y - 9}" width="16" height="10" fill="{fill}"/>'
+                yield svg.rectangle(x, y - 9, 16, 10, fill=fill)
             else:
                 if self._points.kind == "line":
-                    dashes = _DASHES[style.dash]
-                    yield (
-                        f'<path d="M{x} {y - 4}h22" stroke="{style.colour}" stroke-width="2" '
-                        f'stroke-dasharray="{dashes or "none"}"/>'
+                    yield svg.path(
+                        f"M{x} {y - 4}h22",
+                        stroke=style.colour,
+                        stroke_width=2,
+                        stroke_dasharray=_DASHES[style.dash] or "none",
                     )
-                yield f'<path d="{_MARKS[style.symbol](x + 11, y - 4.0)}" fill="{style.colour}"/>'
-            yield f'<text x="{x + 27}" y="{y}">{escaped(name)}</text>'
+                yield svg.path(_MARKS[style.symbol](x + 11, y - 4.0), fill=style.colour)
+            yield svg.text(x + 27, y, name)
             x += 44 + 6.5 * len(name)
-
-
-def _scaled(value: float, low: float, high: float, first: float, last: float) -> float:
-    """Place a value between two ends; halves keep what is huge from overflowing."""
-    share = min(max((value / 2 - low / 2) / (high / 2 - low / 2), 0.0), 1.0)
-    return first + (last - first) * share
-
-
-def _text(text: str, columns: int) -> str:
-    return escaped(cut(visible(text), columns))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paimonlab.notebook.display.colours import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
+
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -18,13 +20,13 @@ class Style:
 
 
 STYLES = (
-    Style("#0072B2", "solid", "circle", ""),
-    Style("#E69F00", "dash", "square", "/"),
-    Style("#009E73", "dot", "diamond", "x"),
-    Style("#CC79A7", "dashdot", "triangle-up", "-"),
-    Style("#56B4E9", "longdash", "triangle-down", "|"),
-    Style("#D55E00", "longdashdot", "x", "+"),
-    Style("#7A7A7A", "solid", "cross", "\\"),
+    Style(BLUE, "solid", "circle", ""),
+    Style(ORANGE, "dash", "square", "/"),
+    Style(GREEN, "dot", "diamond", "x"),
+    Style(PINK, "dashdot", "triangle-up", "-"),
+    Style(SKY, "longdash", "triangle-down", "|"),
+    Style(RED, "longdashdot", "x", "+"),
+    Style(GREY, "solid", "cross", "\\"),
     Style("#000000", "dash", "star", "."),
 )
 """One for each series that a plot can have."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 
 from paimonlab.analysis.compactions.compaction_runs import CompactionRun, FileSum
-from paimonlab.notebook.display.characters import cut, escaped
+from paimonlab.notebook.display import svg
+from paimonlab.notebook.display.colours import GREEN, INK, ORANGE
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.spec.visible_text import visible
 
@@ -19,18 +19,8 @@ _TOP = 34
 def picture(table: str, run: CompactionRun) -> str:
     """Return an ``<img>`` of a compaction."""
     height = _TOP + _ROW * max(len(run.levels), 1) + 8
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-        f'width="{_WIDTH}" height="{height}" font-family="sans-serif" font-size="11">'
-        f'<rect width="{_WIDTH}" height="{height}" rx="6" fill="#fff"/>'
-        + "".join(_shapes(table, run))
-        + "</svg>"
-    )
-    data = base64.b64encode(svg.encode()).decode()
-    return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(table, run))}" '
-        f'width="{_WIDTH}" height="{height}" style="max-width:100%">'
-    )
+    drawn = svg.document(_WIDTH, height, _shapes(table, run))
+    return svg.image(drawn, alternative(table, run), _WIDTH, height)
 
 
 def alternative(table: str, run: CompactionRun) -> str:
@@ -51,7 +41,7 @@ def _said(files: FileSum) -> str:
 
 
 def _shapes(table: str, run: CompactionRun) -> Iterator[str]:
-    yield _text(10, 20, cut(visible(f"{table}, snapshot {run.snapshot_id}"), 60), "bold")
+    yield _text(10, 20, svg.shortened(f"{table}, snapshot {run.snapshot_id}", 60), "bold")
     weights = [_weight(one) for level in run.levels for one in (level.before, level.after)]
     largest = max(weights, default=0) or 1
     right = _WIDTH - _SIDE - 10
@@ -59,19 +49,17 @@ def _shapes(table: str, run: CompactionRun) -> Iterator[str]:
         y = _TOP + _ROW * number
         yield _text(10, y + 14, f"L{level.level}")
         for x, files, colour in (
-            (40, level.before, "#E69F00"),
-            (right, level.after, "#009E73"),
+            (40, level.before, ORANGE),
+            (right, level.after, GREEN),
         ):
             if not files.files:
                 continue
             width = max((_SIDE - 40) * _weight(files) / largest, 3)
-            yield f'<rect x="{x}" y="{y}" width="{width:.1f}" height="8" rx="2" fill="{colour}"/>'
+            yield svg.rectangle(x, y, float(width), 8, rx=2, fill=colour)
             yield _text(x, y + 19, _said(files))
     middle = _TOP + _ROW * len(run.levels) / 2
-    yield (
-        f'<path d="M{_SIDE + 70} {middle}H{right - 20}m-9 -6l9 6l-9 6" stroke="#333" '
-        'stroke-width="2" fill="none"/>'
-    )
+    arrow = f"M{_SIDE + 70} {middle}H{right - 20}m-9 -6l9 6l-9 6"
+    yield svg.path(arrow, stroke="#333", stroke_width=2, fill="none")
     yield _text(_SIDE + 70, middle - 8, f"{run.dropped_rows:,} rows dropped")
 
 
@@ -80,4 +68,4 @@ def _weight(files: FileSum) -> int:
 
 
 def _text(x: float, y: float, text: str, weight: str = "normal") -> str:
-    return f'<text x="{x}" y="{y}" fill="#222" font-weight="{weight}">{escaped(text)}</text>'
+    return svg.text(x, y, text, fill=INK, font_weight=weight)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import base64
+from collections.abc import Iterator
+from itertools import cycle
 
-from paimonlab.notebook.display.characters import cut, escaped
+from paimonlab.notebook.display import svg
+from paimonlab.notebook.display.characters import cut
+from paimonlab.notebook.display.colours import GREEN, ORANGE, PINK, SKY, YELLOW
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text, count
@@ -16,7 +19,11 @@ _BAR_COLUMNS = 24
 _LARGEST = 10
 """Partitions that are told in words."""
 _NAME_COLUMNS = 40
-_COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442")
+_COLOURS = (SKY, ORANGE, GREEN, PINK, YELLOW)
+
+
+_STROKES = {"partition": 3, "bucket": 1.5, "file": 0.5}
+"""Widths of lines around areas."""
 
 
 def draw(files: FileMap, *, answer: Answer | None = None) -> Drawn[FileMap]:
@@ -122,11 +129,8 @@ def tile_name(files: FileMap, tile: Tile) -> str:
 
 
 def _picture(files: FileMap) -> str:
-    data = base64.b64encode(svg(files).encode()).decode()
-    return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(files))}" '
-        f'width="{WIDTH}" height="{HEIGHT}" style="max-width:100%">'
-    )
+    drawn = svg.document(WIDTH, HEIGHT, _shapes(files), corner=None)
+    return svg.image(drawn, alternative(files), WIDTH, HEIGHT)
 
 
 def alternative(files: FileMap) -> str:
@@ -141,37 +145,27 @@ def alternative(files: FileMap) -> str:
     return f"Map of the files of {files.table} by {files.weight}: " + "; ".join(sentences) + more
 
 
-def svg(files: FileMap) -> str:
-    """Draw the map; a light ground makes it readable in dark themes too."""
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="11">'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>'
-        + "".join(_rectangle(files, at, tile) for at, tile in enumerate(files.tiles))
-        + "".join(_label(files, tile) for tile in files.tiles if tile.kind == "partition")
-        + "</svg>"
-    )
-
-
-def _rectangle(files: FileMap, at: int, tile: Tile) -> str:
-    if not tile.width or not tile.height:
-        return ""
-    fill, width = "none", {"partition": 3, "bucket": 1.5, "file": 0.5}[tile.kind]
-    if tile.kind == "partition":
-        place = sum(one.kind == "partition" for one in files.tiles[:at])
-        fill = _COLOURS[place % len(_COLOURS)]
-    return (
-        f'<rect x="{tile.x}" y="{tile.y}" width="{tile.width}" height="{tile.height}" '
-        f'fill="{fill}" stroke="#333" stroke-width="{width}"/>'
-    )
+def _shapes(files: FileMap) -> Iterator[str]:
+    colours = cycle(_COLOURS)
+    for tile in files.tiles:
+        fill = next(colours) if tile.kind == "partition" else "none"
+        if tile.width and tile.height:
+            yield svg.rectangle(
+                *(tile.x, tile.y, tile.width, tile.height),
+                fill=fill,
+                stroke="#333",
+                stroke_width=_STROKES[tile.kind],
+            )
+    for tile in files.tiles:
+        if tile.kind == "partition":
+            yield _label(files, tile)
 
 
 def _label(files: FileMap, tile: Tile) -> str:
     room = int(tile.width / 7)
     if room < 4 or tile.height < 16:
         return ""
-    name = escaped(cut(tile_name(files, tile), room))
-    return f'<text x="{tile.x + 4}" y="{tile.y + 13}" fill="#111">{name}</text>'
+    return svg.text(tile.x + 4, tile.y + 13, cut(tile_name(files, tile), room), fill="#111")
 
 
 def _many(number: int, noun: str) -> str:

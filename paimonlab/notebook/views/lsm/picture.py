@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from paimonlab.analysis.levels.lsm import Lsm, LsmBucket
 from paimonlab.analysis.levels.lsm_files import LsmFile
-from paimonlab.notebook.display.characters import cut, escaped
+from paimonlab.notebook.display import svg
+from paimonlab.notebook.display.colours import BLUE, GREEN, INK, ORANGE, SKY
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.spec.visible_text import visible
 
@@ -20,22 +20,19 @@ _LANE = 20
 _LANES = 14
 _BAR = 14
 
-# Okabe and Ito's; each lane says its level in letters, too.
-_LEVEL_0, _MIDDLE, _TOP_LEVEL, _PLAIN = "#E69F00", "#56B4E9", "#0072B2", "#009E73"
-_HATCH = (
-    '<defs><pattern id="h" width="5" height="5" patternUnits="userSpaceOnUse">'
-    '<path d="M0 5L5 0" stroke="#000" stroke-width="1.2"/></pattern></defs>'
+# Each lane also has its level in letters.
+_LEVEL_0, _MIDDLE, _TOP_LEVEL, _PLAIN = ORANGE, SKY, BLUE, GREEN
+_HATCH = svg.element(
+    "defs", svg.hatch("h", 5, svg.path("M0 5L5 0", stroke="#000", stroke_width=1.2))
 )
 
 
 def picture(lsm: Lsm, bucket: LsmBucket) -> str:
     """Return an ``<img>`` of a bucket as it is now."""
     lanes = lanes_of(lsm, bucket)
-    data = base64.b64encode(svg(lsm, bucket, lanes).encode()).decode()
-    return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(lsm, bucket))}" '
-        f'width="{_WIDTH}" height="{_height(lanes)}" style="max-width:100%">'
-    )
+    height = _height(lanes)
+    drawn = svg.document(_WIDTH, height, _shapes(lsm, bucket, lanes), definitions=_HATCH)
+    return svg.image(drawn, alternative(lsm, bucket), _WIDTH, height)
 
 
 def lanes_of(lsm: Lsm, bucket: LsmBucket) -> list[tuple[int, list[LsmFile]]]:
@@ -74,18 +71,6 @@ def alternative(lsm: Lsm, bucket: LsmBucket) -> str:
     return visible(f"{lsm.table} {place}: {runs}" + "; ".join(parts))
 
 
-def svg(lsm: Lsm, bucket: LsmBucket, lanes: Sequence[tuple[int, list[LsmFile]]]) -> str:
-    """Draw a bucket; a light ground makes it readable in dark themes too."""
-    height = _height(lanes)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-        f'width="{_WIDTH}" height="{height}" font-family="sans-serif" font-size="11">{_HATCH}'
-        f'<rect width="{_WIDTH}" height="{height}" rx="6" fill="#fff"/>'
-        + "".join(_shapes(lsm, bucket, lanes))
-        + "</svg>"
-    )
-
-
 def _height(lanes: Sequence[object]) -> int:
     return _TOP + _LANE * min(len(lanes), _LANES) + (18 if len(lanes) > _LANES else 6)
 
@@ -94,25 +79,23 @@ def _shapes(
     lsm: Lsm, bucket: LsmBucket, lanes: Sequence[tuple[int, list[LsmFile]]]
 ) -> Iterator[str]:
     place = f"{bucket.partition} bucket {bucket.bucket}".strip()
-    title = cut(visible(f"{lsm.table} {place}"), 60)
+    title = svg.shortened(f"{lsm.table} {place}", 60)
     runs = (
         f": {bucket.run_count} sorted runs, trigger {lsm.compaction_trigger}, "
         f"stop {lsm.stop_trigger}"
         if lsm.has_levels
         else ""
     )
-    yield _text(10, 18, title + runs, 'font-weight="bold"')
+    yield svg.text(10, 18, title + runs, fill=INK, font_weight="bold")
     for number, (level, files) in enumerate(_chosen(lanes)):
         y = _TOP + _LANE * number
-        yield _text(10, y + 12, f"L{level}" if lsm.has_levels else "files", "")
-        yield (
-            f'<path d="M{_LEFT} {y + _BAR + 2}H{_WIDTH - _RIGHT}" stroke="#ddd" stroke-width="1"/>'
-        )
+        yield svg.text(10, y + 12, f"L{level}" if lsm.has_levels else "files", fill=INK)
+        yield svg.path(f"M{_LEFT} {y + _BAR + 2}H{_WIDTH - _RIGHT}", stroke="#ddd", stroke_width=1)
         for x, width, file in _placed(lsm, bucket, files):
             yield _bar(lsm, file, x, y, width)
     if len(lanes) > _LANES:
-        hidden = len(lanes) - _LANES
-        yield _text(_LEFT, _TOP + _LANE * _LANES + 12, f"… {hidden} more runs of level 0", "")
+        hidden = f"… {len(lanes) - _LANES} more runs of level 0"
+        yield svg.text(_LEFT, _TOP + _LANE * _LANES + 12, hidden, fill=INK)
 
 
 def _chosen(
@@ -150,16 +133,9 @@ def _bar(lsm: Lsm, file: LsmFile, x: float, y: float, width: float) -> str:
     if lsm.has_levels:
         top = lsm.level_count - 1
         colour = _LEVEL_0 if file.level == 0 else _TOP_LEVEL if file.level >= top else _MIDDLE
-    bar = f'<rect x="{x:.1f}" y="{y}" width="{shown:.1f}" height="{_BAR}" rx="2" fill="{colour}"/>'
+    bar = svg.rectangle(x, y, shown, _BAR, rx=2, fill=colour)
     gone = min(((file.deletes or 0) + (file.hidden or 0)) / max(file.rows, 1), 1)
     if gone:
-        part = max(shown * gone, 1)
-        bar += (
-            f'<rect x="{x + shown - part:.1f}" y="{y}" width="{part:.1f}" height="{_BAR}" '
-            'fill="url(#h)"/>'
-        )
+        part = max(shown * gone, 1.0)
+        bar += svg.rectangle(x + shown - part, y, part, _BAR, fill="url(#h)")
     return bar
-
-
-def _text(x: float, y: float, text: str, style: str) -> str:
-    return f'<text x="{x}" y="{y}" fill="#222" {style}>{escaped(text)}</text>'

@@ -16,12 +16,13 @@ from paimonlab.notebook.cell.problem_text import (
 )
 from paimonlab.notebook.display import html
 from paimonlab.notebook.display.characters import escaped
+from paimonlab.notebook.display.colours import RED
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.view import rows
 
 _PLAIN = pa.schema([("number", pa.int64()), ("before", pa.string()), ("marked", pa.string())])
-_BLOCK = "border-left:4px solid #D55E00;padding:2px 8px;margin:4px 0"
+_BLOCK = f"border-left:4px solid {RED};padding:2px 8px;margin:4px 0"
 _MARK = "background-color:rgba(213,94,0,0.25)"
 
 

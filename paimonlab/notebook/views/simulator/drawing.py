@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
 from paimonlab.analysis.simulation.simulator import Simulation, Simulator
-from paimonlab.notebook.display.characters import escaped
+from paimonlab.notebook.display import svg
+from paimonlab.notebook.display.axes import Scale
+from paimonlab.notebook.display.colours import AXIS, BLUE, GREEN, INK, RED
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text
@@ -20,9 +21,9 @@ _HEIGHT = 150
 _TOP = 34
 _BOTTOM = 26
 _CURVES = (
-    ("write amplification", "#D55E00"),
-    ("sorted runs to merge", "#0072B2"),
-    ("space amplification", "#009E73"),
+    ("write amplification", RED),
+    ("sorted runs to merge", BLUE),
+    ("space amplification", GREEN),
 )
 
 
@@ -122,18 +123,8 @@ def _curves(simulation: Simulation) -> tuple[Sequence[float], ...]:
 
 def _picture(value: Simulator) -> str:
     height = _TOP + _HEIGHT + _BOTTOM
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-        f'width="{_WIDTH}" height="{height}" font-family="sans-serif" font-size="11">'
-        f'<rect width="{_WIDTH}" height="{height}" rx="6" fill="#fff"/>'
-        + "".join(_shapes(value))
-        + "</svg>"
-    )
-    data = base64.b64encode(svg.encode()).decode()
-    return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(value))}" '
-        f'width="{_WIDTH}" height="{height}" style="max-width:100%">'
-    )
+    drawn = svg.document(_WIDTH, height, _shapes(value))
+    return svg.image(drawn, alternative(value), _WIDTH, height)
 
 
 def alternative(value: Simulator) -> str:
@@ -148,22 +139,15 @@ def alternative(value: Simulator) -> str:
 
 
 def _shapes(value: Simulator) -> Iterator[str]:
+    bottom, width = _TOP + _HEIGHT, _CHART - 16
     for number, ((name, colour), curve) in enumerate(zip(_CURVES, _curves(value.own), strict=True)):
         left = 34 + number * (_CHART + 16)
-        top = max(*curve, 1)
-        yield f'<text x="{left}" y="20" fill="#222" font-weight="bold">{name}</text>'
-        yield (
-            f'<path d="M{left} {_TOP}V{_TOP + _HEIGHT}H{left + _CHART - 16}" stroke="#999" '
-            'fill="none"/>'
-        )
-        yield f'<text x="{left - 4}" y="{_TOP + 8}" text-anchor="end">{top:.3g}</text>'
-        yield f'<text x="{left - 4}" y="{_TOP + _HEIGHT}" text-anchor="end">0</text>'
-        yield (
-            f'<text x="{left}" y="{_TOP + _HEIGHT + 16}">1 to {value.flush_count} flushes</text>'
-        )
-        step = (_CHART - 16) / max(len(curve) - 1, 1)
-        points = " ".join(
-            f"{left + step * place:.1f},{_TOP + _HEIGHT * (1 - one / top):.1f}"
-            for place, one in enumerate(curve)
-        )
-        yield f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>'
+        highest = max(*curve, 1)
+        yield svg.text(left, 20, name, fill=INK, font_weight="bold")
+        yield svg.path(f"M{left} {_TOP}V{bottom}H{left + width}", stroke=AXIS, fill="none")
+        yield svg.text(left - 4, _TOP + 8, f"{highest:.3g}", text_anchor="end")
+        yield svg.text(left - 4, bottom, "0", text_anchor="end")
+        yield svg.text(left, bottom + 16, f"1 to {value.flush_count} flushes")
+        along, up = Scale(0, len(curve) - 1, left, left + width), Scale(0, highest, bottom, _TOP)
+        points = [(along.at(flush), up.at(height)) for flush, height in enumerate(curve)]
+        yield svg.polyline(points, fill="none", stroke=colour, stroke_width=2)

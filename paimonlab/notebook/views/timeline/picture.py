@@ -6,11 +6,11 @@ for those who cannot see it carries the same numbers.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterator, Sequence
 
 from paimonlab.analysis.snapshots.timeline import TimelinePoint
-from paimonlab.notebook.display.characters import escaped
+from paimonlab.notebook.display import svg
+from paimonlab.notebook.display.colours import AXIS, BLUE, GREEN, GREY, INK, PINK, RED, YELLOW
 
 Points = Sequence[TimelinePoint]
 
@@ -20,20 +20,16 @@ _HEIGHT = 196
 _LINE = 132
 _BAR = 66
 _RADIUS = 11
-_PIN = 'fill="#0072B2" font-size="8.5"'
+_SMALL = 8.5
+"""Size of the names of tags and consumers."""
 
-# Okabe and Ito's colours can be told apart by people who do not see red or green.
-_COLOURS = {"APPEND": "#0072B2", "COMPACT": "#009E73", "OVERWRITE": "#D55E00", "ANALYZE": "#7A7A7A"}
+_COLOURS = {"APPEND": BLUE, "COMPACT": GREEN, "OVERWRITE": RED, "ANALYZE": GREY}
 LETTERS = {"APPEND": "A", "COMPACT": "C", "OVERWRITE": "O", "ANALYZE": "X"}
 
 
 def picture(table: str, points: Points) -> str:
     """Return an ``<img>`` of the newest snapshots of a table, oldest first."""
-    data = base64.b64encode(svg(points).encode()).decode()
-    return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative(table, points))}" '
-        f'width="{_width(points)}" height="{_HEIGHT}" style="max-width:100%">'
-    )
+    return svg.image(drawn(points), alternative(table, points), _width(points), _HEIGHT)
 
 
 def alternative(table: str, points: Points) -> str:
@@ -50,17 +46,11 @@ def _sentence(point: TimelinePoint) -> str:
     return f"{gap}{point.id} {point.commit_kind.lower()}{rows}{schema}{tags}{readers}"
 
 
-def svg(points: Points) -> str:
-    """Draw the timeline; a light ground makes it readable in dark themes too."""
+def drawn(points: Points) -> str:
+    """Draw the timeline as SVG."""
     width = _width(points)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {_HEIGHT}" width="{width}" '
-        f'height="{_HEIGHT}" font-family="sans-serif" font-size="11" text-anchor="middle">'
-        f'<rect width="{width}" height="{_HEIGHT}" rx="6" fill="#fff"/>'
-        f'<path d="M12 {_LINE}H{width - 12}" stroke="#999" stroke-width="2"/>'
-        + "".join(_shapes(points))
-        + "</svg>"
-    )
+    line = svg.path(f"M12 {_LINE}H{width - 12}", stroke=AXIS, stroke_width=2)
+    return svg.document(width, _HEIGHT, [line, *_shapes(points)], text_anchor="middle")
 
 
 def _width(points: Points) -> int:
@@ -75,22 +65,23 @@ def _shapes(points: Points) -> Iterator[str]:
         yield _bar(point, x, largest)
         yield _MARKS[point.commit_kind](x, _COLOURS[point.commit_kind])
         letter = LETTERS[point.commit_kind]
-        yield _text(x, _LINE + 4, letter, 'fill="#fff" font-weight="bold"')
-        yield _text(x, _LINE + 28, str(point.id), 'fill="#222" font-weight="bold"')
+        yield svg.text(x, _LINE + 4, letter, fill="#fff", font_weight="bold")
+        yield svg.text(x, _LINE + 28, str(point.id), fill=INK, font_weight="bold")
         if point.tags:
             yield _flag(point, x)
         if point.consumers:
-            yield _text(x, _LINE + 60, f"▼ {_short_name(point.consumers)}", _PIN)
+            name = f"▼ {_short_name(point.consumers)}"
+            yield svg.text(x, _LINE + 60, name, fill=BLUE, font_size=_SMALL)
 
 
 def _separators(point: TimelinePoint, x: int) -> Iterator[str]:
     """Draw what happened between this snapshot and the one before it."""
     if point.is_new_schema:
-        yield f'<path d="M{x} 22V{_LINE + 14}" stroke="#CC79A7" stroke-dasharray="4 3"/>'
-        yield _text(x, 16, f"schema {point.schema_id}", 'fill="#8A3D6B"')
+        yield svg.path(f"M{x} 22V{_LINE + 14}", stroke=PINK, stroke_dasharray="4 3")
+        yield svg.text(x, 16, f"schema {point.schema_id}", fill="#8A3D6B")
     if point.missing_before:
-        yield f'<rect x="{x - 12}" y="{_LINE - 7}" width="24" height="14" fill="#fff"/>'
-        yield _text(x, _LINE + 4, f"… {point.missing_before} …", 'fill="#555"')
+        yield svg.rectangle(x - 12, _LINE - 7, 24, 14, fill="#fff")
+        yield svg.text(x, _LINE + 4, f"… {point.missing_before} …", fill="#555")
 
 
 def _bar(point: TimelinePoint, x: int, largest: int) -> str:
@@ -99,26 +90,21 @@ def _bar(point: TimelinePoint, x: int, largest: int) -> str:
         return ""
     top = _LINE - _RADIUS - 5
     height = max(round(_BAR * abs(count) / largest), 1 if count else 0)
-    fill = _COLOURS[point.commit_kind] if count >= 0 else "#fff"
-    stroke = _COLOURS[point.commit_kind]
-    return (
-        f'<rect x="{x - 9}" y="{top - height}" width="18" height="{height}" fill="{fill}" '
-        f'stroke="{stroke}"/>' + _text(x, top - height - 5, _short(count), 'fill="#222"')
-    )
+    colour = _COLOURS[point.commit_kind]
+    fill = colour if count >= 0 else "#fff"
+    bar = svg.rectangle(x - 9, top - height, 18, height, fill=fill, stroke=colour)
+    return bar + svg.text(x, top - height - 5, _short(count), fill=INK)
 
 
 def _flag(point: TimelinePoint, x: int) -> str:
-    label = _text(x, _LINE + 47, _short_name(point.tags), 'fill="#222" font-size="8.5"')
-    return f'<path d="M{x - 23} {_LINE + 36}h46v16h-46z" fill="#F0E442" stroke="#7A7000"/>{label}'
+    flag = svg.path(f"M{x - 23} {_LINE + 36}h46v16h-46z", fill=YELLOW, stroke="#7A7000")
+    name = _short_name(point.tags)
+    return flag + svg.text(x, _LINE + 47, name, fill=INK, font_size=_SMALL)
 
 
 def _short_name(names: Sequence[str]) -> str:
     """Return the only name, if it is short; else where the first one begins."""
     return names[0] if len(names) == 1 and len(names[0]) <= 10 else names[0][:9] + "…"
-
-
-def _text(x: int, y: int, text: str, style: str) -> str:
-    return f'<text x="{x}" y="{y}" {style}>{escaped(text)}</text>'
 
 
 def _short(count: int) -> str:
@@ -130,27 +116,22 @@ def _short(count: int) -> str:
 
 
 def _circle(x: int, fill: str) -> str:
-    return f'<circle cx="{x}" cy="{_LINE}" r="{_RADIUS}" fill="{fill}"/>'
+    return svg.circle(x, _LINE, _RADIUS, fill=fill)
 
 
 def _square(x: int, fill: str) -> str:
     side = 2 * _RADIUS - 2
-    return (
-        f'<rect x="{x - _RADIUS + 1}" y="{_LINE - _RADIUS + 1}" width="{side}" height="{side}" '
-        f'fill="{fill}"/>'
-    )
+    return svg.rectangle(x - _RADIUS + 1, _LINE - _RADIUS + 1, side, side, fill=fill)
 
 
 def _diamond(x: int, fill: str) -> str:
     radius = _RADIUS + 3
-    return (
-        f'<path d="M{x} {_LINE - radius}l{radius} {radius}l-{radius} {radius}'
-        f'l-{radius} -{radius}z" fill="{fill}"/>'
-    )
+    sides = f"l{radius} {radius}l-{radius} {radius}l-{radius} -{radius}"
+    return svg.path(f"M{x} {_LINE - radius}{sides}z", fill=fill)
 
 
 def _triangle(x: int, fill: str) -> str:
-    return f'<path d="M{x} {_LINE - 15}l15 25h-30z" fill="{fill}"/>'
+    return svg.path(f"M{x} {_LINE - 15}l15 25h-30z", fill=fill)
 
 
 _MARKS: dict[str, Callable[[int, str], str]] = {

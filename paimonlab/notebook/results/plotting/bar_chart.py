@@ -1,20 +1,32 @@
-"""Charts of results: interactive where plotly's renderer is, a picture and a table elsewhere."""
+"""Bars of a few rows: interactive where plotly's renderer is, a picture and a table elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
+import pyarrow as pa
 
-from paimonlab.interrupts import interrupts_held_back
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
-from paimonlab.notebook.results.plotting.bar_picture import COLOURS, Values, bar_picture
-from paimonlab.notebook.results.result import Result
+from paimonlab.notebook.results.plotting.bar_picture import COLOURS, bar_picture
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+
+
+class Rows(Protocol):
+    """What a chart draws: a `Result`, or a view."""
+
+    def to_arrow(self) -> pa.Table:
+        """Return the rows."""
+
+    def to_html(self) -> str:
+        """Return the rows as HTML without scripts."""
+
+    def to_markdown(self) -> str:
+        """Return the rows as a Markdown table."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -23,7 +35,7 @@ class Chart:
 
     figure: Figure
     """Yours to change before it is shown."""
-    result: Result
+    result: Rows
     picture: str
     """HTML."""
 
@@ -46,13 +58,13 @@ class Chart:
         }
 
 
-def bar_chart(result: Result, *, label: str, values: Mapping[str, str], title: str) -> Chart:
+def bar_chart(result: Rows, *, label: str, values: Mapping[str, str], title: str) -> Chart:
     """Draw a bar for each row and each of some columns.
 
     Parameters
     ----------
     result
-        At most a few dozen rows, in the order they are drawn from top to bottom.
+        A result of at most a few dozen rows, in the order they are drawn from top to bottom.
     label
         Column whose values name the rows.
     values
@@ -64,6 +76,8 @@ def bar_chart(result: Result, *, label: str, values: Mapping[str, str], title: s
     ------
     ValueError
         If there are no rows, or no column or more than four to draw.
+    UnsupportedError
+        If plotly is not installed.
     """
     table = result.to_arrow()
     if not table.num_rows or not 0 < len(values) <= len(COLOURS):
@@ -78,30 +92,7 @@ def bar_chart(result: Result, *, label: str, values: Mapping[str, str], title: s
         ]
         for column, name in values.items()
     }
-    return Chart(_figure(title, labels, series), result, bar_picture(title, labels, series))
+    from paimonlab.notebook.results.plotting.figure import bar_figure  # noqa: PLC0415 - few charts
 
-
-def _figure(title: str, labels: Sequence[str], series: Mapping[str, Values]) -> Figure:
-    with interrupts_held_back():
-        from plotly import graph_objects as go  # noqa: PLC0415 - optional
-
-    from paimonlab.notebook.results.plotting.figure import label as plain_label  # noqa: PLC0415 - few
-
-    figure = go.Figure()
-    for (name, values), colour in zip(series.items(), COLOURS, strict=False):
-        figure.add_bar(
-            name=plain_label(name),
-            y=[plain_label(text) for text in labels],
-            x=list(values),
-            orientation="h",
-            marker_color=colour,
-        )
-    figure.update_layout(
-        title=plain_label(title),
-        barmode="group",
-        height=120 + 30 * len(labels),
-        margin={"l": 60, "r": 20, "t": 60, "b": 40},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
-        yaxis={"autorange": "reversed"},
-    )
-    return figure
+    figure = bar_figure(title, labels, series, COLOURS)
+    return Chart(figure, result, bar_picture(title, labels, series))
