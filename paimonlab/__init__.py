@@ -11,9 +11,10 @@ than opening a catalog does.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimonlab.interrupts import import_whole_modules, interrupts_held_back
+from paimonlab.on_use import attributes_on_use
 
 import_whole_modules(__name__)
 with interrupts_held_back():
@@ -88,29 +89,20 @@ __all__ = [
     "to_json",
 ]
 
-_LATER = {
-    "ChangeBatch": "paimonlab.table.following.follower",
-    "Changes": "paimonlab.table.reading.changes",
-    "CommitMessage": "paimonlab.spec.commit_message",
-    "Follower": "paimonlab.table.following.follower",
-    "Position": "paimonlab.scan.following",
-    "Scan": "paimonlab.table.reading.scan",
-    "parse_json": "paimonlab.spec.variant.encode",
-    "sql": "paimonlab.notebook",
-    "to_json": "paimonlab.spec.variant.decode",
-}
+__getattr__, __dir__ = attributes_on_use(
+    __name__,
+    ChangeBatch="table.following.follower",
+    Changes="table.reading.changes",
+    CommitMessage="spec.commit_message",
+    Follower="table.following.follower",
+    Position="scan.following",
+    Scan="table.reading.scan",
+    parse_json="spec.variant.encode",
+    sql="notebook",
+    to_json="spec.variant.decode",
+)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Run by ``%load_ext paimonlab``."""
     importlib.import_module("paimonlab.notebook").load_ipython_extension(shell)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(importlib.import_module(_LATER[name]), name)
-    raise AttributeError(f"module 'paimonlab' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -155,11 +155,18 @@ PLOTS = {
     *(
         "jinja2",
         "plotly",
-        "paimonlab.notebook.results.plotting",
+        "paimonlab.notebook.results.plotting.figure",
+        "paimonlab.notebook.results.plotting.plot",
         "paimonlab.notebook.results.profiling",
     ),
     "paimonlab.notebook.cell.templates",
 }
+PACKAGES = {
+    *("paimonlab.notebook.results.profiling", "paimonlab.maintenance"),
+    *("paimonlab.table.changing", "paimonlab.table.following"),
+    *("paimonlab.maintenance.fsck", "paimonlab.spark", "paimonlab.table.system", "paimonlab.write"),
+}
+"""These load their modules when they are used; what they are themselves is next to nothing."""
 VERBS = {
     *("paimonlab.compact", "paimonlab.datafile", "paimonlab.maintenance", "paimonlab.merge"),
     *("paimonlab.read", "paimonlab.write", "paimonlab.commit.committer", "paimonlab.table.system"),
@@ -179,7 +186,13 @@ VERBS = {
 def test_what_is_used_later_loads_later(opens: str, later: set[str]) -> None:
     loaded = in_new_process(f"import sys; {opens}\nprint(*sorted(sys.modules))").split()
 
-    assert sorted(later.intersection(loaded)) == []
+    assert [name for name in loaded if is_early(name, later)] == []
+
+
+def is_early(module: str, later: set[str]) -> bool:
+    """Whether a module should load later, or is in a package of ours whose modules should."""
+    packages = tuple(f"{name}." for name in later if name.startswith("paimonlab."))
+    return module not in PACKAGES and (module in later or module.startswith(packages))
 
 
 def test_importing_spark_does_not_load_ipython() -> None:

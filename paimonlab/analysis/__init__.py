@@ -7,8 +7,9 @@ Spark, IPython or pandas. Modules named ``reading_…`` read metadata, most othe
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
     from paimonlab.analysis.buckets.reading_heatmap import heatmap_of
@@ -36,27 +37,17 @@ __all__ = [
     "snapshot_plan",
 ]
 
-# Nobody waits for the imports of what is not asked for.
-_LATER = {
-    "catalog_health": "health.catalog_health",
-    "compactions_of": "compactions.reading_compactions",
-    "compared": "rows.row_changes",
-    "data_file_of": "files.reading_data_file",
-    "flushes_of": "simulation.reading_flushes",
-    "heatmap_of": "buckets.reading_heatmap",
-    "levels_of": "levels.reading_levels",
-    "manifest_tree_of": "manifests.reading_manifests",
-    "reported": "rows.row_changes",
-    "settled_columns": "rows.settled_columns",
-    "snapshot_plan": "snapshots.snapshot_plan",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = attributes_on_use(
+    __name__,
+    catalog_health="health.catalog_health",
+    compactions_of="compactions.reading_compactions",
+    compared="rows.row_changes",
+    data_file_of="files.reading_data_file",
+    flushes_of="simulation.reading_flushes",
+    heatmap_of="buckets.reading_heatmap",
+    levels_of="levels.reading_levels",
+    manifest_tree_of="manifests.reading_manifests",
+    reported="rows.row_changes",
+    settled_columns="rows.settled_columns",
+    snapshot_plan="snapshots.snapshot_plan",
+)

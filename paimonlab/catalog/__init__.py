@@ -5,7 +5,16 @@ Knows databases, tables, their folders and their definition. Must not know Spark
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimonlab.catalog.connect import connect
 from paimonlab.catalog.filesystem import Catalog
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.catalog import column_types as column_types
+    from paimonlab.catalog import global_tables as global_tables
 
 __all__ = ["Catalog", "connect"]
+
+__getattr__, __dir__ = attributes_on_use(__name__, "column_types", "global_tables")

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from paimonlab import catalog
 from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
 from paimonlab.catalog.new_schemas import schema_from
 from paimonlab.commit.publisher import RenamelessPublisher
@@ -32,6 +33,7 @@ from paimonlab.spec.options.table_options import Options, check_known, check_sup
 from paimonlab.spec.schema.changes import SchemaChange, apply_changes
 from paimonlab.spec.schema.definition import TableSchema, new_table_schema
 from paimonlab.storage import FileIO, ReadOnlyFileIO, join
+from paimonlab.table import system
 from paimonlab.table.branches import BranchOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.inside import definition_of
@@ -129,9 +131,7 @@ class Catalog:
     def tables(self, database: str) -> list[str]:
         """Names of the tables of a database, sorted."""
         if database == SYSTEM_DATABASE:
-            from paimonlab.catalog.global_tables import global_table_names
-
-            return global_table_names()
+            return catalog.global_tables.global_table_names()
         if not self.has_database(database):
             raise DatabaseNotFoundError(database, self.databases())
         folder = self._database_path(database)
@@ -156,9 +156,7 @@ class Catalog:
             If the table is there and the branch is not.
         """
         if Identifier.parse(name).database == SYSTEM_DATABASE:
-            from paimonlab.catalog.global_tables import global_table
-
-            return global_table(self, Identifier.parse(name))
+            return catalog.global_tables.global_table(self, Identifier.parse(name))
         identifier = parse(name)
         schema = self._schemas(Identifier(identifier.database, identifier.table)).latest()
         if schema is None:
@@ -169,9 +167,7 @@ class Catalog:
             table = table.on_branch(branch)
         if identifier.system_table is None:
             return table
-        from paimonlab.table.system import system_table
-
-        return system_table(table, identifier.system_table)
+        return system.open_system_table(table, identifier.system_table)
 
     def create_table(
         self,
@@ -215,15 +211,13 @@ class Catalog:
             If an option has a value that is not implemented, or values of a column's type
             cannot be written.
         """
-        from paimonlab.catalog.column_types import check_files, check_types
-
         identifier = self._plain(name)
         definition = schema_from(name, schema, primary_keys, partition_keys, options, comment)
         check_known(definition.options)
         table_schema = new_table_schema(definition, time_millis=_now_millis())
         check_supported(Options(table_schema.options), table_schema, "create")
-        check_types(table_schema.fields)
-        check_files(table_schema)
+        catalog.column_types.check_types(table_schema.fields)
+        catalog.column_types.check_files(table_schema)
         if not self.has_database(identifier.database):
             raise DatabaseNotFoundError(identifier.database, self.databases())
         schemas = self._schemas(identifier)
@@ -248,8 +242,6 @@ class Catalog:
         Table
             Opened with the new schema.
         """
-        from paimonlab.catalog.column_types import check_files, check_types
-
         identifier = parse(name)
         if identifier.system_table is not None:
             raise SchemaError(f"{name} is read-only; name the table: {identifier.full_name}")
@@ -270,8 +262,10 @@ class Catalog:
                 check_known({k: v for k, v in altered.options.items() if k not in current.options})
             check_supported(Options(altered.options), altered, "create")
             known = {(field.id, field.type) for field in current.fields}
-            check_types(field for field in altered.fields if (field.id, field.type) not in known)
-            check_files(altered, before=current)
+            catalog.column_types.check_types(
+                field for field in altered.fields if (field.id, field.type) not in known
+            )
+            catalog.column_types.check_files(altered, before=current)
             if schemas.publish(altered):
                 if identifier.branch is not None:
                     opened = self.table(str(identifier))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from paimonlab import write
 from paimonlab.spec.schema.definition import Schema
 
 
@@ -33,10 +34,8 @@ def schema_from(
     TypeError
         If they are said twice.
     """
-    from paimonlab.write.frames import schema_of
-
     columns = schema.fields if isinstance(schema, Schema) else schema
-    of_rows = None if isinstance(columns, Mapping) else schema_of(columns, table=name)
+    of_rows = None if isinstance(columns, Mapping) else write.frames.schema_of(columns, table=name)
     if not isinstance(schema, Schema):
         found = schema if of_rows is None else of_rows
         return Schema(found, tuple(partition_keys), tuple(primary_keys), options or {}, comment)

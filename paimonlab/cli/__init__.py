@@ -2,3 +2,14 @@
 
 Answers: how a shell asks. Must not know: the layout of files, notebooks.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.cli import call_text as call_text
+
+__getattr__, __dir__ = attributes_on_use(__name__, "call_text")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from paimonlab import cli, procedures
 from paimonlab.catalog import Catalog
 from paimonlab.cli.arguments import in_warehouse, refused
 from paimonlab.cli.output import described, records, result_lines, text_lines
@@ -48,13 +49,10 @@ def call(catalog: Catalog, *, statement: str, consent: Consent) -> None:
     Values are literals. Before it asks, it shows what is called with what, and what that would
     delete or rewrite.
     """
-    from paimonlab.cli.call_text import parse_call
-    from paimonlab.procedures import bind, find
-
     with refused():
-        parsed = parse_call(statement)
-        procedure = find(parsed.procedure)
-        arguments = bind(procedure, parsed.positional, parsed.named)
+        parsed = cli.call_text.parse_call(statement)
+        procedure = procedures.find(parsed.procedure)
+        arguments = procedures.bind(procedure, parsed.positional, parsed.named)
 
     def verb(*, dry_run: bool) -> CalledProcedure:
         if dry_run:

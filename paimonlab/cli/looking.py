@@ -19,7 +19,7 @@ from paimonlab.cli.arguments import (
     where_option,
 )
 from paimonlab.cli.output import print_rows
-from paimonlab.table.system.system_table import SYSTEM_TABLES, system_table
+from paimonlab.table.system import SYSTEM_TABLES, open_system_table
 from paimonlab.table.table import Table
 
 
@@ -135,7 +135,7 @@ def listing(name: str) -> click.Command:
     ) -> None:
         chosen = columns or (None if as_json or not kind.shown else list(kind.shown))
         with refused():
-            scan = system_table(table, name).scan(chosen, where, **(at or {}))
+            scan = open_system_table(table, name).scan(chosen, where, **(at or {}))
         rows = scan.to_arrow()
         if count is not None:
             start = max(rows.num_rows - count, 0) if kind.is_history else 0

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.errors import CorruptDataError, UnsupportedError
+from paimonlab.formats import avro, orc, parquet  # few tables have more than one
 from paimonlab.formats.parquet.cut import RowRanges
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.predicates.predicate import ColumnStats, Predicate
@@ -124,20 +125,13 @@ def open_input(
 
 
 def _open(file_io: FileIO, path: str, *, legacy_ltz: bool) -> DataInput:
-    # Few tables have more than one format.
     match format_of(path):
         case "parquet":
-            from paimonlab.formats.parquet.input import ParquetInput  # noqa: PLC0415
-
-            return ParquetInput(file_io, path)
+            return parquet.ParquetInput(file_io, path)
         case "orc":
-            from paimonlab.formats.orc.input import OrcInput  # noqa: PLC0415
-
-            return OrcInput(file_io, path, legacy_ltz=legacy_ltz)
+            return orc.OrcInput(file_io, path, legacy_ltz=legacy_ltz)
         case "avro":
-            from paimonlab.formats.avro.input import AvroInput  # noqa: PLC0415
-
-            return AvroInput(file_io, path)
+            return avro.AvroInput(file_io, path)
         case other:
             raise UnsupportedError(
                 f"file.format = '{other}'",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from paimonlab.errors import CorruptDataError, UnsupportedError
+from paimonlab.formats import avro, orc, parquet  # few tables have more than one
 from paimonlab.formats.data_format import READABLE, format_of
 from paimonlab.formats.description import FileDescription
 from paimonlab.storage import FileIO
@@ -25,20 +26,13 @@ def describe(file_io: FileIO, path: str) -> FileDescription:
 
 
 def _describe(file_io: FileIO, path: str) -> FileDescription:
-    # Few tables have more than one format.
     match format_of(path):
         case "parquet":
-            from paimonlab.formats.parquet.description import describe_parquet  # noqa: PLC0415
-
-            return describe_parquet(file_io, path)
+            return parquet.describe_parquet(file_io, path)
         case "orc":
-            from paimonlab.formats.orc.description import describe_orc  # noqa: PLC0415
-
-            return describe_orc(file_io, path)
+            return orc.describe_orc(file_io, path)
         case "avro":
-            from paimonlab.formats.avro.description import describe_avro  # noqa: PLC0415
-
-            return describe_avro(file_io, path)
+            return avro.describe_avro(file_io, path)
         case other:
             raise UnsupportedError(
                 f"file.format = '{other}'",

@@ -9,8 +9,22 @@ Source of all names, types and results: apache/paimon@1.3.1
 
 from __future__ import annotations
 
-from paimonlab.procedures.binding import bind
-from paimonlab.procedures.procedure import Parameter, Procedure
-from paimonlab.procedures.registry import PROCEDURES, find
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.procedures.binding import bind
+    from paimonlab.procedures.procedure import Parameter, Procedure
+    from paimonlab.procedures.registry import PROCEDURES, find
 
 __all__ = ["PROCEDURES", "Parameter", "Procedure", "bind", "find"]
+
+__getattr__, __dir__ = attributes_on_use(
+    __name__,
+    PROCEDURES="registry",
+    Parameter="procedure",
+    Procedure="procedure",
+    bind="binding",
+    find="registry",
+)

@@ -5,23 +5,17 @@ Knows pyspark and py4j, and of paimonlab everything down from the catalog; must 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
-    from paimonlab.spark.sessions.server import serve as serve
-    from paimonlab.spark.sessions.session import connect as connect
+    from paimonlab.spark import session_options as session_options
+    from paimonlab.spark.sessions.server import serve
+    from paimonlab.spark.sessions.session import connect
 
 __all__ = ["connect", "serve"]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is asked for: `paimonlab.spark.java` runs without pyspark."""
-    if name == "connect":
-        from paimonlab.spark.sessions.session import connect  # noqa: PLC0415
-
-        return connect
-    if name == "serve":
-        from paimonlab.spark.sessions.server import serve  # noqa: PLC0415
-
-        return serve
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = attributes_on_use(
+    __name__, "session_options", connect="sessions.session", serve="sessions.server"
+)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimonlab import metadata
 from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -98,10 +99,8 @@ class OpenedTable:
     @property
     def statistics(self) -> Statistics | None:
         """What the last ANALYZE found; None: nothing that still holds for the latest snapshot."""
-        from paimonlab.metadata.statistics import StatisticsStore
-
         found = self.snapshot
         if found is None or found.statistics is None:
             return None
-        store = StatisticsStore(self._store.file_io, self._store.layout)
+        store = metadata.statistics.StatisticsStore(self._store.file_io, self._store.layout)
         return store.read(found.statistics, referrer=found.file_name)

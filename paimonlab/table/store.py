@@ -26,6 +26,7 @@ from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import FileIO
 from paimonlab.storage.recent import Recent
+from paimonlab.table import memories
 from paimonlab.table.definition import TableDefinition
 
 if TYPE_CHECKING:
@@ -98,16 +99,12 @@ class TableStore:
     @cached_property
     def sequence_memory(self) -> SequenceMemory:
         """Where the sequence numbers of the buckets stand."""
-        from paimonlab.table.memories.sequence_numbers import SequenceMemory
-
-        return SequenceMemory(self.snapshots, self.manifests)
+        return memories.sequence_numbers.SequenceMemory(self.snapshots, self.manifests)
 
     @cached_property
     def bucket_memory(self) -> BucketMemory:
         """What is in the buckets that were written to of late."""
-        from paimonlab.table.memories.bucket_files import BucketMemory
-
-        return BucketMemory(self.snapshots, self.manifests)
+        return memories.bucket_files.BucketMemory(self.snapshots, self.manifests)
 
     @cached_property
     def committers(self) -> dict[CommitOptions, Committer]:
@@ -117,9 +114,7 @@ class TableStore:
     @cached_property
     def upkeep_turns(self) -> UpkeepTurns:
         """When upkeep was last at work after a commit."""
-        from paimonlab.table.memories.upkeep_turns import UpkeepTurns
-
-        return UpkeepTurns()
+        return memories.upkeep_turns.UpkeepTurns()
 
     def snapshot_or_changelog(self, snapshot_id: int) -> Snapshot:
         """Return a snapshot; of one that has expired the long-lived changelog.

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from paimonlab import table
+from paimonlab.table import upkeep
 from paimonlab.table.branches import Branches, BranchOptions
 from paimonlab.table.opened import OpenedTable
 from paimonlab.table.verbs import committing, keeping, reading, writing
@@ -67,9 +69,7 @@ class Table(OpenedTable):
     @property
     def tags(self) -> Tags:
         """Named snapshots: ``.list()``, ``.get(name)``, ``.create(name)``, ``.delete(name)``."""
-        from paimonlab.table.upkeep.tags import Tags
-
-        return Tags(self._definition, self._store)
+        return upkeep.tags.Tags(self._definition, self._store)
 
     @property
     def branches(self) -> Branches:
@@ -81,16 +81,12 @@ class Table(OpenedTable):
     @property
     def consumers(self) -> Consumers:
         """Readers that tell where they are: ``.list()``, ``.get(name)``, ``.reset(name, id)``."""
-        from paimonlab.table.upkeep.consumers import Consumers
-
-        return Consumers(self._store.consumers)
+        return upkeep.consumers.Consumers(self._store.consumers)
 
     @property
     def maintenance(self) -> Maintenance:
         """Keeping the table in order: ``.rollback_to(snapshot=…)``, ``.analyze()``."""
-        from paimonlab.table.maintenance import Maintenance
-
-        return Maintenance(self._definition, self._store)
+        return table.maintenance.Maintenance(self._definition, self._store)
 
     def on_branch(self, name: str) -> Table:
         """Open another branch of the table; ``main`` is the one without a name.

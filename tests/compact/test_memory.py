@@ -15,10 +15,10 @@ import paimonlab as pl
 from paimonlab.compact.compaction import compact, pick_unit
 from paimonlab.datafile.writer import DataFileWriter
 from paimonlab.read.read_plan import ReadBounds, ReadPlan
-from paimonlab.table import plans
 from paimonlab.table.compacting.live_buckets import live_buckets
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.plans import compact_plan
+from paimonlab.table.plans.compact import compact_plan
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading import scan
 
 RUNS = 4
@@ -80,13 +80,12 @@ def most_memory_of_a_rescale(path: Path, rows: int, monkeypatch: pytest.MonkeyPa
         "db.t", {"k": "BIGINT NOT NULL", "s": "STRING"}, primary_keys=["k"], options=options
     )
     table.write(pa.table({"k": np.arange(rows), "s": [f"{key:060d}" for key in range(rows)]}))
-    plan_of = plans.read_plan
 
     def in_pieces(*given: Any, **named: Any) -> ReadPlan:
-        return replace(plan_of(*given, **named), bounds=ReadBounds(piece_bytes=PIECE_BYTES))
+        return replace(read_plan(*given, **named), bounds=ReadBounds(piece_bytes=PIECE_BYTES))
 
     with monkeypatch.context() as patch:
-        patch.setattr(plans, "read_plan", in_pieces)
+        patch.setattr("paimonlab.table.plans.compact.read_plan", in_pieces)
         patch.setattr(scan, "read_plan", in_pieces)
         held = watched(patch)
         table.maintenance.rescale(buckets=2)

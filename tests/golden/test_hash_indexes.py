@@ -13,7 +13,7 @@ from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.manifests.hash_index import decode_hashes, encode_hashes
 from paimonlab.spec.manifests.index_manifest import HASH
 from paimonlab.table.inside import store_of
-from paimonlab.table.plans import read_plan
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.table import Table
 from tests.golden import RELEASES, golden
 

@@ -25,7 +25,7 @@ from paimonlab.notebook.kernel import determinism
 from paimonlab.notebook.views.lsm.drawing import alive, draw
 from paimonlab.scan.live_files import live_entries
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.plans import compact_plan
+from paimonlab.table.plans.compact import compact_plan
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, cases, expected, values
 from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page

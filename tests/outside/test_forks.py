@@ -233,9 +233,9 @@ _VERBS: dict[str, tuple[Callable[[Table], object], Callable[[Table], object]]] =
 
 
 def _files(table: Table) -> pa.Table:
-    from paimonlab.table.system import system_table  # noqa: PLC0415
+    from paimonlab.table.system import open_system_table  # noqa: PLC0415
 
-    return system_table(table, "files").scan().to_arrow()
+    return open_system_table(table, "files").scan().to_arrow()
 
 
 @pytest.mark.parametrize("verb", _VERBS)

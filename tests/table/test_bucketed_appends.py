@@ -19,7 +19,7 @@ from paimonlab.read.splits import read_split
 from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.table.compacting import after_write
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.plans import read_plan
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.table import Table
 
 VECTORS = {"deletion-vectors.enabled": "true"}

@@ -12,7 +12,7 @@ import paimonlab
 from paimonlab.errors import CorruptDataError, SchemaError
 from paimonlab.read import merging, splits
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.plans import write_plan
+from paimonlab.table.plans.write import write_plan
 from paimonlab.write.folders import delete_files
 
 COLUMNS = {"k": "INT", "a": "INT", "s": "STRING", "d": "DOUBLE"}

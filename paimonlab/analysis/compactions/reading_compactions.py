@@ -22,7 +22,7 @@ from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.compacting.result import BucketCompaction
 from paimonlab.table.compacting.verb import planned_compaction
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.plans import compact_plan
+from paimonlab.table.plans.compact import compact_plan
 from paimonlab.table.table import Table
 from paimonlab.table.texts import partition_text
 

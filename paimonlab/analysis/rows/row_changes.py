@@ -24,7 +24,7 @@ from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.predicates.walking import columns as columns_of
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.plans import read_plan
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.conditions import bound
 from paimonlab.table.table import Table

@@ -26,6 +26,7 @@ import pyarrow as pa
 import zstandard
 
 from paimonlab.errors import CorruptMetadataError, MemoryLimitError, UnsupportedError
+from paimonlab.formats import avro
 from paimonlab.formats.avro.blocks import MAGIC, SYNC_BYTES, Block
 from paimonlab.formats.avro.digests import DIGEST_KEY, DIGEST_NAME, digest
 from paimonlab.interrupts import interrupts_held_back
@@ -229,11 +230,8 @@ def _records(containers: Sequence[_Container]) -> pa.Table:
     blocks = [block for container in containers for block in container.blocks]
     expected_rows = sum(block.record_count for block in blocks)
     schema, is_wrapped = _record_schema(containers[0].schema, path)
-    # 0.1 s to import polars, and opening a table reads no manifest.
-    from paimonlab.formats.avro.records import read_columns  # noqa: PLC0415
-
     try:
-        table = read_columns(schema, blocks)
+        table = avro.read_columns(schema, blocks)
     except ValueError as error:
         _blame_one(containers)
         raise CorruptMetadataError(path, f"damaged Avro records: {error}") from error

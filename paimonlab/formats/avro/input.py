@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimonlab.errors import CorruptDataError, CorruptMetadataError, MemoryLimitError
+from paimonlab.formats import avro
 from paimonlab.formats.avro.blocks import MAGIC, SYNC_BYTES, Block
 from paimonlab.formats.avro.container import DECOMPRESS_ERRORS, decompressor, read_head
 from paimonlab.formats.avro.schema import FileSchema
@@ -95,12 +96,9 @@ class AvroInput(WholeGroups):
     def _decoded(self, index: int, names: Sequence[str]) -> pa.Table:
         expected = self.row_groups[index].row_count
         blocks = [self._block(stored) for stored in self._blocks[index]]
-        # 0.1 s to import polars, and not every table has Avro files.
-        from paimonlab.formats.avro.records import read_columns  # noqa: PLC0415
-
         wanted = [_WRAPPED] if self._is_wrapped else list(dict.fromkeys(names))
         try:
-            table = read_columns(self._plain, blocks, wanted)
+            table = avro.read_columns(self._plain, blocks, wanted)
         except ValueError as error:
             raise CorruptDataError(self.path, f"damaged Avro records: {error}") from error
         if table.num_rows != expected:

@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from threading import Condition
 from typing import TYPE_CHECKING
 
+from paimonlab import spark as spark_layer
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.cell.parameters import Values
 from paimonlab.notebook.cell.query_error import QueryError, check_query
 from paimonlab.notebook.cell.statements import Statement
+from paimonlab.spark import reading, sessions
 from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 
 if TYPE_CHECKING:
@@ -126,32 +128,30 @@ def travelling(
 
 
 def _with_options(spark: SparkSession, as_of: int | str) -> Iterator[None]:
-    from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS  # noqa: PLC0415
-    from paimonlab.spark.session_options import PREFIX  # noqa: PLC0415 - PySpark is optional
-
     _check_server_travels(spark)
     key, value = _option(spark, as_of)
-    before = {option: spark.conf.get(PREFIX + option, None) for option in TRAVEL_OPTIONS}
+    before = {
+        option: spark.conf.get(spark_layer.session_options.PREFIX + option, None)
+        for option in reading.time_travel.TRAVEL_OPTIONS
+    }
     try:
-        for option in TRAVEL_OPTIONS:
-            spark.conf.unset(PREFIX + option)
-        spark.conf.set(PREFIX + key, value)
+        for option in reading.time_travel.TRAVEL_OPTIONS:
+            spark.conf.unset(spark_layer.session_options.PREFIX + option)
+        spark.conf.set(spark_layer.session_options.PREFIX + key, value)
         yield
     finally:
-        spark.conf.unset(PREFIX + key)
+        spark.conf.unset(spark_layer.session_options.PREFIX + key)
         for option, old in before.items():
             if old is not None:
-                spark.conf.set(PREFIX + option, old)
+                spark.conf.set(spark_layer.session_options.PREFIX + option, old)
 
 
 def _check_server_travels(spark: SparkSession) -> None:
     """Check that the tables of a Spark Connect server look at those options at all."""
-    from paimonlab.spark.sessions.remote import CATALOG_KEY, is_remote  # noqa: PLC0415
-
-    if not is_remote(spark):
+    if not sessions.remote.is_remote(spark):
         return
     name = spark.catalog.currentCatalog()
-    if spark.conf.get(CATALOG_KEY, None) != name:
+    if spark.conf.get(sessions.remote.CATALOG_KEY, None) != name:
         raise UnsupportedError(
             f"--as-of in catalog {name} of a Spark Connect server that paimonlab does not serve",
             "write VERSION AS OF behind the table's name",

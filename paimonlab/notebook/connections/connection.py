@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from paimonlab import spark as spark_layer
 from paimonlab.errors import NotFoundError, PaimonError, close_matches
 from paimonlab.notebook.connections import settings
 from paimonlab.notebook.connections.environment_offers import offers, sessions
@@ -211,9 +212,7 @@ def connect(
     _check_name(name, known_as)
     session = None
     if settings.engine_of(engine or "spark") == "spark":
-        from paimonlab.spark import connect as connect_spark  # noqa: PLC0415 - optional
-
-        session = connect_spark(warehouse, catalog=name, spark=spark)
+        session = spark_layer.connect(warehouse, catalog=name, spark=spark)
     made = Connection(session, opened, name, without_credentials(shown), known_as)
     make_current(made)
     return made

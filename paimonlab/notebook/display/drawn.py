@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 import pyarrow as pa
 
+from paimonlab.notebook import kernel
 from paimonlab.notebook.display import html, page, plain
 from paimonlab.notebook.display.grid import Grid
 from paimonlab.notebook.display.written_files import save_page
@@ -114,9 +115,7 @@ class Drawn(Generic[StructT]):
 
     def widget(self) -> ViewWidget:
         """Return the view as a widget: ``selected`` and ``range`` can be observed from Python."""
-        from paimonlab.notebook.kernel.widget import ViewWidget  # noqa: PLC0415 - anywidget is optional
-
-        return ViewWidget(self)
+        return kernel.widget.ViewWidget(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the view as one HTML page that needs no kernel and no network.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from IPython.core.error import StdinNotImplementedError
 from IPython.display import display
 
-from paimonlab.notebook import commands
+from paimonlab.notebook import cell, commands
 from paimonlab.notebook.cell.cell_request import CellRequest, Task
 from paimonlab.notebook.cell.cell_steps import (
     LAST_RESULT,
@@ -105,9 +105,7 @@ def _compiled(request: CellRequest, variables: dict[str, Any]) -> tuple[str, Map
     """Return SQL and the values of its parameters, those that a template makes among them."""
     if not request.is_template:
         return request.text, variables
-    from paimonlab.notebook.cell.templates import compiled  # noqa: PLC0415 - few ask for it
-
-    made = compiled(request.text, variables)
+    made = cell.templates.compiled(request.text, variables)
     return made.text, ChainMap(dict(made.values), variables)
 
 

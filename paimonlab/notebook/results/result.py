@@ -20,6 +20,7 @@ from paimonlab.notebook.display.drawn import MIME
 from paimonlab.notebook.display.grid import Align, Column, Grid
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.results import plotting
 from paimonlab.notebook.results.row_files import export
 from paimonlab.notebook.results.table.drawing import result_rows
 from paimonlab.notebook.results.table.result_view import ResultView, result_view
@@ -196,12 +197,10 @@ class Result:
         UnsupportedError
             If there is no such kind, or a column cannot be drawn.
         """
-        from paimonlab.notebook.results.plotting.plot import plot_of  # noqa: PLC0415 - few results are plotted
-
         notes = []
         if self.stats.has_more_rows:
             notes.append(f"of the first {self._table.num_rows:,} rows; {self._way_to_all}")
-        return plot_of(self._table, kind, x, y, by=by, source=source, notes=notes)
+        return plotting.plot.plot_of(self._table, kind, x, y, by=by, source=source, notes=notes)
 
     def export(self, path: str | Path) -> int:
         """Write the fetched rows; return the bytes.

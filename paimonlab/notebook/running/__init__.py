@@ -1,1 +1,12 @@
 """Run statements: on Spark, or natively on one table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.running import spark_plan as spark_plan
+
+__getattr__, __dir__ = attributes_on_use(__name__, "spark_plan")

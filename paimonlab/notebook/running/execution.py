@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from paimonlab.errors import PaimonError, UnsupportedError
+from paimonlab.notebook import cell, kernel, results
 from paimonlab.notebook.cell.call_statement import is_call
 from paimonlab.notebook.cell.history import history
 from paimonlab.notebook.cell.limits import DEFAULT_LIMIT, MANY_ROWS
@@ -98,9 +99,7 @@ def sql(
     if jinja:
         if args is not None and not isinstance(args, Mapping):
             raise ValueError("a template takes its values by name: args must be a mapping")
-        from paimonlab.notebook.cell.templates import compiled  # noqa: PLC0415 - few ask for it
-
-        made = compiled(text, args or {})
+        made = cell.templates.compiled(text, args or {})
         text, args = made.text, {**(args or {}), **made.values}
     statements = parse(text)
     shares = share_all(statements, args)
@@ -219,13 +218,10 @@ def _written_natively(
 def _written_by_spark(
     session: SparkSession, statement: Statement, args: Values, manner: Manner, path: Path
 ) -> Written:
-    from paimonlab.notebook.kernel.spark_work import run_on_spark  # noqa: PLC0415 - PySpark is optional
-    from paimonlab.notebook.results.spark_fetch import stream  # noqa: PLC0415 - PySpark is optional
-
     work = OnSpark(session, statement, bind(statement, args), manner.as_of)
-    return run_on_spark(
+    return kernel.spark_work.run_on_spark(
         session,
-        lambda: work.reading(lambda frame: export(stream(frame), path)),
+        lambda: work.reading(lambda frame: export(results.spark_fetch.stream(frame), path)),
         description=statement.text[:200],
         display=_display(statement, manner, "Spark"),
     )
@@ -302,8 +298,6 @@ def _alias(spark: SparkSession | None) -> str:
 def _run_on_spark(
     session: SparkSession, statement: Statement, args: Values, manner: Manner
 ) -> Result:
-    from paimonlab.notebook.kernel.spark_work import run_on_spark  # noqa: PLC0415 - PySpark is optional
-
     work = OnSpark(session, statement, bind(statement, args), manner.as_of)
     wanted = manner.limit if manner.limit and statement.is_query else None
     asks_first = _asks_first(statement, manner)
@@ -311,7 +305,7 @@ def _run_on_spark(
     description = statement.text[:200]
 
     def fetched(limit: int | None) -> tuple[DataFrame, Fetched, Sequence[str], float]:
-        return run_on_spark(
+        return kernel.spark_work.run_on_spark(
             session,
             lambda: work.fetch(limit),
             description=description,

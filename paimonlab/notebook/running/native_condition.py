@@ -11,6 +11,7 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.notebook.cell.parameters import Bound
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import SentText, Statement
+from paimonlab.spec import predicates
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 
@@ -64,10 +65,8 @@ class Condition:
         QueryError
             If it is no condition, or one that cannot be evaluated; it points at the place.
         """
-        from paimonlab.spec.predicates.sql import parse_predicate  # noqa: PLC0415 - loads sqlglot
-
         try:
-            return parse_predicate(self.sent.text, self.values)
+            return predicates.sql.parse_predicate(self.sent.text, self.values)
         except (SchemaError, UnsupportedError) as error:
             match = _PLACE.match(str(error))
             message, offset = (match[1], int(match[2])) if match else (str(error), 0)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from paimonlab.notebook import cell, results, running
 from paimonlab.notebook.cell.parameters import Bound
 from paimonlab.notebook.cell.statements import Statement, quote_system_tables
 from paimonlab.notebook.connections import connection as connections
+from paimonlab.spark import sessions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,9 +25,7 @@ T = TypeVar("T")
 
 def looks_up_again(session: SparkSession) -> bool:
     """Tell whether a DataFrame looks its tables up whenever it is run, and not once."""
-    from paimonlab.spark.sessions.remote import is_remote  # noqa: PLC0415 - PySpark is optional
-
-    return is_remote(session)
+    return sessions.remote.is_remote(session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,18 @@ class OnSpark:
 
     def fetch(self, limit: int | None) -> tuple[DataFrame, Fetched, Sequence[str], float]:
         """Send the statement and fetch its rows; runs in the worker thread."""
-        from paimonlab.notebook.results.spark_fetch import fetch  # noqa: PLC0415 - PySpark is optional
-        from paimonlab.notebook.running.spark_plan import snapshots_read  # noqa: PLC0415
-
         begin = time.monotonic()
-        frame, found = self.reading(lambda frame: (frame, fetch(frame, limit=limit)))
+        frame, found = self.reading(
+            lambda frame: (frame, results.spark_fetch.fetch(frame, limit=limit))
+        )
         seconds = time.monotonic() - begin
         is_planned_here = self.statement.is_query and not looks_up_again(self.spark)
-        return frame, found, snapshots_read(frame) if is_planned_here else (), seconds
+        return (
+            frame,
+            found,
+            running.spark_plan.snapshots_read(frame) if is_planned_here else (),
+            seconds,
+        )
 
     def reading(self, read: Callable[[DataFrame], T]) -> T:
         """Send the statement and do something with its rows, as of when it asks for."""
@@ -70,9 +74,7 @@ class OnSpark:
         return self.explained(send)
 
     def _travelling(self) -> AbstractContextManager[None]:
-        from paimonlab.notebook.cell.time_travel import travelling  # noqa: PLC0415 - PySpark is optional
-
-        return travelling(self.spark, self.statement, self.args, self.as_of)
+        return cell.time_travel.travelling(self.spark, self.statement, self.args, self.as_of)
 
     def _send(self) -> DataFrame:
         sent = quote_system_tables(self.statement)
@@ -82,13 +84,13 @@ class OnSpark:
 
     def explained(self, work: Callable[[], T]) -> T:
         """Do something with the frame; errors of Spark become those of the statement."""
-        from paimonlab.notebook.cell.spark_errors import explain  # noqa: PLC0415 - PySpark is optional
-
         try:
             return work()
         except Exception as error:
             sent = quote_system_tables(self.statement)
-            explained = explain(error, self.statement, sent, partial(_known_tables, self.spark))
+            explained = cell.spark_errors.explain(
+                error, self.statement, sent, partial(_known_tables, self.spark)
+            )
             if explained is None:
                 raise
             raise explained from error

@@ -19,7 +19,7 @@ from paimonlab.spark.reading.file_shape import FileShape, file_shape, too_precis
 from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind
-from paimonlab.table.plans import read_plan
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.scan import Scan
 
 _KEPT_PLANS = 16

@@ -14,7 +14,7 @@ from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.after_write import compact_written
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.plans import write_plan
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.writers import has_same_buckets
 from paimonlab.write.folders import delete_files

@@ -21,7 +21,7 @@ from paimonlab.spark.values.spellings import scope_of
 from paimonlab.spark.writing.commits import commit_scope, discard
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.plans import write_plan
+from paimonlab.table.plans.write import write_plan
 
 if TYPE_CHECKING:
     from paimonlab.table.table import Table

@@ -14,7 +14,7 @@ from paimonlab.spark.writing.bucket_expression import bucket_of, has_expression
 from paimonlab.spark.writing.executor_write import BUCKET_COLUMN, add_buckets
 from paimonlab.spec.buckets.bucket import BucketFunction
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.plans import write_plan
+from paimonlab.table.plans.write import write_plan
 
 if TYPE_CHECKING:
     from paimonlab.spark.jvm.bridge import Bridge

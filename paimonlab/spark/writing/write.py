@@ -28,7 +28,7 @@ from paimonlab.spark.writing.shuffle import shuffled
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.options.table_options import check_known, check_supported
 from paimonlab.table.inside import definition_of, store_of, with_definition
-from paimonlab.table.plans import write_plan
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.table import Table
 from paimonlab.write.write_plan import WritePlan
 

@@ -27,7 +27,7 @@ from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER
 from paimonlab.table.changing.statement import Changed, Statement
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import write_plan
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 from paimonlab.table.writing.writers import new_table_writer

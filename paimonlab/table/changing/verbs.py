@@ -18,6 +18,7 @@ from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, columns, evaluate
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table import changing
 from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Statement, run
 from paimonlab.table.committing.users import new_user
@@ -64,10 +65,9 @@ def update(
     progress: Progress | None,
 ) -> Snapshot | None:
     """Give columns new values; see `Table.update`."""
-    # sqlglot takes 0.1 s to import.
-    from paimonlab.table.changing.assignments import BoundAssignments  # noqa: PLC0415
-
-    bound_assignments = BoundAssignments.of(assignments, definition.schema, definition.name)
+    bound_assignments = changing.assignments.BoundAssignments.of(
+        assignments, definition.schema, definition.name
+    )
     predicate = bound(where, definition.schema.fields, definition.name)
     check_supported(definition.options, definition.schema, "read")
     if definition.options.slice(RowTrackingOptions).data_evolution:

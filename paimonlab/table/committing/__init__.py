@@ -2,3 +2,14 @@
 
 Knows nothing of what is committed.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.table.committing import users as users
+
+__getattr__, __dir__ = attributes_on_use(__name__, "users")

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.table.committing.rounds import undone_if_not_committed
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import write_plan
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.write.folders import delete_files
 

@@ -27,7 +27,7 @@ from paimonlab.table.compacting.append_strategies import Packing
 from paimonlab.table.compacting.keyed import CompactRequest, compact_buckets, with_latest_schema
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.bucket_files import of_buckets
-from paimonlab.table.plans import write_plan
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.write.compactions import WriterCompactionOptions
 from paimonlab.write.folders import delete_files

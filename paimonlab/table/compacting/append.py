@@ -46,7 +46,7 @@ from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.live_buckets import buckets_of, live_buckets
 from paimonlab.table.compacting.result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import read_plan
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.store import TableStore
 from paimonlab.table.texts import partition_text
 from paimonlab.table.upkeep.after_commit import committer_of

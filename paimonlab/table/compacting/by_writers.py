@@ -10,7 +10,7 @@ from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.compacting.live_buckets import bucket_of, buckets_of
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import compact_plan
+from paimonlab.table.plans.compact import compact_plan
 from paimonlab.table.store import TableStore
 from paimonlab.write.compactions import BucketCompactions, WriterCompactionOptions
 from paimonlab.write.write_plan import WritePlan

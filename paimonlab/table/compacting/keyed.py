@@ -42,7 +42,7 @@ from paimonlab.table.compacting.live_buckets import live_buckets
 from paimonlab.table.compacting.result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.bucket_files import of_buckets
-from paimonlab.table.plans import compact_plan
+from paimonlab.table.plans.compact import compact_plan
 from paimonlab.table.store import TableStore
 from paimonlab.table.texts import partition_text
 from paimonlab.table.upkeep.after_commit import committer_of

@@ -42,7 +42,8 @@ from paimonlab.table.compacting.by_writers import writer_compactions
 from paimonlab.table.compacting.keyed import Keep
 from paimonlab.table.compacting.result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import read_plan, write_plan
+from paimonlab.table.plans.read import read_plan
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.table.texts import partition_text
 from paimonlab.table.upkeep.after_commit import committer_of

@@ -26,7 +26,7 @@ from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import read_plan
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.store import TableStore
 
 

@@ -2,3 +2,17 @@
 
 Answers what is read, from when and how; knows of no commit.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.table.reading import incremental as incremental
+    from paimonlab.table.reading import lookup as lookup
+    from paimonlab.table.reading import query as query
+    from paimonlab.table.reading import time_travel as time_travel
+
+__getattr__, __dir__ = attributes_on_use(__name__, "incremental", "lookup", "query", "time_travel")

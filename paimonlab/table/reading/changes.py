@@ -18,7 +18,7 @@ from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import read_plan
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.incremental import ChangeRange
 from paimonlab.table.store import TableStore
 

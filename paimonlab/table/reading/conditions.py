@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paimonlab.errors import ColumnNotFoundError
+from paimonlab.spec import predicates
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.predicates.predicate import Predicate, bind, columns
 from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS, RowTrackingOptions, with_tracking
@@ -81,8 +82,5 @@ def bound(
     if where is None:
         return None
     if isinstance(where, str):
-        # sqlglot takes 0.1 s to import, and most reads have no SQL text.
-        from paimonlab.spec.predicates.sql import parse_predicate  # noqa: PLC0415
-
-        where = parse_predicate(where)
+        where = predicates.sql.parse_predicate(where)
     return bind(where, fields, table)

@@ -19,7 +19,7 @@ from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import read_plan
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.explain import Explain, explain
 from paimonlab.table.store import TableStore

@@ -35,7 +35,7 @@ from paimonlab.table.compacting.keyed import with_latest_schema
 from paimonlab.table.compacting.live_buckets import live_buckets
 from paimonlab.table.compacting.verb import kept
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import read_plan
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 

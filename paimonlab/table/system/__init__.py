@@ -6,12 +6,26 @@ table is, where it lies and a snapshot to an Arrow table.
 
 from __future__ import annotations
 
-from paimonlab.table.system.system_table import (
-    SYSTEM_TABLES,
-    CatalogTable,
-    SystemScan,
-    SystemTable,
-    system_table,
-)
+from typing import TYPE_CHECKING
 
-__all__ = ["SYSTEM_TABLES", "CatalogTable", "SystemScan", "SystemTable", "system_table"]
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.table.system.system_table import (
+        SYSTEM_TABLES,
+        CatalogTable,
+        SystemScan,
+        SystemTable,
+        open_system_table,
+    )
+
+__all__ = ["SYSTEM_TABLES", "CatalogTable", "SystemScan", "SystemTable", "open_system_table"]
+
+__getattr__, __dir__ = attributes_on_use(
+    __name__,
+    CatalogTable="system_table",
+    SYSTEM_TABLES="system_table",
+    SystemScan="system_table",
+    SystemTable="system_table",
+    open_system_table="system_table",
+)

@@ -296,7 +296,7 @@ class SystemScan:
         return self.to_batches().__arrow_c_stream__(requested_schema)
 
 
-def system_table(table: Table, name: str) -> SystemTable:
+def open_system_table(table: Table, name: str) -> SystemTable:
     """Open a system table of a table.
 
     Raises

@@ -2,3 +2,16 @@
 
 Answers what goes after a commit, or when a user says so.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.table.upkeep import after_commit as after_commit
+    from paimonlab.table.upkeep import consumers as consumers
+    from paimonlab.table.upkeep import tags as tags
+
+__getattr__, __dir__ = attributes_on_use(__name__, "after_commit", "consumers", "tags")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.table import committing, upkeep
+from paimonlab.table import writing as table_writing
 from paimonlab.table.inside import definition_of, store_of, writable
 from paimonlab.table.opened import OpenedTable
 
@@ -21,10 +23,9 @@ if TYPE_CHECKING:
 
 def new_writer(table: OpenedTable, user: str | None = None) -> Writer:
     """Begin to write many batches, for one or many commits; see `Writer`."""
-    from paimonlab.table.committing.users import new_user
-    from paimonlab.table.writing.writers import Writer
-
-    return Writer(*writable(table), user or new_user(definition_of(table).options))
+    return table_writing.writers.Writer(
+        *writable(table), user or committing.users.new_user(definition_of(table).options)
+    )
 
 
 def commit(
@@ -72,13 +73,9 @@ def commit(
     PostCommitError
         If the commit happened, but not all that should follow.
     """
-    from paimonlab.table.committing.users import new_user
-    from paimonlab.table.upkeep.after_commit import committer_of
-    from paimonlab.table.writing.commits import commit_given
-
     definition, store = writable(table)
-    committer = committer_of(definition, store).with_callbacks(callbacks)
-    given_user = user or new_user(definition.options)
+    committer = upkeep.after_commit.committer_of(definition, store).with_callbacks(callbacks)
+    given_user = user or committing.users.new_user(definition.options)
     if statistics is not None:
         if messages or overwrite or properties or watermark is not None:
             raise ValueError("statistics are committed by themselves")
@@ -98,7 +95,7 @@ def commit(
             return committer.overwrite(messages, scope=overwrite, **request)
         return committer.append(messages, **request)
 
-    return commit_given(definition, store, messages, do_commit)
+    return table_writing.commits.commit_given(definition, store, messages, do_commit)
 
 
 def sequence_numbers(table: OpenedTable) -> pa.Table:
@@ -110,6 +107,4 @@ def sequence_numbers(table: OpenedTable) -> pa.Table:
         Columns ``partition`` (serialised BinaryRow), ``bucket``, ``total_buckets``,
         ``max_sequence_number``; one row a bucket with live files.
     """
-    from paimonlab.table.writing import writers
-
-    return writers.sequence_numbers(store_of(table).sequence_memory, table.snapshot)
+    return table_writing.writers.sequence_numbers(store_of(table).sequence_memory, table.snapshot)

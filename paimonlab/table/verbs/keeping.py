@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+from paimonlab.maintenance import fsck as checking
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table import committing, compacting, upkeep, writing
 from paimonlab.table.inside import definition_of, store_of, writable
 from paimonlab.table.opened import OpenedTable
 
@@ -77,9 +79,7 @@ def compact(
     FilesConflictError
         If others replaced files of the same buckets again and again.
     """
-    from paimonlab.table.compacting.verb import CompactCall, compact_table
-
-    call = CompactCall(
+    call = compacting.verb.CompactCall(
         full=full,
         partitions=partitions,
         buckets=buckets,
@@ -90,7 +90,7 @@ def compact(
         progress=progress,
         dry_run=dry_run,
     )
-    return compact_table(*writable(table), call)
+    return compacting.verb.compact_table(*writable(table), call)
 
 
 def compact_manifests(table: OpenedTable) -> Snapshot | None:
@@ -101,11 +101,8 @@ def compact_manifests(table: OpenedTable) -> Snapshot | None:
     Snapshot or None
         One of kind COMPACT with the same rows; None if there is nothing to rewrite.
     """
-    from paimonlab.table.committing.users import new_user
-    from paimonlab.table.upkeep.after_commit import committer_of
-
-    user = new_user(definition_of(table).options)
-    return committer_of(*writable(table)).compact_manifests(user=user)
+    user = committing.users.new_user(definition_of(table).options)
+    return upkeep.after_commit.committer_of(*writable(table)).compact_manifests(user=user)
 
 
 def mark_partitions_done(table: OpenedTable, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -127,9 +124,7 @@ def mark_partitions_done(table: OpenedTable, partitions: Sequence[Mapping[str, A
         If ``partition.mark-done-action`` is anything but ``success-file``, which leaves a
         file ``_SUCCESS`` in the folder of the partition.
     """
-    from paimonlab.table.writing.mark_done import mark_partitions_done
-
-    return mark_partitions_done(*writable(table), partitions)
+    return writing.mark_done.mark_partitions_done(*writable(table), partitions)
 
 
 def fsck(table: OpenedTable, *, deep: bool = False, progress: Progress | None = None) -> FsckReport:
@@ -155,7 +150,7 @@ def fsck(table: OpenedTable, *, deep: bool = False, progress: Progress | None = 
         if not report.is_clean:
             print(report)
     """
-    from paimonlab.maintenance.fsck.check import fsck
-
     store = store_of(table)
-    return fsck(table.name, store.file_io, store.layout, deep=deep, progress=progress)
+    return checking.check.fsck(
+        table.name, store.file_io, store.layout, deep=deep, progress=progress
+    )

@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.table import following
+from paimonlab.table import reading as table_reading
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.opened import OpenedTable
 
@@ -66,18 +68,15 @@ def scan(
     UnsupportedError
         If an option of the table would change the rows and is not implemented.
     """
-    from paimonlab.table.reading.query import Query, scan_of
-    from paimonlab.table.reading.time_travel import TravelPoint
-
     if limit is not None and limit < 0:
         raise ValueError(f"limit must not be negative, got {limit}")
-    point = TravelPoint(
+    point = table_reading.time_travel.TravelPoint(
         snapshot=snapshot, tag=tag, timestamp=timestamp, watermark=watermark, version=version
     )
-    query = Query(
+    query = table_reading.query.Query(
         columns=columns, where=where, limit=limit, point=point, options=dict(options or {})
     )
-    return scan_of(definition_of(table), store_of(table), query)
+    return table_reading.query.scan_of(definition_of(table), store_of(table), query)
 
 
 def changes(
@@ -116,13 +115,11 @@ def changes(
     ValueError
         If ``end`` comes before ``start``.
     """
-    from paimonlab.table.reading.incremental import range_between
-    from paimonlab.table.reading.query import Query, changes_of
-
     definition, store = definition_of(table), store_of(table)
     check_supported(definition.options, definition.schema, "read")
-    query = Query(columns=columns, where=where)
-    return changes_of(definition, store, range_between(start, end, mode, definition, store), query)
+    commits = table_reading.incremental.range_between(start, end, mode, definition, store)
+    query = table_reading.query.Query(columns=columns, where=where)
+    return table_reading.query.changes_of(definition, store, commits, query)
 
 
 def follow(
@@ -172,9 +169,7 @@ def follow(
         If what commits add is not what changes, as with the merge engine ``aggregation``
         and no changelog producer.
     """
-    from paimonlab.table.following.follow import FollowRequest, follow
-
-    request = FollowRequest(
+    request = following.follow.FollowRequest(
         start=start,
         until=until,
         consumer_id=consumer_id,
@@ -182,7 +177,7 @@ def follow(
         where=where,
         options=dict(options or {}),
     )
-    return follow(definition_of(table), store_of(table), request)
+    return following.follow.follow(definition_of(table), store_of(table), request)
 
 
 def lookup(table: OpenedTable, keys: Any, *, columns: Sequence[str] | None = None) -> pa.Table:
@@ -200,6 +195,4 @@ def lookup(table: OpenedTable, keys: Any, *, columns: Sequence[str] | None = Non
     pyarrow.Table
         One row a key that is there, in any order.
     """
-    from paimonlab.table.reading.lookup import lookup as find
-
-    return find(scan(table, columns), keys)
+    return table_reading.lookup.lookup(scan(table, columns), keys)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table import changing
+from paimonlab.table import writing as table_writing
 from paimonlab.table.inside import writable
 from paimonlab.table.opened import OpenedTable
 
@@ -44,9 +46,9 @@ def write(
     DataError
         If the rows do not fit the table. Nothing of them is visible then.
     """
-    from paimonlab.table.writing import writers
-
-    return writers.write(*writable(table), data, row_kinds=row_kinds, properties=properties)
+    return table_writing.writers.write(
+        *writable(table), data, row_kinds=row_kinds, properties=properties
+    )
 
 
 def write_columns(
@@ -77,9 +79,7 @@ def write_columns(
     FilesConflictError
         If others changed the same rows meanwhile: read them again and redo this.
     """
-    from paimonlab.table.writing import columns as column_files
-
-    return column_files.write_columns(*writable(table), data, properties=properties)
+    return table_writing.columns.write_columns(*writable(table), data, properties=properties)
 
 
 def overwrite(
@@ -118,9 +118,7 @@ def overwrite(
         scan = table.scan(where="amount > 0")
         table.overwrite(scan.to_arrow(), read_snapshot=scan.snapshot.id)
     """
-    from paimonlab.table.writing import overwriting
-
-    return overwriting.overwrite(
+    return table_writing.overwriting.overwrite(
         *writable(table),
         data,
         partition=partition,
@@ -157,9 +155,7 @@ def delete(
     FilesConflictError
         If others changed the same files again and again.
     """
-    from paimonlab.table.changing import verbs
-
-    return verbs.delete(*writable(table), where, progress=progress)
+    return changing.verbs.delete(*writable(table), where, progress=progress)
 
 
 def update(
@@ -197,16 +193,12 @@ def update(
     FilesConflictError
         If others changed the same files again and again.
     """
-    from paimonlab.table.changing import verbs
-
-    return verbs.update(*writable(table), assignments, where, progress=progress)
+    return changing.verbs.update(*writable(table), assignments, where, progress=progress)
 
 
 def truncate(table: OpenedTable) -> Snapshot:
     """Delete all rows in one commit, those too that others commit until it happens."""
-    from paimonlab.table.changing import verbs
-
-    return verbs.truncate(*writable(table))
+    return changing.verbs.truncate(*writable(table))
 
 
 def drop_partitions(table: OpenedTable, partitions: Sequence[Mapping[str, Any]]) -> Snapshot:
@@ -217,6 +209,4 @@ def drop_partitions(table: OpenedTable, partitions: Sequence[Mapping[str, Any]])
     partitions
         Values of all or some of the partition columns each.
     """
-    from paimonlab.table.writing import overwriting
-
-    return overwriting.drop_partitions(*writable(table), partitions)
+    return table_writing.overwriting.drop_partitions(*writable(table), partitions)

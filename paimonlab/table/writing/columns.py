@@ -22,7 +22,8 @@ from paimonlab.spec.types.system_fields import ROW_ID
 from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import read_plan, write_plan
+from paimonlab.table.plans.read import read_plan
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of

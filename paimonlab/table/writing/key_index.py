@@ -24,7 +24,8 @@ from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans import read_plan, write_plan
+from paimonlab.table.plans.read import read_plan
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_hashes import Hashes

@@ -18,7 +18,7 @@ from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.by_writers import writer_compactions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.sequence_numbers import SequenceMemory
-from paimonlab.table.plans import write_plan
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.commits import commit_own

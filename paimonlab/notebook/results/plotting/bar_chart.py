@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
+from paimonlab.notebook.results import plotting
 from paimonlab.notebook.results.plotting.bar_picture import COLOURS, bar_picture
 
 if TYPE_CHECKING:
@@ -92,7 +93,5 @@ def bar_chart(result: Rows, *, label: str, values: Mapping[str, str], title: str
         ]
         for column, name in values.items()
     }
-    from paimonlab.notebook.results.plotting.figure import bar_figure  # noqa: PLC0415 - few charts
-
-    figure = bar_figure(title, labels, series, COLOURS)
+    figure = plotting.figure.bar_figure(title, labels, series, COLOURS)
     return Chart(figure, result, bar_picture(title, labels, series))

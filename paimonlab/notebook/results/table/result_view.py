@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.notebook import kernel, results
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Grid
 from paimonlab.notebook.kernel.progress import ProgressDisplay
@@ -152,9 +153,6 @@ def _answer(table: pa.Table, value: ResultRows) -> Callable[[Mapping[str, Any]],
 def _fetched(frame: DataFrame, columns: list[SqlColumn], query: RowQuery) -> pa.Table:
     from pyspark.sql import functions as sf  # noqa: PLC0415 - PySpark is optional
 
-    from paimonlab.notebook.kernel.spark_work import run_on_spark  # noqa: PLC0415 - PySpark is optional
-    from paimonlab.notebook.results.spark_fetch import fetch  # noqa: PLC0415 - PySpark is optional
-
     for wanted in conditions(columns, query):
         frame = frame.where(wanted)
     if query.by is not None:
@@ -163,9 +161,9 @@ def _fetched(frame: DataFrame, columns: list[SqlColumn], query: RowQuery) -> pa.
         frame = frame.orderBy(
             column.desc_nulls_last() if query.descending else column.asc_nulls_last()
         )
-    return run_on_spark(
+    return kernel.spark_work.run_on_spark(
         frame.sparkSession,
-        lambda: fetch(frame, limit=None).table,
+        lambda: results.spark_fetch.fetch(frame, limit=None).table,
         description="the rows of a table as it is sorted and filtered",
         display=ProgressDisplay(is_shown=False),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimonlab.analysis.snapshots.snapshot_plan import SnapshotPlan, snapshot_plan
 from paimonlab.errors import NotFoundError, PaimonError, UnsupportedError
-from paimonlab.notebook import views
+from paimonlab.notebook import running, views
 from paimonlab.notebook.cell.call_statement import is_call, parse_call
 from paimonlab.notebook.cell.parameters import Values
 from paimonlab.notebook.cell.plan_modes import Explained
@@ -77,15 +77,10 @@ def planned(
         scan = native_query.scan_of(here, statement, values, as_of) if explain else None
         plan = "" if scan is None else str(scan.explain())
     else:
-        from paimonlab.notebook.running.spark_plan import (  # noqa: PLC0415 - PySpark is optional
-            plan_text,
-            spark_reads,
-        )
-
         frame = lazy(statement, values, as_of=as_of)
-        reads = tuple(_on_spark(here, read) for read in spark_reads(frame))
+        reads = tuple(_on_spark(here, read) for read in running.spark_plan.spark_reads(frame))
         mode = "formatted" if explain is True else str(explain)
-        plan = without_secrets(plan_text(frame, mode)) if explain else ""
+        plan = without_secrets(running.spark_plan.plan_text(frame, mode)) if explain else ""
     query = views.PlannedQuery(
         sql=without_secrets(statement.text),
         reads=reads,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimonlab import analysis
 from paimonlab.errors import UnsupportedError
-from paimonlab.notebook import views
+from paimonlab.notebook import kernel, views
 from paimonlab.notebook.cell.parameters import Values, bind
 from paimonlab.notebook.cell.query_error import check_query
 from paimonlab.notebook.cell.statements import Statement
@@ -20,9 +21,11 @@ from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay, is_wanted
+from paimonlab.notebook.results import profiling
 from paimonlab.notebook.running import native_query
 from paimonlab.notebook.running.execution import Manner
 from paimonlab.notebook.running.on_spark import OnSpark
+from paimonlab.notebook.views import profile as profile_view
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.profile.drawing import draw
 from paimonlab.secrets import without_secrets
@@ -34,7 +37,6 @@ from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from paimonlab.notebook.connections.warehouse_connection import Connection
-    from paimonlab.notebook.results.profiling import ColumnSketch, RowSketch
     from paimonlab.progress import Progress
 
 MOST_COLUMNS = 200
@@ -48,7 +50,7 @@ class _Found:
     names: Sequence[str]
     types: Sequence[str]
     kinds: Sequence[pa.DataType]
-    rows: RowSketch
+    rows: profiling.RowSketch
 
 
 def profile(
@@ -78,21 +80,16 @@ def profile(
     ColumnNotFoundError
         If there is no such column.
     """
-    from paimonlab.analysis.rows.settled_columns import (  # noqa: PLC0415 - few ask for it
-        settled_columns,
-    )
-    from paimonlab.notebook.results.profiling import RowSketch  # noqa: PLC0415
-
     found = opened(table)
     scan = found.scan(columns, where)
     names = scan.columns[:MOST_COLUMNS]
     shown = scan.narrowed(names, scan.predicate)
-    settled = settled_columns(shown)
+    settled = analysis.settled_columns(shown)
     known = {name: _repeated(value, settled.row_count) for name, value in settled.values.items()}
     read = [name for name in names if name not in known]
-    rows = _sketched(shown, read) if read else RowSketch(_row_count(shown), ())
+    rows = _sketched(shown, read) if read else profiling.RowSketch(_row_count(shown), ())
     sums = {**known, **dict(zip(read, rows.columns, strict=True))}
-    everything = RowSketch(rows.row_count, tuple(sums[name] for name in names))
+    everything = profiling.RowSketch(rows.row_count, tuple(sums[name] for name in names))
     types = [_type_text(shown, name) for name in names]
     kinds = [shown.arrow_schema.field(name).type for name in names]
     notes = [_read_note(shown, read, len(known)), *_left_out(len(names), len(scan.columns))]
@@ -105,12 +102,10 @@ def profile(
     return view
 
 
-def _repeated(value: pa.Array, row_count: int) -> ColumnSketch:
+def _repeated(value: pa.Array, row_count: int) -> profiling.ColumnSketch:
     """Return what a column is that has one value everywhere."""
-    from paimonlab.notebook.results.profiling import sketch_batches  # noqa: PLC0415 - few ask for it
-
     batch = pa.RecordBatch.from_arrays([value], names=["value"])
-    return sketch_batches([batch], [value.type]).columns[0].repeated(row_count)
+    return profiling.sketch_batches([batch], [value.type]).columns[0].repeated(row_count)
 
 
 def check_profiles() -> None:
@@ -157,31 +152,25 @@ def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[v
 def _natively(
     here: Connection, statement: Statement, args: Values, manner: Manner, told: Progress
 ) -> tuple[_Found, int]:
-    from paimonlab.notebook.results.profiling import sketch_batches  # noqa: PLC0415 - few ask for it
-
     reader = native_query.batches_of(here, statement, args, manner.as_of, told)
     fields = list(reader.schema)[:MOST_COLUMNS]
     kinds = [field.type for field in fields]
-    rows = sketch_batches((_first(batch) for batch in reader), kinds)
+    rows = profiling.sketch_batches((_first(batch) for batch in reader), kinds)
     types = [native_query.type_text(field) for field in fields]
     return _Found([field.name for field in fields], types, kinds, rows), len(reader.schema)
 
 
 def _on_spark(statement: Statement, args: Values, manner: Manner) -> tuple[_Found, int]:
-    from paimonlab.notebook.kernel.spark_work import run_on_spark  # noqa: PLC0415
-    from paimonlab.notebook.results.profiling.on_spark import (  # noqa: PLC0415 - PySpark is optional
-        SketchedFrame,
-        sketch_frame,
-    )
-
     session = connections.current().session("--profile")
     work = OnSpark(session, statement, bind(statement, args), manner.as_of)
 
-    def sketched() -> tuple[SketchedFrame, int]:
+    def sketched() -> tuple[profiling.SketchedFrame, int]:
         frame = work.frame()
-        return work.explained(lambda: sketch_frame(frame, MOST_COLUMNS)), len(frame.columns)
+        return work.explained(lambda: profiling.sketch_frame(frame, MOST_COLUMNS)), len(
+            frame.columns
+        )
 
-    made, total = run_on_spark(
+    made, total = kernel.spark_work.run_on_spark(
         session,
         sketched,
         description=f"profile of {statement.text[:200]}",
@@ -191,12 +180,9 @@ def _on_spark(statement: Statement, args: Values, manner: Manner) -> tuple[_Foun
 
 
 def _profile(title: str, table: str, found: _Found, notes: Sequence[str]) -> views.Profile:
-    from paimonlab.notebook.results.profiling.frequent import LONGEST_BYTES  # noqa: PLC0415
-    from paimonlab.notebook.views.profile.profile_columns import profile_column  # noqa: PLC0415 - few ask for it
-
     count = found.rows.row_count
     every = zip(found.names, found.types, found.kinds, found.rows.columns, strict=True)
-    columns = tuple(profile_column(*one, count) for one in every)
+    columns = tuple(profile_view.profile_columns.profile_column(*one, count) for one in every)
     about = []
     if any(one.distinct_count is not None and not one.is_distinct_exact for one in columns):
         about.append("≈ before distinct: estimated, mostly within 3 %")
@@ -205,18 +191,16 @@ def _profile(title: str, table: str, found: _Found, notes: Sequence[str]) -> vie
     if any(one.top and one.top_error for one in columns):
         about.append("≥: counted at least so often")
     if any(one.frequent is not None and one.frequent.long_count for one in found.rows.columns):
-        about.append(f"most frequent: without texts of more than {LONGEST_BYTES} bytes")
+        about.append(f"most frequent: without texts of more than {profiling.LONGEST_BYTES} bytes")
     return views.Profile(
         title=title, table=table, row_count=count, columns=columns, notes=(*notes, *about)
     )
 
 
-def _sketched(scan: Scan, names: Sequence[str]) -> RowSketch:
-    from paimonlab.notebook.results.profiling import sketch_batches  # noqa: PLC0415 - few ask for it
-
+def _sketched(scan: Scan, names: Sequence[str]) -> profiling.RowSketch:
     wanted = scan.narrowed(names, scan.predicate)
     with wanted.to_batches() as reader:
-        return sketch_batches(reader, reader.schema.types)
+        return profiling.sketch_batches(reader, reader.schema.types)
 
 
 def _first(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -14,6 +14,7 @@ from paimonlab.notebook import views
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.views import travel as travel_view
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.travel.drawing import draw
 from paimonlab.notebook.views.travel.value import MOST_STOPS
@@ -110,12 +111,10 @@ class _Traveller:
         return self._step(snapshot_id, count, everything)
 
     def _aggregate(self, snapshot_id: int, sql: str, point: Mapping[str, Any]) -> views.TravelStep:
-        from paimonlab.notebook.views.travel.named_columns import named_columns  # noqa: PLC0415 - sqlglot is slow to import
-
         scan = self._table.scan(**point)
         query = _query(sql)
         # Without any column nobody would know how many rows there are.
-        named = named_columns(query, scan.columns) or scan.columns[:1]
+        named = travel_view.named_columns.named_columns(query, scan.columns) or scan.columns[:1]
         read = scan.narrowed(named, None).to_arrow()
         try:
             made = _run(query, read, self._table)
