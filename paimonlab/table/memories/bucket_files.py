@@ -7,16 +7,14 @@ from collections.abc import Callable, Collection
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.errors import SnapshotNotFoundError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.entries import live
-from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_entries
+from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.memories.later_changes import changes_since
 
-_MOST_CHANGES = 100
-"""Snapshots that are read one by one; from more, all live files are read at once."""
 _MOST_BUCKETS = 1000
 _MOST_FILES = 20_000
 """What is remembered; of more than this nothing is."""
@@ -56,19 +54,12 @@ class BucketMemory:
         before, known, entries = self._known
         if snapshot == before:
             return entries
-        if not 0 < snapshot.id - before.id <= _MOST_CHANGES:
+        later = changes_since(
+            before, snapshot, self._snapshots, self._manifests, keep=of_buckets(known)
+        )
+        if later is None:
             return None
-        keep = of_buckets(known)
-        changes = [entries]
-        try:
-            if self._snapshots.get(before.id) != before:  # the table was rolled back
-                return None
-            for after in map(self._snapshots.get, range(before.id + 1, snapshot.id + 1)):
-                metas = delta_manifests_of(after, self._manifests)
-                changes += map(keep, read_entries(after, metas, self._manifests))
-        except SnapshotNotFoundError:  # expired meanwhile
-            return None
-        return live(changes, referrer=f"snapshot-{snapshot.id}")
+        return live([entries, *later.entries], referrer=f"snapshot-{snapshot.id}")
 
 
 def of_buckets(keys: Collection[BucketKey]) -> Callable[[pa.Table], pa.Table]:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from paimonlab.errors import SnapshotNotFoundError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.scan.live_files import delta_manifests_of, read_entries
 from paimonlab.scan.sequences import restore_sequence_numbers, with_changes
-from paimonlab.spec.snapshot import CommitKind, Snapshot
-
-_MOST_CHANGES = 100
-"""Snapshots that are read one by one; from more, all live files are read at once."""
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.memories.later_changes import changes_since
 
 
 class SequenceMemory:
@@ -46,21 +42,7 @@ class SequenceMemory:
         before, numbers = self._known
         if snapshot == before:
             return numbers
-        if not 0 < snapshot.id - before.id <= _MOST_CHANGES:
+        later = changes_since(before, snapshot, self._snapshots, self._manifests)
+        if later is None or later.has_overwrite:
             return None
-        changes = self._changes(before, snapshot)
-        return None if changes is None else with_changes(numbers, changes)
-
-    def _changes(self, before: Snapshot, snapshot: Snapshot) -> list[pa.Table] | None:
-        """Read what was added since; None: that is not all that happened."""
-        changes: list[pa.Table] = []
-        try:
-            is_same = self._snapshots.get(before.id) == before  # else the table was rolled back
-            following = range(before.id + 1, snapshot.id + 1) if is_same else ()
-            for after in map(self._snapshots.get, following):
-                is_same = is_same and after.commit_kind is not CommitKind.OVERWRITE
-                metas = delta_manifests_of(after, self._manifests)
-                changes += read_entries(after, metas, self._manifests)
-        except SnapshotNotFoundError:  # expired meanwhile
-            return None
-        return changes if is_same else None
+        return with_changes(numbers, later.entries)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import datetime
 
+from paimonlab import clock
 from paimonlab.storage.forks import Home
 
 
@@ -13,7 +13,7 @@ class UpkeepTurns:
     """What upkeep after one commit leaves to that after the next."""
 
     def __init__(self) -> None:
-        self.partitions_checked = datetime.now()  # noqa: DTZ005 - partitions have no zone
+        self.partitions_checked = clock.local_now()
         """When partitions were last looked at, local without a zone."""
         self._home = Home()
         self._pool: ThreadPoolExecutor | None = None
