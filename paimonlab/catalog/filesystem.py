@@ -7,7 +7,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.catalog.FileSystemCatalog``.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from paimonlab import catalog
 from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
 from paimonlab.catalog.new_schemas import schema_from
+from paimonlab.clock import now_millis
 from paimonlab.commit.publisher import RenamelessPublisher
 from paimonlab.errors import (
     AlreadyExistsError,
@@ -214,7 +214,7 @@ class Catalog:
         identifier = self._plain(name)
         definition = schema_from(name, schema, primary_keys, partition_keys, options, comment)
         check_known(definition.options)
-        table_schema = new_table_schema(definition, time_millis=_now_millis())
+        table_schema = new_table_schema(definition, time_millis=now_millis())
         check_supported(Options(table_schema.options), table_schema, "create")
         catalog.column_types.check_types(table_schema.fields)
         catalog.column_types.check_files(table_schema)
@@ -256,7 +256,7 @@ class Catalog:
                 current,
                 changes,
                 has_snapshots=snapshots.latest_id() is not None,
-                time_millis=_now_millis(),
+                time_millis=now_millis(),
             )
             if altered.options != current.options:
                 check_known({k: v for k, v in altered.options.items() if k not in current.options})
@@ -369,7 +369,3 @@ class Catalog:
 
     def _table_path(self, identifier: Identifier) -> str:
         return join(self._database_path(identifier.database), identifier.table)
-
-
-def _now_millis() -> int:
-    return time.time_ns() // 1_000_000

@@ -7,12 +7,12 @@ apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 
+from paimonlab.clock import now_millis
 from paimonlab.commit.attempt import CommitRequest
 from paimonlab.commit.base_files import BaseFiles
 from paimonlab.commit.callbacks import CommitCallback
@@ -53,10 +53,6 @@ __all__ = ["CommitOptions", "Committer"]
 logger = logging.getLogger(__name__)
 
 
-def _now_millis() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class Committer:
     """Commits to one table.
 
@@ -76,7 +72,7 @@ class Committer:
         schemas: SchemaManager,
         publisher: SnapshotPublisher,
         options: CommitOptions,
-        now_millis: Callable[[], int] = _now_millis,
+        now_millis: Callable[[], int] = now_millis,
         callbacks: Sequence[CommitCallback] = (),
     ) -> None:
         self._table = table_name

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from paimonlab import clock
 from paimonlab.errors import (
     AlreadyExistsError,
     CorruptMetadataError,
@@ -39,7 +40,7 @@ class TagManager:
         layout: TableLayout,
         *,
         table_name: str | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+        now: Callable[[], datetime] = clock.now,
     ) -> None:
         self._file_io = file_io
         self._layout = layout

@@ -16,9 +16,9 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import TypeAlias
 
+from paimonlab import clock
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.compaction import CompactPlan, compact, delete_outputs, pick_unit
 from paimonlab.compact.levels import level_runs
@@ -226,7 +226,7 @@ class BucketCompactions:
     def _compact(self, keys: Iterable[BucketKey], *, full: bool = False) -> None:
         trees = [tree for key in keys if not (tree := self._trees[key]).is_left_to_others]
         trees = [tree for tree in trees if not self._plan.is_outdated_by(tree.bucket.files)]
-        now = datetime.now().astimezone()
+        now = clock.now()
 
         def run(tree: _Tree) -> None:
             picked, tree.memory = pick_unit(

@@ -6,7 +6,6 @@ No data file is opened. Orphan files are looked for only if asked, as that lists
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -24,6 +23,7 @@ from paimonlab.analysis.health.measures import (
 )
 from paimonlab.analysis.health.report import TableHealth, unreadable
 from paimonlab.analysis.health.rules import findings
+from paimonlab.clock import now_millis
 from paimonlab.compact.append_packing import AppendPackingOptions
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.tasks import TaskOptions
@@ -72,9 +72,7 @@ def table_health(
         With ``problem`` set if metadata cannot be read.
     """
     try:
-        measures = measured(
-            definition, store, now_millis=time.time_ns() // 1_000_000, orphans=orphans
-        )
+        measures = measured(definition, store, now_millis=now_millis(), orphans=orphans)
     except (PaimonError, OSError) as error:
         return unreadable(definition.name, error)
     return TableHealth(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from paimonlab import clock
 from paimonlab.compact.append_packing import (
     AppendPackingOptions,
     Files,
@@ -189,7 +190,7 @@ def append_strategy(
         columns=clustering.columns,
         columns_of=columns_of,
         full=full,
-        now=datetime.now().astimezone(),
+        now=clock.now(),
     )
 
 

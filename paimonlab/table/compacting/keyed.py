@@ -20,6 +20,7 @@ from itertools import count
 
 import pyarrow as pa
 
+from paimonlab import clock
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.compaction import CompactPlan, Picked, compact, delete_outputs, pick_unit
 from paimonlab.compact.units import CompactIncrement
@@ -201,7 +202,7 @@ def _picked(
     request: CompactRequest,
     keep: Keep,
 ) -> list[_Done]:
-    plan, now = compact_plan(definition, store, snapshot), datetime.now().astimezone()
+    plan, now = compact_plan(definition, store, snapshot), clock.now()
     found = []
     for bucket in live_buckets(definition, store, snapshot, keep):
         picked, _ = pick_unit(bucket, plan, now=now, full=request.full)
@@ -214,7 +215,7 @@ def _compacted(
     definition: TableDefinition, store: TableStore, found: Sequence[_Done], request: CompactRequest
 ) -> list[_Done]:
     """Compact several buckets at a time, the largest first."""
-    now = datetime.now().astimezone()
+    now = clock.now()
     plan = compact_plan(definition, store, store.snapshots.latest())
     number = count(1)
 

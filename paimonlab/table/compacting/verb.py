@@ -5,7 +5,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.clock import now_millis
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.metadata.partition_stats import partition_columns
@@ -128,7 +128,7 @@ def planned_compaction(
 
 
 def _only_idle(keep: Keep, store: TableStore, idle_for: timedelta) -> Keep:
-    since_millis = time.time_ns() // 1_000_000 - idle_for // timedelta(milliseconds=1)
+    since_millis = now_millis() - idle_for // timedelta(milliseconds=1)
     idle = idle_partitions(store, since_millis)
 
     def keep_idle(entries: pa.Table) -> pa.Table:

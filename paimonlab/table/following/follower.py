@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -11,6 +10,7 @@ from typing import Protocol, Self
 
 import pyarrow as pa
 
+from paimonlab.clock import now_millis
 from paimonlab.errors import SnapshotNotFoundError, SnapshotReplacedError
 from paimonlab.scan.following import Act, Position, Seen, next_act, ripe_at, watermark_of
 from paimonlab.storage.forks import Home
@@ -52,7 +52,7 @@ class SystemClock:
 
     def now_millis(self) -> int:
         """Return the time, epoch milliseconds."""
-        return time.time_ns() // 1_000_000
+        return now_millis()
 
     def wait(self, woken: threading.Event, millis: int) -> None:
         """Return when an event is set, or after some time."""

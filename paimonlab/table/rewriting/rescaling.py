@@ -19,6 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from paimonlab.clock import now_millis
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.unreported import tells_by_compaction, unreported_files
@@ -246,7 +247,7 @@ class _Work:
                 current,
                 [SetOption("bucket", wanted)],
                 has_snapshots=True,
-                time_millis=time.time_ns() // 1_000_000,
+                time_millis=now_millis(),
             )
             if schemas.publish(altered):
                 return altered

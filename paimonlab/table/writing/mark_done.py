@@ -6,7 +6,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.partition.actions``,
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from paimonlab.clock import now_millis
 from paimonlab.errors import CorruptMetadataError, SchemaError, UnsupportedError
 from paimonlab.spec.options.table_options import option_field, parse_list
 from paimonlab.spec.partitions.folders import PartitionOptions, partition_paths
@@ -77,7 +77,7 @@ def _path(definition: TableDefinition, partition: Mapping[str, Any]) -> str:
 
 def _mark(store: TableStore, partition_path: str) -> None:
     path = safe_join(store.layout.table_path, partition_path, SUCCESS_FILE)
-    now = time.time_ns() // 1_000_000
+    now = now_millis()
     created = now
     if store.file_io.exists(path):
         try:
