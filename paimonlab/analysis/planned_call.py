@@ -21,7 +21,7 @@ MOST_CHANGES = 500
 
 
 class PlannedChange(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Something that would go, or be written anew."""
+    """Something that would be deleted or rewritten."""
 
     action: str
     """``delete`` or ``rewrite``."""
@@ -29,9 +29,9 @@ class PlannedChange(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """``snapshot``, ``tag``, ``data file``, ``bucket`` …"""
     name: str
     file_count: int | None = None
-    """Files that go with it; None: they are not its own."""
+    """Files that would be deleted with it; None if they are not its own."""
     size_bytes: int | None = None
-    """Bytes of these; None: metadata do not say."""
+    """Bytes of these; None if metadata does not say."""
     reason: str = ""
 
 
@@ -75,13 +75,15 @@ def planned_call(sql: str, procedure: str, plans: Iterable[object], *, folder: s
         procedure=procedure,
         changes=tuple(changes[:MOST_CHANGES]),
         change_count=len(changes),
-        file_count=sum(one.file_count or 0 for one in changes),
-        size_bytes=sum(one.size_bytes or 0 for one in changes),
-        has_unknown_sizes=any(one.file_count and one.size_bytes is None for one in changes),
+        file_count=sum(change.file_count or 0 for change in changes),
+        size_bytes=sum(change.size_bytes or 0 for change in changes),
+        has_unknown_sizes=any(
+            change.file_count and change.size_bytes is None for change in changes
+        ),
     )
 
 
-def _gone(what: str, names: Sequence[object], reason: str = "") -> Iterator[PlannedChange]:
+def _deleted(what: str, names: Sequence[object], reason: str = "") -> Iterator[PlannedChange]:
     for name in names:
         yield PlannedChange(action="delete", what=what, name=str(name), reason=reason)
 
@@ -93,8 +95,8 @@ def _changes(plan: object) -> Iterator[PlannedChange]:
 
 @_changes.register
 def _of_expiry(plan: SnapshotExpiry) -> Iterator[PlannedChange]:
-    yield from _gone(
-        "snapshot", plan.snapshots, f"snapshot {plan.first_kept} stays, as {plan.reason}"
+    yield from _deleted(
+        "snapshot", plan.snapshots, f"snapshot {plan.first_kept} is kept, as {plan.reason}"
     )
     for file in plan.files:
         yield PlannedChange(
@@ -110,15 +112,15 @@ def _of_expiry(plan: SnapshotExpiry) -> Iterator[PlannedChange]:
 @_changes.register
 def _of_rollback(plan: Rollback) -> Iterator[PlannedChange]:
     reason = f"it is later than snapshot {plan.snapshot_id}"
-    yield from _gone("snapshot", plan.snapshots, reason)
-    yield from _gone("changelog", plan.changelogs, reason)
-    yield from _gone("tag", plan.tags, reason)
+    yield from _deleted("snapshot", plan.snapshots, reason)
+    yield from _deleted("changelog", plan.changelogs, reason)
+    yield from _deleted("tag", plan.tags, reason)
     yield from _files(plan.files.all, "nothing else needs it")
 
 
 @_changes.register
 def _of_tag(plan: TagDeletion) -> Iterator[PlannedChange]:
-    yield from _gone("tag", [plan.tag], f"of snapshot {plan.snapshot_id}")
+    yield from _deleted("tag", [plan.tag], f"of snapshot {plan.snapshot_id}")
     yield from _files(plan.files.all, f"only the tag {plan.tag} needs it")
 
 
@@ -136,7 +138,7 @@ def _of_orphans(plan: OrphanFiles) -> Iterator[PlannedChange]:
             name=file.path,
             file_count=1,
             size_bytes=file.size_bytes,
-            reason=f"nothing names it, and it is {file.age.days:,} days old",
+            reason=f"nothing refers to it, and it is {file.age.days:,} days old",
         )
 
 
@@ -159,39 +161,39 @@ def _of_purge(plan: Purge) -> Iterator[PlannedChange]:
         name=plan.table,
         file_count=plan.file_count,
         size_bytes=plan.size_bytes,
-        reason="its definition and one empty snapshot stay",
+        reason="its definition and one empty snapshot are kept",
     )
-    yield from _gone("snapshot", plan.snapshots)
-    yield from _gone("changelog", plan.changelogs)
-    yield from _gone("tag", plan.tags)
-    yield from _gone("branch", plan.branches)
-    yield from _gone("consumer", plan.consumers)
+    yield from _deleted("snapshot", plan.snapshots)
+    yield from _deleted("changelog", plan.changelogs)
+    yield from _deleted("tag", plan.tags)
+    yield from _deleted("branch", plan.branches)
+    yield from _deleted("consumer", plan.consumers)
 
 
 @_changes.register
 def _of_partitions(plan: PartitionExpiry) -> Iterator[PlannedChange]:
-    for one in plan.partitions:
+    for expired in plan.partitions:
         yield PlannedChange(
             action="delete",
             what="partition",
-            name=", ".join(f"{key}={value}" for key, value in one.partition.values.items()),
-            file_count=one.partition.file_count,
-            size_bytes=one.partition.size_bytes,
-            reason=one.reason,
+            name=", ".join(f"{key}={value}" for key, value in expired.partition.values.items()),
+            file_count=expired.partition.file_count,
+            size_bytes=expired.partition.size_bytes,
+            reason=expired.reason,
         )
 
 
 @_changes.register
 def _of_compaction(plan: CompactResult) -> Iterator[PlannedChange]:
-    for one in plan.buckets:
-        level = "" if one.output_level is None else f" to level {one.output_level}"
+    for bucket in plan.buckets:
+        level = "" if bucket.output_level is None else f" to level {bucket.output_level}"
         yield PlannedChange(
             action="rewrite",
             what="bucket",
-            name=f"{one.partition} bucket {one.bucket}".strip(),
-            file_count=one.picked.files,
-            size_bytes=one.picked.bytes,
-            reason=f"{one.reason}{level}",
+            name=f"{bucket.partition} bucket {bucket.bucket}".strip(),
+            file_count=bucket.picked.files,
+            size_bytes=bucket.picked.bytes,
+            reason=f"{bucket.reason}{level}",
         )
 
 
@@ -200,11 +202,11 @@ def repeatable_call(value: PlannedCall) -> PlannedCall:
     numbers = itertools.count(1)
     changes = tuple(
         msgspec.structs.replace(
-            one,
-            name=f"{one.what}#{next(numbers)}" if "/" in one.name else one.name,
+            change,
+            name=f"{change.what}#{next(numbers)}" if "/" in change.name else change.name,
             size_bytes=None,
-            reason=one.reason if one.action == "rewrite" else "",
+            reason=change.reason if change.action == "rewrite" else "",
         )
-        for one in value.changes
+        for change in value.changes
     )
     return msgspec.structs.replace(value, changes=changes, size_bytes=0, has_unknown_sizes=True)

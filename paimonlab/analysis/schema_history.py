@@ -1,6 +1,6 @@
-"""How the schema of a table came to be: what each version changed, by the ids of fields.
+"""The history of a table's schema: what each version changed, by the ids of fields.
 
-A column keeps its id for ever, so that a new name is a rename, not a drop and an addition.
+A column never changes its id, so a new name is a rename, not a drop and an addition.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class SchemaDifference(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     field_id: int | None
     """Of a column."""
     before: str | None
-    """None: it was not there."""
+    """None if it did not exist."""
     after: str | None
-    """None: it is gone."""
+    """None if it no longer exists."""
 
 
 class SchemaColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -61,7 +61,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     field_id: int
     name: str
-    """With the names of what it is in: ``address.street``."""
+    """With the names of what contains it: ``address.street``."""
     depth: int
     """0 for a column."""
     type_text: str
@@ -72,7 +72,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class SchemaUse(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The snapshots that have a schema; they are neighbours."""
+    """The snapshots with a schema; their ids follow each other."""
 
     first_snapshot: int
     last_snapshot: int
@@ -87,7 +87,7 @@ class SchemaVersion(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     time_millis: int | None
     """Milliseconds since the epoch; None when times are hidden."""
     differences: tuple[SchemaDifference, ...]
-    """From the schema before it; () for the first."""
+    """From the previous schema; () for the first."""
     columns: tuple[SchemaColumn, ...]
     primary_keys: tuple[str, ...]
     partition_keys: tuple[str, ...]
@@ -95,7 +95,7 @@ class SchemaVersion(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     options: dict[str, str]
     """Secrets are hidden."""
     used_by: SchemaUse | None
-    """None: no snapshot that is still there."""
+    """None if no existing snapshot does."""
 
 
 class SchemaHistory(
@@ -110,7 +110,7 @@ class SchemaHistory(
 def schema_history(
     table: str, schemas: Iterable[TableSchema], snapshots: Iterable[Snapshot]
 ) -> SchemaHistory:
-    """Tell how a schema came to be.
+    """Say what each version of a schema changed.
 
     Parameters
     ----------
@@ -123,18 +123,18 @@ def schema_history(
     used: dict[int, list[int]] = {}
     for snapshot in snapshots:
         used.setdefault(snapshot.schema_id, []).append(snapshot.id)
-    changes = [(), *(differences(one, two) for one, two in pairwise(ordered))]
+    changes = [(), *(differences(before, after) for before, after in pairwise(ordered))]
     return SchemaHistory(
         table=table,
         versions=tuple(
-            _version(schema, tuple(found), used.get(schema.id, ()))
-            for schema, found in zip(ordered, changes, strict=False)
+            _version(schema, tuple(changed), used.get(schema.id, ()))
+            for schema, changed in zip(ordered, changes, strict=False)
         ),
     )
 
 
 def _version(
-    schema: TableSchema, found: tuple[SchemaDifference, ...], used: Sequence[int]
+    schema: TableSchema, changed: tuple[SchemaDifference, ...], used: Sequence[int]
 ) -> SchemaVersion:
     use = None
     if used:
@@ -142,7 +142,7 @@ def _version(
     return SchemaVersion(
         id=schema.id,
         time_millis=schema.time_millis,
-        differences=found,
+        differences=changed,
         columns=columns(schema),
         primary_keys=schema.primary_keys,
         partition_keys=schema.partition_keys,
@@ -165,10 +165,10 @@ def _walk(
     fields: Iterable[DataField], path: _Path = (), prefix: str = "", depth: int = 0
 ) -> Iterator[tuple[_Path, SchemaColumn]]:
     for field in fields:
-        here = (*path, field.id)
+        field_path = (*path, field.id)
         name = f"{prefix}{field.name}"
         yield (
-            here,
+            field_path,
             SchemaColumn(
                 field_id=field.id,
                 name=name,
@@ -179,23 +179,23 @@ def _walk(
                 comment=field.description,
             ),
         )
-        for way, fields_below in _rows_in(field.type):
-            between = "".join(f"{word}." for word in way)
-            yield from _walk(fields_below, (*here, *way), f"{name}.{between}", depth + 1)
+        for route, fields_below in _rows_in(field.type):
+            between = "".join(f"{word}." for word in route)
+            yield from _walk(fields_below, (*field_path, *route), f"{name}.{between}", depth + 1)
 
 
 def _rows_in(data_type: DataType) -> Iterator[tuple[tuple[str, ...], tuple[DataField, ...]]]:
-    """Find the rows that a type holds before any other row, and the way to them."""
+    """Find the outermost rows in a type, and the way to them."""
     match data_type:
         case RowType(fields):
             yield (), fields
         case ArrayType(element) | MultisetType(element):
-            for way, fields in _rows_in(element):
-                yield ("element", *way), fields
+            for route, fields in _rows_in(element):
+                yield ("element", *route), fields
         case MapType(key, value):
             for word, part in (("key", key), ("value", value)):
-                for way, fields in _rows_in(part):
-                    yield (word, *way), fields
+                for route, fields in _rows_in(part):
+                    yield (word, *route), fields
 
 
 def _shallow(data_type: DataType) -> DataType:
@@ -212,9 +212,9 @@ def _shallow(data_type: DataType) -> DataType:
 
 
 def differences(before: TableSchema, after: TableSchema) -> list[SchemaDifference]:
-    """Tell what differs between two schemas of a table, columns by their ids.
+    """List what differs between two schemas of a table, columns by their ids.
 
-    Columns come first, in the order of ``after``; those that are gone behind them; then the
+    Columns come first, in the order of ``after``; those that were dropped follow; then the
     keys, the comment and the options. Values of secret options are hidden.
     """
     return [
@@ -231,9 +231,9 @@ def _column_differences(
     old: Mapping[_Path, SchemaColumn], new: Mapping[_Path, SchemaColumn]
 ) -> Iterator[SchemaDifference]:
     for path, column in new.items():
-        known = old.get(path)
-        if known is not None:
-            yield from _of_column(known, column)
+        previous = old.get(path)
+        if previous is not None:
+            yield from _of_column(previous, column)
         else:
             yield _difference("column", column, None, column_text(column))
     for path, column in old.items():
@@ -277,11 +277,11 @@ def _difference(
 
 
 def _order(before: TableSchema, after: TableSchema) -> Iterator[SchemaDifference]:
-    """Tell of another order of the columns that both have, by their new names."""
+    """Report another order of the columns that both have, by their new names."""
     names = {field.id: field.name for field in after.fields}
     old = [field.id for field in before.fields if field.id in names]
-    there = set(old)
-    new = [field.id for field in after.fields if field.id in there]
+    shared = set(old)
+    new = [field.id for field in after.fields if field.id in shared]
     if old != new:
         texts = [", ".join(names[id] for id in ids) for ids in (old, new)]
         yield from _of_table("order", *texts)

@@ -66,8 +66,8 @@ def test_advice_names_numbers_thresholds_and_what_to_run() -> None:
     first, *_ = advice("db.it's", sizes, np.array([0] * 10 + [1] * 10, np.int64))
 
     assert first.text == (
-        "75 % of 20 files are smaller than 32 MiB (more than 30 %); 15 of them are in 2 buckets "
-        "with others such: compact"
+        "75 % of 20 files are smaller than 32 MiB (more than 30 %); 15 of them share 2 buckets "
+        "with other small files: compact"
     )
     assert first.action == r"CALL sys.compact(table => 'db.`it\'s`')"
 

@@ -124,7 +124,7 @@ def test_each_step_is_the_snapshot_it_names(name: str) -> None:
                 assert step.run_count == len(level_runs(there))
 
 
-def test_a_flush_and_a_compaction_are_told_in_words() -> None:
+def test_a_flush_and_a_compaction_are_described_in_words() -> None:
     (bucket,) = drawn(golden(Case("java-1.3.1", "lsm"))).value.buckets
 
     assert [step.run_count for step in bucket.steps] == [0, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2]
@@ -136,7 +136,7 @@ def test_a_flush_and_a_compaction_are_told_in_words() -> None:
     assert bucket.steps[4].caption == (
         "3 files on level 0 became 1 file on level 3: 900 → 320 rows. Sorted runs: 3 → 1."
     )
-    assert bucket.steps[4].watch.startswith("Watch for: 580 rows are gone")
+    assert bucket.steps[4].watch.startswith("Watch for: 580 rows were dropped")
     assert bucket.backlog_ratio == pytest.approx(1 / 3, abs=0.001)
 
 

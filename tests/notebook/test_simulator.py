@@ -109,7 +109,7 @@ def test_the_kernel_answers_for_any_options() -> None:
     ("options", "words"),
     [
         ({"num-sorted-run.compaction-triger": "7"}, "Did you mean"),
-        ({"snapshot.time-retained": "1 h"}, "has no part in picking"),
+        ({"snapshot.time-retained": "1 h"}, "has no influence on picking"),
         ({"num-sorted-run.compaction-trigger": "many"}, "num-sorted-run.compaction-trigger"),
         ({"num-sorted-run.compaction-trigger": "0"}, "at least 1"),
         ({"num-levels": "1"}, "at least 1, num-levels 2"),

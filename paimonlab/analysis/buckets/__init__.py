@@ -1,1 +1,1 @@
-"""Buckets: what they hold, and how their files came and went."""
+"""Buckets: what they contain, and when their files were added and removed."""

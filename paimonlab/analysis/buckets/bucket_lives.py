@@ -1,4 +1,4 @@
-"""How the files of a bucket came and went over the last commits.
+"""Which files of a bucket the last commits added and removed.
 
 State 0 is the bucket before the first of these commits, state k the bucket after the k-th one;
 a file is alive in the states ``born <= state < died``.
@@ -52,11 +52,11 @@ class Lives:
     """The n files that a bucket has or had, and the commits that changed it."""
 
     files: pa.Table
-    """Of `ENTRY_SCHEMA`, one row a file and level."""
+    """Of `ENTRY_SCHEMA`, one row per file and level."""
     born: Places
-    """State from which on the file is alive; 0: it was there before."""
+    """First state with the file; 0 if it existed before."""
     died: Places
-    """First state without the file; one more than the last state: it is alive."""
+    """First state without the file; one more than the last state if it is still alive."""
     snapshots: tuple[Snapshot, ...]
     """Those that changed the bucket, oldest first: the k-th leads to state k."""
 
@@ -93,7 +93,9 @@ def lives(key: ShownBucket, live: pa.Table, commits: Sequence[Commit]) -> Lives:
         Without gaps, oldest first.
     """
     touched = [
-        (one.snapshot, entries) for one in commits if (entries := key.entries(one.entries)).num_rows
+        (commit.snapshot, entries)
+        for commit in commits
+        if (entries := key.entries(commit.entries)).num_rows
     ]
     parts = [key.entries(live), *(entries for _, entries in touched)]
     everything = concat([part.cast(parts[0].schema) for part in parts])
@@ -102,10 +104,10 @@ def lives(key: ShownBucket, live: pa.Table, commits: Sequence[Commit]) -> Lives:
     born: list[int] = []
     died: list[int] = []
     rows: list[int] = []
-    known: dict[tuple[str, int], int] = {}
+    alive: dict[tuple[str, int], int] = {}
 
-    def begun(identity: tuple[str, int], row: int, state: int) -> None:
-        known[identity] = len(rows)
+    def begin(identity: tuple[str, int], row: int, state: int) -> None:
+        alive[identity] = len(rows)
         rows.append(row)
         born.append(state)
         died.append(after_all)
@@ -118,14 +120,14 @@ def lives(key: ShownBucket, live: pa.Table, commits: Sequence[Commit]) -> Lives:
     for row in range(count, everything.num_rows):
         identity, state = identities[row], int(states[row])
         if is_added[row]:
-            begun(identity, row, state)
+            begin(identity, row, state)
             continue
-        if identity not in known:
-            begun(identity, row, 0)
-        died[known.pop(identity)] = state
-    for row in range(count):  # those alive now that no commit speaks of were there before
-        if identities[row] not in known:
-            begun(identities[row], row, 0)
+        if identity not in alive:
+            begin(identity, row, 0)
+        died[alive.pop(identity)] = state
+    for row in range(count):  # live files that no commit refers to existed before
+        if identities[row] not in alive:
+            begin(identities[row], row, 0)
     return Lives(
         everything.take(pa.array(rows, pa.int64())),
         np.array(born, np.int64),

@@ -1,4 +1,4 @@
-"""What the buckets of a table hold, one row a bucket."""
+"""What the buckets of a table contain, one row per bucket."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def bucket_totals(files: pa.Table) -> pa.Table:
     pyarrow.Table
         ``partition`` (serialised), ``bucket``, ``files``, ``bytes``, ``rows`` (before merging),
         ``level_0`` files, ``upper_levels`` that have files, ``runs`` (sorted runs: each file of
-        level 0, each other level), ``deletes`` (rows of kind -U and -D; null: no file says),
+        level 0, each other level), ``deletes`` (rows of kind -U and -D; null if no file says),
         ``compacted_files`` (those a compaction wrote) and ``highest_level``.
     """
     level = files["level"]
@@ -45,7 +45,7 @@ def bucket_totals(files: pa.Table) -> pa.Table:
             "is_compacted", pc.fill_null(pc.cast(pc.equal(files["file_source"], 1), pa.int64()), 0)
         )
     )
-    found = wide.group_by(["partition", "bucket"], use_threads=False).aggregate(
+    totals = wide.group_by(["partition", "bucket"], use_threads=False).aggregate(
         [
             ("file_name", "count"),
             ("file_size_bytes", "sum"),
@@ -57,8 +57,8 @@ def bucket_totals(files: pa.Table) -> pa.Table:
             ("level", "max"),
         ]
     )
-    found = found.rename_columns([_RENAMED.get(name, name) for name in found.column_names])
-    return found.append_column("runs", pc.add(found["level_0"], found["upper_levels"]))
+    totals = totals.rename_columns([_RENAMED.get(name, name) for name in totals.column_names])
+    return totals.append_column("runs", pc.add(totals["level_0"], totals["upper_levels"]))
 
 
 def worst(totals: pa.Table, most: int, *, has_levels: bool) -> pa.Table:

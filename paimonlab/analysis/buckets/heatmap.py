@@ -17,7 +17,7 @@ MEASURES = ("bytes", "files", "rows", "file_size", "level_0", "age")
 """``file_size``: average bytes of a file; ``level_0``: share of the files on level 0; ``age``:
 milliseconds from the newest file of a bucket to the newest of the table."""
 HIDDEN_MEASURES = frozenset({"bytes", "file_size", "age"})
-"""That differ from run to run."""
+"""Measures that differ from run to run."""
 DEFAULT_TOP = 50
 MOST_COLUMNS = 64
 _SUMS = ("bytes", "files", "rows", "level_0", "updated_millis")
@@ -27,14 +27,14 @@ Numbers = tuple[int | None, ...]
 
 
 class HeatmapColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A bucket, or some that follow each other."""
+    """A bucket, or several consecutive ones."""
 
     first: int
     last: int
 
 
 class HeatmapRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A partition, or the rest of them taken together."""
+    """A partition, or all others together."""
 
     partition: str | None
     """As ``$buckets`` writes it: ``{2026-01-01}``; "" in a table without partitions. None: the
@@ -47,17 +47,17 @@ class HeatmapRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     level_0: Numbers
     """Files on level 0."""
     updated_millis: Numbers
-    """When the newest file was made, on its writer's clock."""
+    """When the newest file was written, by its writer's clock."""
 
 
 class Heatmap(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="heatmap", tag_field="kind"
 ):
-    """The buckets of a snapshot, a row a partition and a column a bucket."""
+    """The buckets of a snapshot, a row per partition and a column per bucket."""
 
     table: str
     snapshot_id: int | None
-    """None: the table has no snapshot yet."""
+    """None if the table has no snapshot yet."""
     measure: str
     """By which the partitions shown were chosen and ordered, largest first."""
     measures: tuple[str, ...]
@@ -65,14 +65,14 @@ class Heatmap(
     columns: tuple[HeatmapColumn, ...]
     rows: tuple[HeatmapRow, ...]
     rest: HeatmapRow | None
-    """All partitions that have no row."""
+    """All partitions without a row of their own."""
     partition_count: int
     bucket_count: int
     """Buckets that have files, of all partitions."""
     newest_millis: int | None
-    """When the newest file of the table was made."""
+    """When the newest file of the table was written."""
     skews: tuple[Skew, ...]
-    """Over all buckets, those of the rest, too."""
+    """Over all buckets, including those of the rest."""
 
 
 def bucket_sums(files: pa.Table) -> pa.Table:
@@ -91,7 +91,7 @@ def bucket_sums(files: pa.Table) -> pa.Table:
     """
     is_low = pc.cast(pc.equal(files["level"], 0), pa.int64())
     columns = ["partition", "bucket", "file_size_bytes", "row_count", "creation_time_millis"]
-    found = (
+    totals = (
         files.select(columns)
         .append_column("is_low", is_low)
         .group_by(["partition", "bucket"], use_threads=False)
@@ -106,7 +106,7 @@ def bucket_sums(files: pa.Table) -> pa.Table:
         )
     )
     sums = ("file_size_bytes_sum", "bucket_count", "row_count_sum", "is_low_sum")
-    return found.select(["partition", "bucket", *sums, "creation_time_millis_max"]).rename_columns(
+    return totals.select(["partition", "bucket", *sums, "creation_time_millis_max"]).rename_columns(
         ["partition", "bucket", *_SUMS]
     )
 
@@ -132,7 +132,7 @@ def heatmap(
     sums
         Of `bucket_sums`: n buckets.
     partitions
-        (n,) what their partitions are called.
+        (n,) names of their partitions.
     by
         One of `MEASURES`: the partitions that have most of it get a row.
     top
@@ -156,16 +156,16 @@ def heatmap(
     newest = int(values["updated_millis"].max(initial=-1))
     amounts = measured(_totals(values, of_row, len(names)), by, newest)
     order = np.argsort(-amounts, kind="stable")
-    place = np.empty(len(names), np.int64)
-    place[order] = np.arange(len(names))
+    rank = np.empty(len(names), np.int64)
+    rank[order] = np.arange(len(names))
     shape = (min(top, len(names)) + 1, len(columns))
-    cells = _cells(values, np.minimum(place[of_row], shape[0] - 1), of_column, shape)
+    cells = _cells(values, np.minimum(rank[of_row], shape[0] - 1), of_column, shape)
     rows = [
-        _row(shortened(str(names[one])), 1, cells, at)
-        for at, one in enumerate(order[: shape[0] - 1])
+        _row(shortened(str(names[number])), 1, cells, row)
+        for row, number in enumerate(order[: shape[0] - 1])
     ]
     rest_count = len(names) - len(rows)
-    found = [
+    skews = [
         skew(name, measured(values, name, newest), adds_up=name in {"bytes", "files", "rows"})
         for name in measures
     ]
@@ -180,7 +180,7 @@ def heatmap(
         partition_count=len(names),
         bucket_count=sums.num_rows,
         newest_millis=newest if newest >= 0 else None,
-        skews=tuple(one for one in found if one is not None),
+        skews=tuple(spread for spread in skews if spread is not None),
     )
 
 
@@ -193,7 +193,7 @@ def measured(values: Arrays, measure: str, newest: int) -> npt.NDArray[np.float6
     Parameters
     ----------
     values
-        By `_SUMS`, (n,) each; no files: there is no such bucket.
+        By `_SUMS`, (n,) each; a bucket without files does not exist.
     measure
         One of `MEASURES`.
     newest
@@ -216,7 +216,7 @@ def _filled(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
 
 def _totals(values: Arrays, of_row: npt.NDArray[np.int64], count: int) -> Arrays:
     cells = _cells(values, of_row, np.zeros(len(of_row), np.int64), (count, 1))
-    return {name: found[:, 0] for name, found in cells.items()}
+    return {name: sums[:, 0] for name, sums in cells.items()}
 
 
 def _cells(
@@ -226,23 +226,23 @@ def _cells(
     shape: tuple[int, int],
 ) -> Arrays:
     """Add up buckets that share a cell; of times the newest counts."""
-    found = {}
+    sums = {}
     for name, numbers in values.items():
         is_time = name == "updated_millis"
         cells = np.full(shape, -1 if is_time else 0, np.int64)
         (np.maximum if is_time else np.add).at(cells, (of_row, of_column), numbers)
-        found[name] = cells
-    return found
+        sums[name] = cells
+    return sums
 
 
-def _row(partition: str | None, count: int, cells: Arrays, at: int) -> HeatmapRow:
-    files = cells["files"][at]
+def _row(partition: str | None, count: int, cells: Arrays, row: int) -> HeatmapRow:
+    files = cells["files"][row]
     numbers = {
         name: tuple(
-            None if not there or value < 0 else value
-            for there, value in zip(files.tolist(), found[at].tolist(), strict=True)
+            None if not file_count or value < 0 else value
+            for file_count, value in zip(files.tolist(), amounts[row].tolist(), strict=True)
         )
-        for name, found in cells.items()
+        for name, amounts in cells.items()
     }
     return HeatmapRow(partition=partition, partition_count=count, **numbers)
 
@@ -251,17 +251,19 @@ def _columns(
     buckets: npt.NDArray[np.int32],
 ) -> tuple[list[HeatmapColumn], npt.NDArray[np.int64]]:
     """Give each bucket a column, or some together if there are too many."""
-    known = np.unique(buckets)
+    numbers = np.unique(buckets)
     width = 1
-    while len(np.unique(_groups(known, width))) > MOST_COLUMNS:
+    while len(np.unique(_groups(numbers, width))) > MOST_COLUMNS:
         width *= 2
-    groups = _groups(known, width)
-    firsts, of_known = np.unique(groups, return_inverse=True)
+    groups = _groups(numbers, width)
+    firsts, of_number = np.unique(groups, return_inverse=True)
     columns = [
-        HeatmapColumn(first=int(known[groups == one].min()), last=int(known[groups == one].max()))
-        for one in firsts
+        HeatmapColumn(
+            first=int(numbers[groups == group].min()), last=int(numbers[groups == group].max())
+        )
+        for group in firsts
     ]
-    return columns, of_known[np.searchsorted(known, buckets)].astype(np.int64)
+    return columns, of_number[np.searchsorted(numbers, buckets)].astype(np.int64)
 
 
 def _groups(buckets: npt.NDArray[np.int32], width: int) -> npt.NDArray[np.int64]:
@@ -278,7 +280,7 @@ def repeatable_heatmap(value: Heatmap) -> Heatmap:
         rows=tuple(map(_repeatable_row, value.rows)),
         rest=value.rest and _repeatable_row(value.rest),
         newest_millis=None,
-        skews=tuple(one for one in value.skews if one.measure not in HIDDEN_MEASURES),
+        skews=tuple(spread for spread in value.skews if spread.measure not in HIDDEN_MEASURES),
     )
 
 

@@ -37,15 +37,15 @@ def newest_commits(
     Returns
     -------
     list of Commit
-        Oldest first, without gaps: they begin behind the newest snapshot that has expired.
+        Oldest first, without gaps: they begin after the newest snapshot that has expired.
     """
-    found: list[Commit] = []
-    for one in _newest_first(store.snapshots, snapshot, count):
+    commits: list[Commit] = []
+    for candidate in _newest_first(store.snapshots, snapshot, count):
         try:
-            found.append(_commit(store.manifests, one, keep))
+            commits.append(_commit(store.manifests, candidate, keep))
         except SnapshotExpiredError:
             break
-    return found[::-1]
+    return commits[::-1]
 
 
 def _newest_first(snapshots: SnapshotManager, snapshot: Snapshot, count: int) -> Iterator[Snapshot]:
@@ -60,5 +60,5 @@ def _newest_first(snapshots: SnapshotManager, snapshot: Snapshot, count: int) ->
 def _commit(manifests: ManifestStore, snapshot: Snapshot, keep: Keep) -> Commit:
     metas = delta_manifests_of(snapshot, manifests)
     tables = read_entries(snapshot, metas, manifests)
-    chosen = [keep(in_real_buckets(one)) for one in tables]
+    chosen = [keep(in_real_buckets(entries)) for entries in tables]
     return Commit(snapshot, fold(chosen, referrer=f"snapshot-{snapshot.id}"))

@@ -13,14 +13,14 @@ from paimonlab.table.table import Table
 def heatmap_of(
     table: Table, snapshot: Snapshot | None, *, by: str = "bytes", top: int = DEFAULT_TOP
 ) -> Heatmap:
-    """Add up what the buckets of a snapshot hold, a row a partition.
+    """Add up what the buckets of a snapshot hold, a row per partition.
 
     Parameters
     ----------
     table
         The table.
     snapshot
-        One of the table's; None: the table has none yet.
+        One of the table's; None if it has none yet.
     by
         One of `paimonlab.analysis.buckets.heatmap.MEASURES`: the partitions that have most of it
         get a row of their own.

@@ -14,9 +14,9 @@ class Skew(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     maximum: float
     median: float
     ratio: float | None
-    """Maximum over median; None: the median is 0."""
+    """Maximum over median; None if the median is 0."""
     gini: float | None
-    """0: all the same; towards 1: one has all. None for what does not add up, as ages."""
+    """0 if all are the same, towards 1 if one has everything; None for ages, which have no sum."""
 
 
 def gini(values: npt.NDArray[np.float64]) -> float:

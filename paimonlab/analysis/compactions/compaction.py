@@ -29,7 +29,7 @@ MOST_UNTOUCHED = 20
 
 
 class Untouched(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A bucket none of whose files came out of a compaction."""
+    """A bucket without a file that a compaction wrote."""
 
     partition: str
     bucket: int
@@ -41,7 +41,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     label: str
     sql: str
-    """A call of a procedure; "": none can say it."""
+    """A call of a procedure; "" if no procedure can do this."""
     python: str
 
 
@@ -52,14 +52,14 @@ class Compaction(
 
     table: str
     snapshot_id: int | None
-    """The newest one; what would be picked is picked of it."""
+    """The newest one, whose files the picker would look at."""
     has_levels: bool
     runs: tuple[CompactionRun, ...]
     """Newest first."""
     run_count: int
     """Compactions in the window."""
     chosen_id: int | None
-    """The compaction to look at first; None: there is none."""
+    """The compaction to look at first; None if there is none."""
     first_id: int | None
     """Oldest snapshot of the window."""
     last_id: int | None
@@ -68,7 +68,7 @@ class Compaction(
     compacted_bytes: int | None
     """Of files that compactions wrote in the window."""
     write_amplification: float | None
-    """Bytes appended and compacted per byte appended; None: nothing was appended."""
+    """Bytes appended and compacted per byte appended; None if nothing was appended."""
     space_amplification: float | None
     """Bytes of all runs per byte of the oldest run of each bucket; None without levels."""
     picks: tuple[Pick, ...]
@@ -86,7 +86,7 @@ class Compaction(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionSource:
-    """What is known of the compactions of a table."""
+    """What is known about the compactions of a table."""
 
     table: str
     schema: TableSchema
@@ -119,7 +119,7 @@ def compaction(source: CompactionSource) -> Compaction:
     shown = runs[:MOST_RUNS]
     if source.chosen_id is not None and all(run.snapshot_id != source.chosen_id for run in shown):
         shown += [run for run in runs if run.snapshot_id == source.chosen_id]
-    chosen = source.chosen_id if source.chosen_id is not None else None
+    chosen = source.chosen_id
     appended = sum(_bytes_added(commit) for commit in source.commits if commit not in compacted)
     written = sum(run.written.bytes or 0 for run in runs)
     has_levels = bool(source.schema.primary_keys)
@@ -189,16 +189,16 @@ def _untouched(source: CompactionSource) -> list[Untouched]:
     is_untouched = pc.and_(
         pc.equal(totals["compacted_files"], 0), pc.equal(totals["highest_level"], 0)
     )
-    found = totals.filter(is_untouched).sort_by([("bytes", "descending")])
+    untouched = totals.filter(is_untouched).sort_by([("bytes", "descending")])
     fields = [source.schema.field(name) for name in source.schema.partition_keys]
-    texts = partitions_of(found, range(found.num_rows), fields)
+    texts = partitions_of(untouched, range(untouched.num_rows), fields)
     return [
         Untouched(
             partition=text,
             bucket=row["bucket"],
             held=FileSum(files=row["files"], bytes=row["bytes"], rows=row["rows"]),
         )
-        for row, text in zip(found.drop_columns(["partition"]).to_pylist(), texts, strict=True)
+        for row, text in zip(untouched.drop_columns(["partition"]).to_pylist(), texts, strict=True)
     ]
 
 
@@ -224,13 +224,17 @@ def repeatable_compaction(value: Compaction) -> Compaction:
             written=plain(run.written),
             moved=plain(run.moved),
             levels=tuple(
-                replace(one, before=plain(one.before), after=plain(one.after)) for one in run.levels
+                replace(level, before=plain(level.before), after=plain(level.after))
+                for level in run.levels
             ),
             buckets=tuple(
                 replace(
-                    one, read=plain(one.read), written=plain(one.written), moved=plain(one.moved)
+                    bucket,
+                    read=plain(bucket.read),
+                    written=plain(bucket.written),
+                    moved=plain(bucket.moved),
                 )
-                for one in run.buckets
+                for bucket in run.buckets
             ),
         )
         for run in value.runs
@@ -243,5 +247,5 @@ def repeatable_compaction(value: Compaction) -> Compaction:
         write_amplification=None,
         space_amplification=None,
         picks=tuple(replace(pick, bytes=None, numbers="") for pick in value.picks),
-        untouched=tuple(replace(one, held=plain(one.held)) for one in value.untouched),
+        untouched=tuple(replace(bucket, held=plain(bucket.held)) for bucket in value.untouched),
     )

@@ -37,7 +37,7 @@ def calls(table: str, schema: TableSchema, key: ShownBucket) -> tuple[Call, ...]
     chosen by ``where``.
     """
     opened = f"catalog.table({table!r})"
-    found = [
+    choices = [
         Call(
             label="what the options ask for",
             sql=call_text("compact", table, compact_strategy="minor"),
@@ -54,7 +54,7 @@ def calls(table: str, schema: TableSchema, key: ShownBucket) -> tuple[Call, ...]
         values = _values(key.partition, schema)
         chosen = f", partitions=[{values!r}]"
         where = _condition(values, schema)
-        found.append(
+        choices.append(
             Call(
                 label="this partition",
                 sql=call_text("compact", table, where=where, compact_strategy="full")
@@ -65,12 +65,12 @@ def calls(table: str, schema: TableSchema, key: ShownBucket) -> tuple[Call, ...]
         )
     if schema.primary_keys or schema.options.get("bucket", "-1") != "-1":
         python = f"{opened}.compact(full=True{chosen}, buckets=[{key.bucket}])"
-        found.append(Call(label="this bucket", sql="", python=python))
-    return tuple(found)
+        choices.append(Call(label="this bucket", sql="", python=python))
+    return tuple(choices)
 
 
 def _condition(values: Mapping[str, str | None], schema: TableSchema) -> str | None:
-    """Write the condition that holds for one partition; None: a value has no literal."""
+    """Write the condition that is true for one partition; None if a value has no literal."""
     terms = [_equal(schema.field(name), value) for name, value in values.items()]
     return " AND ".join(term for term in terms if term) if all(terms) else None
 

@@ -1,4 +1,4 @@
-"""Why the picker takes files of a bucket, or leaves it alone, in words."""
+"""Why the picker takes files of a bucket or takes none, in words."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class Pick(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     partition: str
     bucket: int
     rule: str
-    """Which rule fired; "": none did."""
+    """Which rule fired; "" if none did."""
     why: str
     """The rule in words."""
     numbers: str
     """What it compared; "" when sizes are hidden, or if there is nothing to compare."""
     output_level: int | None
     files: int
-    """That would be taken."""
+    """Files that would be taken."""
     bytes: int | None
     rows: int
     of_files: int
-    """That the bucket has."""
+    """Files of the bucket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def runs_of(files: pa.Table) -> Runs:
     newest = files["max_sequence_number"].to_numpy()
     first = np.flatnonzero(level == 0)
     first = first[np.argsort(-newest[first], kind="stable")]
-    upper = [int(size[level == one].sum()) for one in np.unique(level[level > 0])]
+    upper = [int(size[level == upper_level].sum()) for upper_level in np.unique(level[level > 0])]
     return Runs([*size[first].tolist(), *upper], int(first.size))
 
 
@@ -64,14 +64,14 @@ def explained(reason: str, runs: Runs, options: StrategyOptions) -> tuple[str, s
     Parameters
     ----------
     reason
-        Value of a `PickReason`; "": it took none.
+        Value of a `PickReason`; "" if it took none.
     runs
         All runs of the bucket.
     options
         Of the table.
     """
-    found = _RULES.get(reason)
-    return (reason, "") if found is None else found(runs, options)
+    rule = _RULES.get(reason)
+    return (reason, "") if rule is None else rule(runs, options)
 
 
 def _amplified(runs: Runs, options: StrategyOptions) -> tuple[str, str]:

@@ -20,13 +20,13 @@ from paimonlab.spec.types.data_types import DataField
 from paimonlab.table.texts import partition_text
 
 MOST_CHANGES = 20
-"""Buckets that are told of one compaction."""
+"""Buckets that are listed for one compaction."""
 
 _Mask = npt.NDArray[np.bool_]
 
 
 class FileSum(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How much some files hold."""
+    """How much some files contain."""
 
     files: int
     bytes: int | None
@@ -36,7 +36,7 @@ class FileSum(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class LevelSum(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How much a compaction took from a level, and put there."""
+    """What a level contained before a compaction and after it."""
 
     level: int
     before: FileSum
@@ -44,7 +44,7 @@ class LevelSum(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class BucketChange(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a compaction did to one bucket; files that moved are not among the others."""
+    """What a compaction did to one bucket; moved files are neither read nor written."""
 
     partition: str
     bucket: int
@@ -64,7 +64,7 @@ class CompactionRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     written: FileSum
     """What they became."""
     moved: FileSum
-    """Files that only were given another level."""
+    """Files that were only given another level."""
     dropped_rows: int
     """Rows read less rows written: replaced, deleted or too old."""
     changelog_rows: int | None
@@ -74,7 +74,7 @@ class CompactionRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """From the first new file, by the clock of the writer, to the commit; None: unknown."""
     bucket_count: int
     buckets: tuple[BucketChange, ...]
-    """Those that most bytes were read of."""
+    """Those from which most bytes were read."""
 
 
 def run_of(commit: Commit, schema: TableSchema) -> CompactionRun:
@@ -125,11 +125,11 @@ def run_of(commit: Commit, schema: TableSchema) -> CompactionRun:
 
 def _levels(entries: pa.Table, added: _Mask) -> Iterable[LevelSum]:
     level = entries["level"].to_numpy()
-    for one in np.unique(level).tolist():
+    for number in np.unique(level).tolist():
         yield LevelSum(
-            level=one,
-            before=_sum(entries, (level == one) & ~added),
-            after=_sum(entries, (level == one) & added),
+            level=number,
+            before=_sum(entries, (level == number) & ~added),
+            after=_sum(entries, (level == number) & added),
         )
 
 

@@ -31,7 +31,7 @@ _MOST_FILES = 5_000
 """What the picker is asked about."""
 _MOST_PICKS = 20
 _STRIDE = 1 << 32
-"""Above all numbers of buckets."""
+"""More than the number of any bucket."""
 
 
 def compactions_of(
@@ -53,7 +53,7 @@ def compactions_of(
     Raises
     ------
     ValueError
-        If ``snapshot`` is no compaction.
+        If ``snapshot`` is not a compaction.
     """
     if snapshots < 1:
         raise ValueError(f"snapshots must be at least 1, got {snapshots}")
@@ -65,7 +65,7 @@ def _source(table: Table, chosen: int | None, count: int) -> CompactionSource:
     end = latest if chosen is None else table.snapshots.get(chosen)
     if chosen is not None and end is not None and end.commit_kind is not CommitKind.COMPACT:
         kind = end.commit_kind.value
-        raise ValueError(f"snapshot {chosen} of {table.name} is of kind {kind}, no compaction")
+        raise ValueError(f"snapshot {chosen} of {table.name} is of kind {kind}, not a compaction")
     commits = [] if end is None else newest_commits(store, end, count)
     files = (
         ENTRY_SCHEMA.empty_table()
@@ -94,7 +94,7 @@ def _source(table: Table, chosen: int | None, count: int) -> CompactionSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Looked:
-    """What the picker said of some buckets."""
+    """What the picker said about some buckets."""
 
     picks: tuple[Pick, ...] = ()
     pick_count: int = 0
@@ -106,9 +106,9 @@ class _Looked:
 
 def _asked(totals: pa.Table, *, has_levels: bool) -> pa.Table:
     """Choose the buckets that the picker is asked about: not too many, with not too many files."""
-    found = worst(totals, _MOST_BUCKETS, has_levels=has_levels)
-    before = np.cumsum(found["files"].to_numpy()) - found["files"].to_numpy()
-    return found.filter(pa.array(before < _MOST_FILES))
+    chosen = worst(totals, _MOST_BUCKETS, has_levels=has_levels)
+    before = np.cumsum(chosen["files"].to_numpy()) - chosen["files"].to_numpy()
+    return chosen.filter(pa.array(before < _MOST_FILES))
 
 
 def _looked_at(table: Table, files: pa.Table, asked: pa.Table) -> _Looked:
@@ -119,12 +119,12 @@ def _looked_at(table: Table, files: pa.Table, asked: pa.Table) -> _Looked:
         now = _planned(table, keys, full=False)
         full = _planned(table, keys, full=True)
     except PaimonError as error:
-        return _Looked(notes=(f"what would be compacted cannot be told: {error}",))
+        return _Looked(notes=(f"it is unclear what would be compacted: {error}",))
     fields = [table.schema.field(name) for name in table.partition_keys]
     rows = pa.array([key.partition for key in keys], pa.large_binary())
     texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(keys)
     named = dict(zip(keys, texts, strict=True))
-    by_place = {(one.partition, one.bucket): one for one in now}
+    by_place = {(bucket.partition, bucket.bucket): bucket for bucket in now}
     picks = list(_picks(table, files, named, by_place))
     picks.sort(key=lambda pick: not pick.rule)
     chosen = [key for key, text in named.items() if (text, key.bucket) in by_place]
@@ -148,8 +148,8 @@ def _planned(
 
     def keep(entries: pa.Table) -> pa.Table:
         number = pc.cast(pc.index_in(entries["partition"], partitions), pa.int64())
-        place = pc.add(pc.multiply(number, _STRIDE), pc.cast(entries["bucket"], pa.int64()))
-        return entries.filter(pc.is_in(place, wanted))
+        bucket = pc.add(pc.multiply(number, _STRIDE), pc.cast(entries["bucket"], pa.int64()))
+        return entries.filter(pc.is_in(bucket, wanted))
 
     return planned_compaction(definition_of(table), store_of(table), keep, full=full).buckets
 
@@ -166,13 +166,13 @@ def _picks(
         else None
     )
     for key, text in named.items():
-        found = by_place.get((text, key.bucket))
-        held = key.entries(files)
-        reason = "" if found is None else found.reason
+        planned = by_place.get((text, key.bucket))
+        entries = key.entries(files)
+        reason = "" if planned is None else planned.reason
         why, numbers = reason, ""
         if strategy is not None:
-            why, numbers = explained(reason, runs_of(held), strategy)
-        elif found is None:
+            why, numbers = explained(reason, runs_of(entries), strategy)
+        elif planned is None:
             why = "too few small files, and too few deleted rows"
         yield Pick(
             partition=text,
@@ -180,9 +180,9 @@ def _picks(
             rule=reason,
             why=why,
             numbers=numbers,
-            output_level=None if found is None else found.output_level,
-            files=0 if found is None else found.picked.files,
-            bytes=0 if found is None else found.picked.bytes,
-            rows=0 if found is None else found.picked.rows,
-            of_files=held.num_rows,
+            output_level=None if planned is None else planned.output_level,
+            files=0 if planned is None else planned.picked.files,
+            bytes=0 if planned is None else planned.picked.bytes,
+            rows=0 if planned is None else planned.picked.rows,
+            of_files=entries.num_rows,
         )

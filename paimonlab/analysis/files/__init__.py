@@ -1,1 +1,1 @@
-"""Data files: how large they are, and what one of them says of itself."""
+"""Data files: how large they are, and what one of them says about itself."""

@@ -28,7 +28,7 @@ class FileColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     plain_bytes: int | None
     """Before compression."""
     low: str | None
-    """The least value; None: unknown, not said of whole files, or there is none."""
+    """The least value; None if it is unknown, not given for whole files, or absent."""
     high: str | None
     nulls: int | None
     pages: int | None
@@ -36,7 +36,7 @@ class FileColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     checksums: int | None
     """Pages that have one."""
     wrong: int | None
-    """Pages whose checksum does not agree; None: nobody looked."""
+    """Pages whose checksum does not match; None if they were not checked."""
 
 
 class FilePartNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -49,7 +49,7 @@ class FilePartNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class FileRows(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Some rows that follow each other, as the file has them."""
+    """Consecutive rows, as the file has them."""
 
     offset: int
     columns: tuple[str, ...]
@@ -84,7 +84,7 @@ class DataFileView(
     """What the format calls its parts."""
     rows: int
     entry_rows: int
-    """As the manifest says."""
+    """According to the manifest."""
     bytes: int | None
     entry_bytes: int | None
     part_count: int
@@ -116,7 +116,7 @@ def data_file(
     *,
     has_levels: bool,
 ) -> DataFileView:
-    """Put together what is known of a data file.
+    """Put together what is known about a data file.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def data_file(
     has_levels
         Whether the table has a primary key.
     """
-    columns = [one.columns for one in description.parts]
+    columns = [part.columns for part in description.parts]
     width = len(columns[0]) if columns else 1
     meta = place.meta
     return DataFileView(
@@ -167,7 +167,7 @@ def _part(part: FilePart) -> FilePartNode:
         first_row=part.first_row,
         rows=part.row_count,
         stored_bytes=part.stored_bytes,
-        columns=tuple(_column(one) for one in part.columns),
+        columns=tuple(_column(chunk) for chunk in part.columns),
     )
 
 
@@ -191,50 +191,50 @@ def _column(chunk: ColumnChunk) -> FileColumn:
 
 def _total(chunks: Sequence[ColumnChunk]) -> FileColumn:
     """Add up a column over the parts; texts of bounds cannot be compared and are left out."""
-    columns = [_column(one) for one in chunks]
+    columns = [_column(chunk) for chunk in chunks]
     is_single = len(columns) == 1
     return msgspec.structs.replace(
         columns[0],
-        encodings=tuple(sorted({name for one in columns for name in one.encodings})),
-        compression=", ".join(sorted({one.compression for one in columns})),
+        encodings=tuple(sorted({name for column in columns for name in column.encodings})),
+        compression=", ".join(sorted({column.compression for column in columns})),
         low=columns[0].low if is_single else None,
         high=columns[0].high if is_single else None,
         **{
-            name: _sum([getattr(one, name) for one in columns])
+            name: _sum([getattr(column, name) for column in columns])
             for name in ("stored_bytes", "plain_bytes", "nulls", "pages", "checksums", "wrong")
         },
     )
 
 
 def _sum(numbers: Sequence[int | None]) -> int | None:
-    known = [one for one in numbers if one is not None]
+    known = [number for number in numbers if number is not None]
     return sum(known) if len(known) == len(numbers) else None
 
 
 def problems(view: DataFileView) -> list[str]:
     """Say where the manifest, the file and its checksums do not agree."""
-    found = []
+    differences = []
     if view.rows != view.entry_rows:
-        found.append(f"it has {view.rows:,} rows, the manifest says {view.entry_rows:,}")
+        differences.append(f"it has {view.rows:,} rows, the manifest says {view.entry_rows:,}")
     if view.bytes != view.entry_bytes:
-        found.append(f"it has {view.bytes:,} bytes, the manifest says {view.entry_bytes:,}")
-    wrong = sum(one.wrong or 0 for one in view.columns)
+        differences.append(f"it has {view.bytes:,} bytes, the manifest says {view.entry_bytes:,}")
+    wrong = sum(column.wrong or 0 for column in view.columns)
     if wrong:
-        found.append(f"checksums of {wrong:,} pages do not agree with their bytes")
-    return found
+        differences.append(f"checksums of {wrong:,} pages do not match their bytes")
+    return differences
 
 
 def checks(view: DataFileView) -> str:
-    """Say how many pages have a checksum and whether they agree; "" without pages."""
-    if not view.columns or any(one.pages is None for one in view.columns):
+    """Say how many pages have a checksum and whether they match; "" without pages."""
+    if not view.columns or any(column.pages is None for column in view.columns):
         return ""
-    pages = sum(one.pages or 0 for one in view.columns)
-    with_checksum = sum(one.checksums or 0 for one in view.columns)
+    pages = sum(column.pages or 0 for column in view.columns)
+    with_checksum = sum(column.checksums or 0 for column in view.columns)
     text = f"{with_checksum:,} of {pages:,} pages have a checksum"
-    if any(one.wrong is None for one in view.columns):
+    if any(column.wrong is None for column in view.columns):
         return f"{text}; the file is too large to compute them here"
-    wrong = sum(one.wrong or 0 for one in view.columns)
-    return f"{text}, {wrong:,} do not agree" if wrong else f"{text}, none disagrees"
+    wrong = sum(column.wrong or 0 for column in view.columns)
+    return f"{text}, {wrong:,} do not match" if wrong else f"{text}, all match"
 
 
 def repeatable_file(view: DataFileView) -> DataFileView:
@@ -253,8 +253,8 @@ def repeatable_file(view: DataFileView) -> DataFileView:
         entry_bytes=None,
         columns=tuple(map(plain, view.columns)),
         parts=tuple(
-            replace(one, stored_bytes=None, columns=tuple(map(plain, one.columns)))
-            for one in view.parts
+            replace(part, stored_bytes=None, columns=tuple(map(plain, part.columns)))
+            for part in view.parts
         ),
         properties=(),
     )

@@ -18,7 +18,7 @@ EDGES = (8 * MIB, 32 * MIB, 128 * MIB, 512 * MIB)
 NAMES = ("0-8 MiB", "8-32 MiB", "32-128 MiB", "128-512 MiB", "512 MiB and more")
 
 FEW_FILES = 16
-"""Of fewer files nothing is said."""
+"""Fewer files get no advice."""
 SMALL_BYTES = 32 * MIB
 SMALL_SHARE = 0.3
 MANY_FILES = 1000
@@ -63,11 +63,11 @@ def size_bins(sizes: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> list
     return [
         SizeBin(
             name=name,
-            files=int((places == at).sum()),
-            rows=int(rows[places == at].sum()),
-            bytes=int(sizes[places == at].sum()),
+            files=int((places == number).sum()),
+            rows=int(rows[places == number].sum()),
+            bytes=int(sizes[places == number].sum()),
         )
-        for at, name in zip(range(count), NAMES, strict=True)
+        for number, name in zip(range(count), NAMES, strict=True)
     ]
 
 
@@ -77,12 +77,12 @@ def bin_of(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def numbered(partitions: Sequence[str], buckets: pa.ChunkedArray) -> tuple[Numbers, Numbers]:
-    """Give the partitions, and the buckets of all partitions, of n files numbers.
+    """Give numbers to the partitions of n files, and to their buckets over all partitions.
 
     Parameters
     ----------
     partitions : (n,)
-        What the partition of each file is called.
+        Name of each file's partition.
     buckets : (n,) int32
         The number of its bucket there.
 
@@ -91,7 +91,7 @@ def numbered(partitions: Sequence[str], buckets: pa.ChunkedArray) -> tuple[Numbe
     (n,) int64
         A number for the partition of each file, from 0.
     (n,) int64
-        A number for its bucket, from 0: another one in each partition.
+        A number for its bucket, from 0: different in each partition.
     """
     of_partition = codes(pa.array(partitions, pa.string()))
     return of_partition, group_codes([of_partition, codes(buckets)])
@@ -119,8 +119,10 @@ def advice(
     if len(sizes) < FEW_FILES:
         text = f"{_files(len(sizes))}: too few to judge (fewer than {FEW_FILES})"
         return [Advice(code="few", text=text, action="")]
-    found = list(_rules(table, sizes, buckets))
-    return found or [Advice(code="fine", text="file sizes are fine: no rule applies", action="")]
+    suggestions = list(_rules(table, sizes, buckets))
+    return suggestions or [
+        Advice(code="fine", text="file sizes are fine: no rule applies", action="")
+    ]
 
 
 def _rules(
@@ -133,8 +135,8 @@ def _rules(
     if len(sizes) > MANY_FILES:
         yield Advice(
             code="many",
-            text=f"{_files(len(sizes))} (more than {MANY_FILES:,}): planning reads about all of "
-            "them; compaction or a larger target-file-size makes fewer",
+            text=f"{_files(len(sizes))} (more than {MANY_FILES:,}): planning reads metadata of all "
+            "of them; compaction or a larger target-file-size makes fewer files",
             action="",
         )
     mean = float(sizes.mean())
@@ -159,8 +161,8 @@ def _of_small_files(table: str, count: int, small: int, by_bucket: npt.NDArray[n
         return Advice(code="spread", text=text, action="")
     return Advice(
         code="compact",
-        text=f"{begin}; {together:,} of them are in {int((by_bucket > 1).sum()):,} buckets with "
-        "others such: compact",
+        text=f"{begin}; {together:,} of them share {int((by_bucket > 1).sum()):,} buckets with "
+        "other small files: compact",
         action=call_text("compact", table),
     )
 

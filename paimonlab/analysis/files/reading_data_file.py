@@ -36,13 +36,13 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class StoredRows:
-    """Some rows that follow each other, as a file has them."""
+    """Consecutive rows, as a file has them."""
 
     offset: int
     names: tuple[str, ...]
     """Of the columns."""
     rows: pa.Table | None
-    """None: there are none, or they cannot be read."""
+    """None if there are none, or if they cannot be read."""
     problem: str
     """Why they cannot be read; "" if they can."""
 
@@ -56,7 +56,7 @@ class StoredFile:
     path: str
 
     def describe(self) -> FileDescription:
-        """Read what the file says of itself."""
+        """Read what the file says about itself."""
         return describe(store_of(self.table).file_io, self.path)
 
     def rows_from(self, offset: int) -> StoredRows:
@@ -74,7 +74,7 @@ def data_file_of(table: Table, name: str, *, snapshot: int | None = None) -> Sto
     table
         The table.
     name
-        Of a live file, or a part of it that no other file has in its name.
+        Name of a live file, or a part of it that no other file's name contains.
     snapshot
         In which the file is alive; None: the latest.
 
@@ -91,36 +91,36 @@ def _find(table: Table, name: str, snapshot: int | None) -> tuple[FilePlace, str
     shown = table.snapshot if snapshot is None else table.snapshots.get(snapshot)
     definition, store = definition_of(table), store_of(table)
     live = files_of(store.manifests, shown, with_postponed=True)
-    found = live.filter(pc.equal(live["file_name"], name))
-    if not found.num_rows:
-        found = live.filter(pc.match_substring(live["file_name"], name))
-    if shown is None or found.num_rows != 1:
-        names = found["file_name"].slice(0, _NAMED).to_pylist()
+    matches = live.filter(pc.equal(live["file_name"], name))
+    if not matches.num_rows:
+        matches = live.filter(pc.match_substring(live["file_name"], name))
+    if shown is None or matches.num_rows != 1:
+        names = matches["file_name"].slice(0, _NAMED).to_pylist()
         if not names:
             hint = close_matches(name, live["file_name"].to_pylist()[:MOST_ROWS])
             raise NotFoundError(f"{table.name} has no live data file {name!r}.{hint}")
-        more = f" and {found.num_rows - _NAMED} more" if found.num_rows > _NAMED else ""
+        more = f" and {matches.num_rows - _NAMED} more" if matches.num_rows > _NAMED else ""
         raise NotFoundError(
             f"{table.name}: {name!r} is in the names of {', '.join(names)}{more}; give more of it"
         )
-    found = found.combine_chunks()
-    (entry,) = table_to_entries(found)
+    matches = matches.combine_chunks()
+    (entry,) = table_to_entries(matches)
     schema = definition.schema
     keys = [schema.field(key) for key in schema.trimmed_primary_keys]
     fields = [schema.field(key) for key in schema.partition_keys]
     (folder,) = bucket_paths(
-        found["partition"].combine_chunks(),
+        matches["partition"].combine_chunks(),
         [entry.bucket],
         fields,
         definition.options.slice(PartitionOptions),
     )
     place = FilePlace(
         snapshot_id=shown.id,
-        partition=partition_names(definition.schema, found["partition"])[0],
+        partition=partition_names(definition.schema, matches["partition"])[0],
         bucket=entry.bucket,
         meta=entry.file,
-        min_key=key_text(found["min_key"].combine_chunks(), keys)[0].as_py(),
-        max_key=key_text(found["max_key"].combine_chunks(), keys)[0].as_py(),
+        min_key=key_text(matches["min_key"].combine_chunks(), keys)[0].as_py(),
+        max_key=key_text(matches["max_key"].combine_chunks(), keys)[0].as_py(),
     )
     return place, store.layout.data_file(folder, entry.file.file_name, entry.file.external_path)
 
@@ -132,8 +132,10 @@ def _rows(
     schema = store.schemas.get(place.meta.schema_id)
     is_legacy = options.slice(ReadOptions).legacy_ltz
     with closing(open_input(store.file_io, path, legacy_ltz=is_legacy)) as opened_file:
-        known = (*file_columns(schema).physical, *TRACKING_FIELDS)
-        by_name = {field.name: field for field in known if field.name in opened_file.column_names}
+        readable = (*file_columns(schema).physical, *TRACKING_FIELDS)
+        by_name = {
+            field.name: field for field in readable if field.name in opened_file.column_names
+        }
         fields = list(by_name.values())
         try:
             batches, problem = list(_batches(opened_file, fields, offset)), ""
@@ -146,13 +148,15 @@ def _rows(
 def _batches(
     opened_file: DataInput, fields: list[DataField], offset: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield `ROWS` rows, as many as there are, from ``offset`` on."""
+    """Yield at most `ROWS` rows from ``offset`` on."""
     left = ROWS
-    groups = [one for one in opened_file.row_groups if one.first_row + one.row_count > offset]
+    groups = [
+        group for group in opened_file.row_groups if group.first_row + group.row_count > offset
+    ]
     if not groups or not fields:
         return
     skipped = offset - groups[0].first_row
-    indexes = [one.index for one in groups]
+    indexes = [group.index for group in groups]
     for batch in opened_file.batches(fields, batch_rows=ROWS, row_groups=indexes):
         part = batch.slice(min(skipped, batch.num_rows), left)
         skipped = max(skipped - batch.num_rows, 0)

@@ -1,1 +1,1 @@
-"""How tables are kept: measures, the rules over them, and what they find."""
+"""How well tables are maintained: measures, rules over them, and what these find."""

@@ -8,7 +8,7 @@ from paimonlab.spec.sql_text.call_text import literal
 
 
 class Action(NamedTuple):
-    """The same, said twice; empty: nothing to run."""
+    """One action in two languages; empty if there is nothing to run."""
 
     sql: str = ""
     python: str = ""

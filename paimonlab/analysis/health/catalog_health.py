@@ -1,4 +1,4 @@
-"""How the tables of a catalog are kept."""
+"""How well the tables of a catalog are maintained."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def catalog_health(
     names
         Databases and tables (``db``, ``db.t``); (): every table.
     thresholds
-        From which values on something is said; None: the usual ones.
+        Values from which something is reported; None: the defaults.
     orphans
-        Whether to look for files that nothing names, too, which lists every folder.
+        Whether to look for orphan files as well, which lists every folder.
     progress
-        Told of the tables that were looked at.
+        Called with the number of tables that were looked at.
 
     Returns
     -------
@@ -47,14 +47,14 @@ def catalog_health(
     NotFoundError
         If there is no such database or table.
     """
-    found = list(dict.fromkeys(_tables(catalog, names)))
+    chosen = list(dict.fromkeys(_tables(catalog, names)))
     reports = []
-    for done, name in enumerate(found):
+    for done, name in enumerate(chosen):
         if progress is not None:
-            progress(done, len(found), "tables")
+            progress(done, len(chosen), "tables")
         reports.append(_of(catalog, name, thresholds, orphans=orphans))
-    if progress is not None and found:
-        progress(len(found), len(found), "tables")
+    if progress is not None and chosen:
+        progress(len(chosen), len(chosen), "tables")
     return reports
 
 

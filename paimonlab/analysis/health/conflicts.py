@@ -1,4 +1,4 @@
-"""Options that work against each other, or against what is in the table."""
+"""Options that contradict each other, or what is in the table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paimonlab.spec.sql_text.call_text import call_text
 
 
 class Conflict(NamedTuple):
-    """One of them."""
+    """A contradiction of options."""
 
     options: str
     severity: Severity
@@ -35,7 +35,7 @@ def _hidden_rows(measures: Measures) -> Iterator[Conflict]:
         yield Conflict(
             option,
             "warning",
-            f"{hidden:,} rows are not seen by readers before they are compacted",
+            f"{hidden:,} rows cannot be seen by readers until they are compacted",
             hidden,
             "rows",
             _compact(measures),
@@ -49,8 +49,8 @@ def _silent_changelog(measures: Measures) -> Iterator[Conflict]:
         yield Conflict(
             "changelog-producer, write-only",
             "warning",
-            f"compactions make the changelog ({producer}), but writers do none and nobody else "
-            "did: readers of changes see nothing",
+            f"compactions write the changelog ({producer}), but writers do not compact and no "
+            "other commit did: readers of changes see nothing",
             measures.compact_snapshots,
             "compactions",
             _compact(measures),
@@ -76,7 +76,7 @@ def _buckets(measures: Measures) -> Iterator[Conflict]:
             "bucket",
             "warning",
             f"{measures.rescaled_partitions:,} partitions have another number of buckets than "
-            f"{measures.bucket:,}: they can be read, but not be written to",
+            f"{measures.bucket:,}: they can be read but not written to",
             measures.rescaled_partitions,
             "partitions",
             Action(python=f"table.maintenance.rescale(buckets={measures.bucket})"),

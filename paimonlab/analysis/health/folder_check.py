@@ -27,9 +27,9 @@ def checked_folder(
     folder
         Of the table.
     deep
-        Whether to read all rows, too.
+        Whether to read all rows as well.
     progress
-        Told of the files that were looked at.
+        Called with the number of files that were looked at.
     """
     file_io = LocalFileIO().within(folder)
     layout = _layout(file_io, folder)

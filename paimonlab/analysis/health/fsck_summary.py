@@ -8,7 +8,7 @@ from paimonlab.maintenance.fsck.report import Finding, FsckReport
 
 
 class Fsck(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="fsck", tag_field="kind"):
-    """The findings of one table, and how much was looked at in words."""
+    """The findings of one table, and in words how much was checked."""
 
     table: str
     summary: str
@@ -16,6 +16,6 @@ class Fsck(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="fsck"
 
 
 def fsck(report: FsckReport) -> Fsck:
-    """Take what is shown out of a report."""
+    """Take from a report what is shown."""
     summary = str(report).splitlines()[0]
     return Fsck(table=report.table, summary=summary, findings=report.findings)

@@ -1,4 +1,4 @@
-"""How tables are kept, for display."""
+"""How well tables are maintained, for display."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Health(
 
 def health(title: str, tables: Sequence[TableHealth], *, orphans: bool) -> Health:
     """Put tables together, those with the worst findings first."""
-    order = {severity: place for place, severity in enumerate((*SEVERITIES, "ok"))}
-    shown = sorted(tables, key=lambda one: (order[one.worst], one.table))
+    order = {severity: rank for rank, severity in enumerate((*SEVERITIES, "ok"))}
+    shown = sorted(tables, key=lambda table: (order[table.worst], table.table))
     return Health(
         title=title,
         tables=tuple(shown),
-        worst=worst(one.worst for one in tables),
+        worst=worst(table.worst for table in tables),
         looked_for_orphans=orphans,
     )
 
@@ -42,9 +42,9 @@ def repeatable_health(health: Health) -> Health:
     """Leave out what differs from run to run: sizes, and how long ago something was."""
     tables = [
         msgspec.structs.replace(
-            one, total_bytes=None, findings=tuple(map(_repeatable, one.findings))
+            table, total_bytes=None, findings=tuple(map(_repeatable, table.findings))
         )
-        for one in health.tables
+        for table in health.tables
     ]
     return msgspec.structs.replace(health, tables=tuple(tables))
 

@@ -1,4 +1,4 @@
-"""What is measured of a table, and from which values on it is reported."""
+"""What is measured of a table, and which values are reported."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from paimonlab.secrets import hides_secrets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Values from which on something is reported."""
+    """Values from which something is reported."""
 
     small_files: int = 10
-    """Files that a compaction would save; and half of all files."""
+    """Files that a compaction would save, if they are half of all files or more."""
     level_0_ratio: float = 1.0
     """Level-0 files of a bucket for each run of ``num-sorted-run.compaction-trigger``."""
     skew_ratio: float = 4.0
@@ -28,17 +28,17 @@ class Thresholds:
     manifests: int = 200
     """Manifests of the latest snapshot."""
     consumer_lag: int = 100
-    """Snapshots that a consumer has still to read, which do not expire before."""
+    """Snapshots that a consumer has yet to read, and that cannot expire until then."""
     consumer_idle_days: float = 7.0
-    """Days since a consumer with something to read moved."""
+    """Days since a consumer with snapshots to read last moved."""
     clock_millis: int = 1_000
     """How far commit times may go back, or lie in the future."""
     orphan_bytes: int = 0
-    """Bytes of files that nothing names; more is too much."""
+    """Bytes of orphan files; more is reported."""
 
     @classmethod
     def of(cls, given: Mapping[str, float | str]) -> Self:
-        """Take the usual values, but for some.
+        """Return the defaults with some values replaced.
 
         Raises
         ------
@@ -50,7 +50,10 @@ class Thresholds:
         >>> Thresholds.of({"snapshots": "20"}).snapshots
         20
         """
-        kinds = {one.name: int if one.type == "int" else float for one in dataclasses.fields(cls)}
+        kinds = {
+            threshold.name: int if threshold.type == "int" else float
+            for threshold in dataclasses.fields(cls)
+        }
         for name in given:
             if name not in kinds:
                 close = close_matches(name, kinds) or f" There are {', '.join(kinds)}."
@@ -67,7 +70,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketPlace:
-    """Which bucket."""
+    """A bucket of a partition."""
 
     partition: str
     """``{2026-01-01}``"""
@@ -101,7 +104,7 @@ class ClockJump:
 @hides_secrets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """All that the rules look at, of one table in its latest snapshot."""
+    """All that the rules look at: one table in its latest snapshot."""
 
     name: str
     has_primary_key: bool
@@ -113,10 +116,10 @@ class Measures:
     total_bytes: int = 0
     record_count: int = 0
     avoidable_files: int = 0
-    """Files more than the bytes of each bucket, and its runs at rest, ask for."""
+    """Files beyond those that the bytes of each bucket, and its runs at rest, need."""
     target_file_size_bytes: int = 128 << 20
     compacted_files: int = 0
-    """Files that a compaction made."""
+    """Files that a compaction wrote."""
     rescaled_partitions: int = 0
     """Partitions whose number of buckets is not the option's."""
     postponed_rows: int = 0
@@ -151,7 +154,7 @@ class Measures:
     consumers: tuple[ConsumerState, ...] = ()
     clock_jumps: tuple[ClockJump, ...] = ()
     columns_with_stats: int = 1
-    """Columns of which manifests have minimum and maximum."""
+    """Columns with minimum and maximum in manifests."""
     orphan_files: int | None = None
     """None: not looked for."""
     orphan_bytes: int = 0

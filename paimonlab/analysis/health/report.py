@@ -1,4 +1,4 @@
-"""What was found about how a table is kept, and what to do about it."""
+"""What could be better about how a table is maintained, and what to do about it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class HealthFinding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class TableHealth(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How one table is kept."""
+    """How well one table is maintained."""
 
     table: str
     snapshot_id: int | None
@@ -64,8 +64,8 @@ class TableHealth(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def worst(severities: Iterable[str]) -> str:
     """Return the worst of severities; ``ok`` if there is none."""
-    found = set(severities)
-    return next((severity for severity in SEVERITIES if severity in found), "ok")
+    present = set(severities)
+    return next((severity for severity in SEVERITIES if severity in present), "ok")
 
 
 def unreadable(table: str, error: Exception) -> TableHealth:

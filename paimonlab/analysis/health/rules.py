@@ -30,14 +30,14 @@ def small_files(measures: Measures, limits: Thresholds) -> Iterator[HealthFindin
             "small-files",
             "warning",
             f"{avoidable:,} of {measures.file_count:,} files could be saved: they are much smaller "
-            f"than the {measures.target_file_size_bytes:,} bytes that a file shall have",
+            f"than the {measures.target_file_size_bytes:,} bytes that a file should have",
             (avoidable, limits.small_files, "files"),
             action=_compact(measures),
         )
 
 
 def level_0_backlog(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
-    """Readers merge many runs because nobody compacts."""
+    """Readers merge many runs because compaction lags behind."""
     if not measures.has_primary_key or not measures.level_0_worst:
         return
     ratio = measures.level_0_worst / measures.compaction_trigger
@@ -58,14 +58,14 @@ def level_0_backlog(measures: Measures, limits: Thresholds) -> Iterator[HealthFi
 
 
 def bucket_skew(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
-    """One bucket holds much more than the others of its partition."""
+    """One bucket contains much more than the others of its partition."""
     is_large = measures.largest_bucket_bytes >= limits.skew_bytes
     if is_large and measures.skew_ratio >= limits.skew_ratio:
         yield _finding(
             "bucket-skew",
             "warning",
             f"the largest bucket has {measures.largest_bucket_bytes:,} bytes, "
-            f"{measures.skew_ratio:.1f} times those of the median one of its partition; more "
+            f"{measures.skew_ratio:.1f} times the median of its partition; more "
             "buckets help only if the bucket key has more values",
             (measures.skew_ratio, limits.skew_ratio, "times the median"),
             where=str(measures.largest_place or ""),
@@ -74,12 +74,12 @@ def bucket_skew(measures: Measures, limits: Thresholds) -> Iterator[HealthFindin
 
 
 def many_snapshots(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
-    """Snapshots pile up: files that nobody reads any more stay."""
+    """Snapshots pile up, and with them files that nobody reads any more."""
     if measures.snapshot_count > limits.snapshots:
         yield _finding(
             "many-snapshots",
             "warning",
-            f"{measures.snapshot_count:,} snapshots are kept, and all files they need",
+            f"{measures.snapshot_count:,} snapshots are kept, with all files they need",
             (measures.snapshot_count, limits.snapshots, "snapshots"),
             action=_expire(measures, limits.snapshots),
         )
@@ -91,8 +91,8 @@ def many_manifests(measures: Measures, limits: Thresholds) -> Iterator[HealthFin
         yield _finding(
             "many-manifests",
             "warning",
-            f"the latest snapshot has {measures.manifest_count:,} manifests, which each plan of a "
-            "read opens",
+            f"the latest snapshot has {measures.manifest_count:,} manifests, and planning a read "
+            "opens them all",
             (measures.manifest_count, limits.manifests, "manifests"),
             action=Action(
                 call_text("compact_manifest", measures.name), "table.compact_manifests()"
@@ -101,7 +101,7 @@ def many_manifests(measures: Measures, limits: Thresholds) -> Iterator[HealthFin
 
 
 def consumers(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
-    """Name readers that are lost, or hold up expiry."""
+    """Consumers have lost snapshots, or hold up expiry."""
     earliest, latest = measures.earliest_snapshot, measures.latest_snapshot
     if earliest is None or latest is None:
         return
@@ -112,8 +112,8 @@ def consumers(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]
             yield _finding(
                 "consumer-lost",
                 "error",
-                f"it reads snapshot {consumer.next_snapshot} next, which is gone; the earliest is "
-                f"{earliest}: what came between is lost to it",
+                f"its next snapshot {consumer.next_snapshot} has expired; the earliest is "
+                f"{earliest}: the consumer misses the changes in between",
                 (consumer.next_snapshot, earliest, "snapshot"),
                 where=where,
                 action=Action(
@@ -134,25 +134,25 @@ def consumers(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]
                 "consumer-blocks-expiry",
                 "warning",
                 f"it has {lag:,} snapshots to read and last moved {consumer.idle_days:,.1f} days "
-                "ago; none of them expires",
+                "ago; none of them can expire",
                 (lag, limits.consumer_lag, "snapshots")
                 if is_lag
                 else (consumer.idle_days, limits.consumer_idle_days, "days"),
                 where=where,
                 action=Action(
                     call_text("reset_consumer", measures.name, consumerId=consumer.name),
-                    f"table.consumers.delete({consumer.name!r})  # if nobody reads as it any more",
+                    f"table.consumers.delete({consumer.name!r})  # if it is no longer used",
                 ),
             )
 
 
 def orphan_files(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
-    """Files that nothing names take room."""
+    """Files that nothing refers to take up space."""
     if measures.orphan_files and measures.orphan_bytes > limits.orphan_bytes:
         yield _finding(
             "orphan-files",
             "warning",
-            f"{measures.orphan_files:,} files older than a day that nothing names have "
+            f"{measures.orphan_files:,} orphan files older than a day take "
             f"{measures.orphan_bytes:,} bytes",
             (measures.orphan_bytes, limits.orphan_bytes, "bytes"),
             action=Action(
@@ -171,7 +171,7 @@ def never_compacted(measures: Measures, _limits: Thresholds) -> Iterator[HealthF
         yield _finding(
             "never-compacted",
             "info",
-            "no file comes from a compaction, and no snapshot that is kept is one",
+            "no file was written by a compaction, and no retained snapshot is a compaction",
             (0, 1, "compactions"),
             action=_compact(measures),
         )
@@ -191,7 +191,7 @@ def option_conflicts(measures: Measures, _limits: Thresholds) -> Iterator[Health
 
 
 def statistics_off(measures: Measures, _limits: Thresholds) -> Iterator[HealthFinding]:
-    """Say that filters skip no files."""
+    """For lack of statistics, filters skip no files."""
     if not measures.columns_with_stats:
         yield _finding(
             "statistics-off",
@@ -208,7 +208,7 @@ def clock_jumps(measures: Measures, limits: Thresholds) -> Iterator[HealthFindin
     for jump in measures.clock_jumps:
         if jump.millis > limits.clock_millis:
             where = (
-                "lies in the future" if jump.is_in_future else "is before that of the one before"
+                "lies in the future" if jump.is_in_future else "is before that of the previous one"
             )
             yield _finding(
                 "clock-jump",
@@ -244,7 +244,7 @@ def _finding(
     action: Action | None = None,
 ) -> HealthFinding:
     measured, threshold, unit = values
-    done = action or Action()
+    suggested = action or Action()
     return HealthFinding(
         code=code,
         severity=severity,
@@ -253,16 +253,16 @@ def _finding(
         threshold=float(threshold),
         unit=unit,
         where=where,
-        sql=done.sql,
-        python=done.python,
+        sql=suggested.sql,
+        python=suggested.python,
     )
 
 
 def _expire(measures: Measures, most: int) -> Action:
     least = int(measures.options.get("snapshot.num-retained.min", "10"))
-    given = {"retain_max": most} | ({"retain_min": most} if least > most else {})
+    arguments = {"retain_max": most} | ({"retain_min": most} if least > most else {})
     return Action(
-        call_text("expire_snapshots", measures.name, **given),
+        call_text("expire_snapshots", measures.name, **arguments),
         f"table.maintenance.expire_snapshots(retain_max={most})",
     )
 

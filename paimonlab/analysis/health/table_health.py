@@ -1,4 +1,4 @@
-"""How a table is kept: what its metadata is measured for, and what the rules say to it.
+"""How well a table is maintained: measures of its metadata, and the rules over them.
 
 No data file is opened. Orphan files are looked for only if asked, as that lists every folder.
 """
@@ -44,7 +44,7 @@ from paimonlab.table.texts import partition_text
 from paimonlab.table.upkeep.orphan_cleaning import remove_orphan_files
 
 _LOOKED_AT = 1_000
-"""Of so many of the newest snapshots times and kinds are read."""
+"""Newest snapshots whose times and kinds are read."""
 _DAY_MILLIS = 86_400_000
 
 
@@ -62,9 +62,9 @@ def table_health(
     definition, store
         Of the table.
     thresholds
-        From which values on something is said; None: the usual ones.
+        Values from which something is reported; None: the defaults.
     orphans
-        Whether to look for files that nothing names, too; that lists every folder of the table.
+        Whether to look for orphan files as well; that lists every folder of the table.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def measured(
     now_millis
         Epoch milliseconds.
     orphans
-        Whether to look for files that nothing names, too.
+        Whether to look for orphan files as well.
     """
     values: dict[str, Any] = {
         "name": definition.name,
@@ -123,10 +123,10 @@ def measured(
         }
         values |= _of_files(definition, store.manifests, store.snapshots.get(ids[-1]))
     if orphans:
-        found = remove_orphan_files(
+        report = remove_orphan_files(
             definition, store, older_than=None, dry_run=True, force=False, progress=None
         )
-        values |= {"orphan_files": len(found.files), "orphan_bytes": found.size_bytes}
+        values |= {"orphan_files": len(report.files), "orphan_bytes": report.size_bytes}
     return Measures(**values)
 
 
@@ -142,15 +142,15 @@ def _consumers(store: TableStore, now_millis: int) -> tuple[ConsumerState, ...]:
         for status in (store.file_io.list(store.layout.consumer_folder) if waiting else ())
     }
     states = []
-    for name, following in waiting.items():
+    for name, next_snapshot in waiting.items():
         millis = moved.get(f"{CONSUMER_PREFIX}{name}", now_millis)
         idle_days = max(now_millis - millis, 0) / _DAY_MILLIS
-        states.append(ConsumerState(name=name, next_snapshot=following, idle_days=idle_days))
+        states.append(ConsumerState(name=name, next_snapshot=next_snapshot, idle_days=idle_days))
     return tuple(states)
 
 
 def _of_history(snapshots: Sequence[Snapshot], now_millis: int) -> dict[str, Any]:
-    compacting = sum(one.commit_kind is CommitKind.COMPACT for one in snapshots)
+    compacting = sum(snapshot.commit_kind is CommitKind.COMPACT for snapshot in snapshots)
     return {
         "looked_at_snapshots": len(snapshots),
         "compact_snapshots": compacting,
@@ -197,7 +197,7 @@ def _of_buckets(definition: TableDefinition, files: pa.Table) -> dict[str, Any]:
         if has_key
         else definition.options.slice(AppendPackingOptions).target_file_size_bytes
     )
-    # Of buckets that are equally bad the first is named, whatever order the files came in.
+    # Of equally bad buckets the first is named, whatever the order of the files.
     files = files.sort_by([("partition", "ascending"), ("bucket", "ascending")])
     partitions = codes(files["partition"])
     buckets = group_codes([partitions, codes(files["bucket"])])
@@ -245,7 +245,7 @@ def _upper_runs(
 
 
 def _skew(partitions: npt.NDArray[np.int64], bytes_of: npt.NDArray[np.int64]) -> tuple[float, int]:
-    """Find the bucket that is largest beside the median one of its partition.
+    """Find the bucket that is largest compared with the median of its partition.
 
     Returns
     -------
@@ -260,8 +260,8 @@ def _skew(partitions: npt.NDArray[np.int64], bytes_of: npt.NDArray[np.int64]) ->
     medians = bytes_of[order[(starts + ends - 1) // 2]]
     largest = order[ends - 1]
     ratios = bytes_of[largest] / np.maximum(medians, 1)
-    place = int(ratios.argmax())
-    return float(ratios[place]), int(largest[place])
+    worst = int(ratios.argmax())
+    return float(ratios[worst]), int(largest[worst])
 
 
 def _rescaled(buckets: int, files: pa.Table, partitions: npt.NDArray[np.int64]) -> int:
@@ -273,13 +273,13 @@ def _rescaled(buckets: int, files: pa.Table, partitions: npt.NDArray[np.int64]) 
 
 def _place(schema: TableSchema, files: pa.Table, row: int) -> BucketPlace:
     fields = [schema.field(key) for key in schema.partition_keys]
-    one = files.slice(row, 1)
-    text = partition_text(one["partition"].combine_chunks(), fields)[0].as_py() or ""
-    return BucketPlace(partition=text if fields else "", bucket=one["bucket"][0].as_py())
+    entry = files.slice(row, 1)
+    text = partition_text(entry["partition"].combine_chunks(), fields)[0].as_py() or ""
+    return BucketPlace(partition=text if fields else "", bucket=entry["bucket"][0].as_py())
 
 
 def _first(groups: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """Return a row of each group."""
+    """Return the first row of each group."""
     first = np.empty(count, np.int64)
     first[groups[::-1]] = np.arange(len(groups))[::-1]
     return first

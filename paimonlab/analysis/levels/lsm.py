@@ -43,7 +43,7 @@ class LsmBucket(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     delete_count: int
     """Rows of kind -U and -D, as far as files say."""
     hidden_count: int | None
-    """Rows that deletion vectors hide; None: a vector does not say."""
+    """Rows that deletion vectors hide; None if a vector does not say."""
     level_0_count: int
     run_count: int
     """Sorted runs: what a reader merges, its read amplification."""
@@ -58,7 +58,7 @@ class LsmBucket(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     earlier_count: int
     """Changes of the bucket that were looked at but are not shown: they take too many files."""
     calls: tuple[Call, ...] = ()
-    """Compactions of its partition and of it alone, to copy."""
+    """Calls that compact its partition, or the bucket alone, to copy."""
 
 
 class Lsm(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="lsm", tag_field="kind"):
@@ -66,11 +66,11 @@ class Lsm(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="lsm", 
 
     table: str
     snapshot_id: int | None
-    """Shown last; None: nothing was written yet."""
+    """The one shown last; None if nothing was written yet."""
     has_levels: bool
     """False in an append table: files are in the order in which rows were written."""
     axis: Literal["keys", "order"]
-    """How files are placed: by their keys, or one behind the other."""
+    """How files are placed: by their keys, or one after the other."""
     compaction_trigger: int
     stop_trigger: int
     level_count: int
@@ -82,12 +82,12 @@ class Lsm(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="lsm", 
     snapshot_count: int
     """How many of the newest snapshots were looked at."""
     notes: tuple[str, ...]
-    """What else is to be known, in words."""
+    """What else readers should know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LsmSource:
-    """What the levels are made of."""
+    """What the levels are computed from."""
 
     table: str
     schema: TableSchema
@@ -124,7 +124,7 @@ def lsm(source: LsmSource, *, most_buckets: int) -> Lsm:
     totals = bucket_totals(source.files)
     chosen = worst(totals, most_buckets, has_levels=has_levels).to_pylist()
     fields = [source.schema.field(name) for name in source.schema.partition_keys]
-    rows = pa.array([one["partition"] for one in chosen], pa.large_binary())
+    rows = pa.array([total["partition"] for total in chosen], pa.large_binary())
     texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(chosen)
     buckets: list[LsmBucket] = []
     left = MOST_FILES
@@ -152,8 +152,8 @@ def lsm(source: LsmSource, *, most_buckets: int) -> Lsm:
 def _bucket(source: LsmSource, total: Mapping[str, int], partition: str, most: int) -> LsmBucket:
     key = ShownBucket(total["partition"], total["bucket"])  # type: ignore[arg-type]
     vectors = source.vectors.get((key.partition, key.bucket), {})
-    found = lives(key, source.files, source.commits)
-    shown, earlier = shown_lives(found, most // 2)
+    history = lives(key, source.files, source.commits)
+    shown, earlier = shown_lives(history, most // 2)
     files, place_count = files_shown(shown, source.schema, vectors, most)
     hidden = list(vectors.values())
     trigger = source.levels.compaction_trigger
@@ -170,15 +170,15 @@ def _bucket(source: LsmSource, total: Mapping[str, int], partition: str, most: i
         backlog_ratio=round(total["level_0"] / trigger, 3) if source.schema.primary_keys else 0.0,
         place_count=place_count,
         files=files,
-        steps=_steps(source, found, shown, earlier),
+        steps=_steps(source, history, shown, earlier),
         earlier_count=earlier,
         calls=calls(source.table, source.schema, key)[-2:],
     )
 
 
-def _steps(source: LsmSource, found: Lives, shown: Lives, earlier: int) -> tuple[LsmStep, ...]:
+def _steps(source: LsmSource, history: Lives, shown: Lives, earlier: int) -> tuple[LsmStep, ...]:
     if earlier:
-        before: int | None = found.snapshots[earlier - 1].id
+        before: int | None = history.snapshots[earlier - 1].id
     elif source.commits:
         before = source.commits[0].snapshot.id - 1
     else:

@@ -43,9 +43,9 @@ class LsmFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     born: int
     """Index of the first step with the file."""
     died: int
-    """Index of the first step without it; as many as there are steps: it is alive."""
+    """Index of the first step without it; the number of steps if it is alive."""
     min_key: str
-    """As ``$files`` shows it, cut if it is long; "" in an append table."""
+    """As ``$files`` shows it, truncated if it is long; "" in an append table."""
     max_key: str
     min_sequence: int
     max_sequence: int
@@ -56,46 +56,46 @@ class LsmFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Local wall clock of the writer, as if it were UTC."""
 
 
-def shown_lives(found: Lives, most: int) -> tuple[Lives, int]:
-    """Leave out the oldest changes until at most ``most`` files come or go in those that stay.
+def shown_lives(history: Lives, most: int) -> tuple[Lives, int]:
+    """Leave out the oldest changes until the others add or remove at most ``most`` files.
 
     Returns
     -------
     Lives
-        With the steps that stay.
+        With the remaining steps.
     int
         How many were left out.
     """
-    last = found.last
+    last = history.last
     for state in range(last + 1):
-        changes = (found.born > state) | ((found.died <= last) & (found.died > state))
+        changes = (history.born > state) | ((history.died <= last) & (history.died > state))
         if np.count_nonzero(changes) <= most or state == last:
-            return found.since(state), state
+            return history.since(state), state
     raise AssertionError("the last state has no changes")
 
 
 def files_shown(
-    found: Lives, schema: TableSchema, vectors: Mapping[str, int | None], most: int
+    history: Lives, schema: TableSchema, vectors: Mapping[str, int | None], most: int
 ) -> tuple[tuple[LsmFile, ...], int]:
     """Describe the files of a bucket, and the length of the axis that they are placed on.
 
     Parameters
     ----------
-    found
+    history
         The files.
     schema
         Of the table.
     vectors
         Rows that deletion vectors hide, by the name of the data file.
     most
-        How many bars there may be, roughly: files that stay in all steps are put together, on
-        each level neighbours with neighbours.
+        Roughly how many bars there may be: files that are alive in all steps are put together
+        with their neighbours on the level.
     """
-    files = found.files
+    files = history.files
     has_levels = bool(schema.primary_keys)
-    low, high = _places(files, schema) if has_levels else _one_behind_the_other(files)
+    low, high = _places(files, schema) if has_levels else _one_after_the_other(files)
     order = _newest_first(files, low, has_levels=has_levels)
-    groups = _groups(found, order, low, most)
+    groups = _groups(history, order, low, most)
     firsts = [group[0] for group in groups]
     lasts = [max(group, key=lambda row: (int(high[row]), row)) for group in groups]
     fields = [schema.field(name) for name in schema.trimmed_primary_keys]
@@ -110,7 +110,7 @@ def files_shown(
     }
     bars = []
     for group, min_key, max_key in zip(groups, smallest, greatest, strict=True):
-        some = np.array(group)
+        rows = np.array(group)
         picked = files.select(
             ["file_name", "delete_row_count", "file_source", "creation_time_millis"]
         ).take(pa.array(group, pa.int64()))
@@ -124,19 +124,19 @@ def files_shown(
                 name=names[0],
                 count=len(group),
                 level=int(columns["level"][group[0]]),
-                low=int(low[some].min()),
-                high=int(high[some].max()),
-                bytes=int(columns["file_size_bytes"][some].sum()),
-                rows=int(columns["row_count"][some].sum()),
+                low=int(low[rows].min()),
+                high=int(high[rows].max()),
+                bytes=int(columns["file_size_bytes"][rows].sum()),
+                rows=int(columns["row_count"][rows].sum()),
                 deletes=_sum(deletes),
                 hidden=_sum(hidden),
-                born=int(found.born[group[0]]),
-                died=int(found.died[group[0]]),
+                born=int(history.born[group[0]]),
+                died=int(history.died[group[0]]),
                 min_key=min_key,
                 max_key=max_key,
-                min_sequence=int(columns["min_sequence"][some].min()),
-                max_sequence=int(columns["max_sequence"][some].max()),
-                schema_id=int(columns["schema_id"][some].max()),
+                min_sequence=int(columns["min_sequence"][rows].min()),
+                max_sequence=int(columns["max_sequence"][rows].max()),
+                schema_id=int(columns["schema_id"][rows].max()),
                 source=sources.pop() if len(sources) == 1 else "",
                 created_millis=max((time for time in times if time is not None), default=None),
             )
@@ -149,7 +149,7 @@ def _places(files: pa.Table, schema: TableSchema) -> tuple[Ranks, Ranks]:
     return key_ranks(files["min_key"], files["max_key"], types)
 
 
-def _one_behind_the_other(files: pa.Table) -> tuple[Ranks, Ranks]:
+def _one_after_the_other(files: pa.Table) -> tuple[Ranks, Ranks]:
     """Place the files of an append table in the order in which their rows were written."""
     first = files["first_row_id"].fill_null(-1).to_numpy()
     sequence = files["min_sequence_number"].to_numpy()
@@ -164,8 +164,8 @@ def _newest_first(files: pa.Table, low: Ranks, *, has_levels: bool) -> list[int]
     """Order files by run: level 0 newest first, other levels by key; without levels by place."""
     level = files["level"].to_numpy()
     if not has_levels:
-        found: list[int] = np.lexsort((low, level)).tolist()
-        return found
+        by_place: list[int] = np.lexsort((low, level)).tolist()
+        return by_place
     newest = -files["max_sequence_number"].to_numpy()
     oldest = files["min_sequence_number"].to_numpy()
     created = files["creation_time_millis"].fill_null(0).to_numpy()
@@ -175,12 +175,12 @@ def _newest_first(files: pa.Table, low: Ranks, *, has_levels: bool) -> list[int]
     return ordered
 
 
-def _groups(found: Lives, order: Sequence[int], low: Ranks, most: int) -> list[list[int]]:
-    """Put files that stay in all steps together until there are few enough bars."""
+def _groups(history: Lives, order: Sequence[int], low: Ranks, most: int) -> list[list[int]]:
+    """Put files that are alive in all steps together until there are few enough bars."""
     if len(order) <= most:
         return [[row] for row in order]
-    stays = (found.born == 0) & (found.died > found.last)
-    level = found.files["level"].to_numpy()
+    stays = (history.born == 0) & (history.died > history.last)
+    level = history.files["level"].to_numpy()
     staying = [row for row in order if stays[row]]
     room = max(most - (len(order) - len(staying)), 1)
     size = -(-len(staying) // room)
@@ -201,8 +201,8 @@ def _groups(found: Lives, order: Sequence[int], low: Ranks, most: int) -> list[l
 
 
 def _key_texts(rows: pa.ChunkedArray, fields: Sequence[object]) -> list[str]:
-    found = key_text(rows.combine_chunks(), fields)  # type: ignore[arg-type]
-    return [_cut(text or "") for text in found.to_pylist()]
+    texts = key_text(rows.combine_chunks(), fields)  # type: ignore[arg-type]
+    return [_cut(text or "") for text in texts.to_pylist()]
 
 
 def _cut(text: str) -> str:

@@ -17,7 +17,7 @@ class LsmStep(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The bucket after a commit that changed it."""
 
     snapshot_id: int | None
-    """None: the bucket as it was before all snapshots that are left."""
+    """None: the bucket as it was before all snapshots that still exist."""
     commit_kind: str
     """"" for the state before the first change."""
     time_millis: int | None
@@ -31,7 +31,7 @@ class LsmStep(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     caption: str
     """What happened."""
     watch: str
-    """What there is to see in it; "": nothing much."""
+    """What to look at; "" if there is nothing special."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class _Files:
     """Some files of one bucket."""
 
     levels: tuple[int, ...]
-    """One each."""
+    """Level of each file."""
     rows: int
     names: frozenset[str]
 
@@ -58,13 +58,13 @@ class _State:
 
 
 def steps(
-    found: Lives, levels: LevelOptions, *, has_levels: bool, before_id: int | None
+    history: Lives, levels: LevelOptions, *, has_levels: bool, before_id: int | None
 ) -> tuple[LsmStep, ...]:
     """Say what each commit did to a bucket.
 
     Parameters
     ----------
-    found
+    history
         The files of the bucket and the commits that changed it.
     levels
         Options of the table.
@@ -78,7 +78,7 @@ def steps(
     tuple of LsmStep
         One more than there are commits: the first is the state before them.
     """
-    states = [_state(found, found.alive(number)) for number in range(found.last + 1)]
+    states = [_state(history, history.alive(number)) for number in range(history.last + 1)]
     first = states[0]
     begin = (
         "The bucket was empty."
@@ -87,9 +87,9 @@ def steps(
         + (f" in {_runs(first.runs)}." if has_levels else ".")
     )
     shown = [_step(first, begin, "", snapshot_id=before_id or None)]
-    for number, snapshot in enumerate(found.snapshots, start=1):
-        added = _some(found, np.flatnonzero(found.born == number))
-        removed = _some(found, np.flatnonzero(found.died == number))
+    for number, snapshot in enumerate(history.snapshots, start=1):
+        added = _some(history, np.flatnonzero(history.born == number))
+        removed = _some(history, np.flatnonzero(history.died == number))
         before, after = states[number - 1], states[number]
         is_replaced = snapshot.commit_kind is CommitKind.OVERWRITE
         verb = "were replaced by" if is_replaced else "became"
@@ -132,20 +132,20 @@ def _step(
     )
 
 
-def _state(found: Lives, places: Places) -> _State:
-    level = found.files["level"].to_numpy()[places]
+def _state(history: Lives, places: Places) -> _State:
+    level = history.files["level"].to_numpy()[places]
     level_0 = int(np.count_nonzero(level == 0))
     return _State(
         files=int(places.size),
         level_0=level_0,
         runs=level_0 + int(np.unique(level[level > 0]).size),
-        rows=int(found.files["row_count"].to_numpy()[places].sum()),
-        bytes=int(found.files["file_size_bytes"].to_numpy()[places].sum()),
+        rows=int(history.files["row_count"].to_numpy()[places].sum()),
+        bytes=int(history.files["file_size_bytes"].to_numpy()[places].sum()),
     )
 
 
-def _some(found: Lives, places: Places) -> _Files:
-    chosen = found.files.take(places)
+def _some(history: Lives, places: Places) -> _Files:
+    chosen = history.files.take(places)
     return _Files(
         tuple(chosen["level"].to_pylist()),
         int(sum(chosen["row_count"].to_pylist())),
@@ -170,7 +170,8 @@ def _happened(added: _Files, removed: _Files, verb: str, *, has_levels: bool) ->
         yield f"{_files(new)}{where}: {_rows(added.rows)}."
     elif gone:
         yield (
-            f"{_files(gone)}{_on(removed.levels, has_levels)} with {_rows(removed.rows)} went away."
+            f"{_files(gone)}{_on(removed.levels, has_levels)} with {_rows(removed.rows)} "
+            f"{'was' if gone == 1 else 'were'} removed."
         )
 
 
@@ -205,7 +206,7 @@ def _watch_compaction(added: _Files, removed: _Files) -> str:
     dropped = removed.rows - added.rows
     if dropped > 0 and added.count > len(moved):
         return (
-            f"{dropped:,} rows are gone that newer rows of the same key, or deletes, had made void"
+            f"{dropped:,} rows were dropped: newer rows of the same key, or deletes, replaced them"
         )
     if moved:
         return "a file that shares no key with others is moved for free"

@@ -64,7 +64,7 @@ def levels_of(
 
 
 def source_of(table: Table, keep: Keep, snapshots: int) -> LsmSource:
-    """Read what the levels of a table are made of.
+    """Read what the levels of a table are computed from.
 
     Parameters
     ----------
@@ -105,12 +105,12 @@ def source_of(table: Table, keep: Keep, snapshots: int) -> LsmSource:
 def _vectors(
     manifests: ManifestStore, snapshot: Snapshot
 ) -> Mapping[BucketKey, Mapping[str, int | None]]:
-    found: defaultdict[BucketKey, dict[str, int | None]] = defaultdict(dict)
+    hidden: defaultdict[BucketKey, dict[str, int | None]] = defaultdict(dict)
     for index in index_files_of(snapshot, manifests):
         if index.index_type == DELETION_VECTORS:
-            for one in index.deletion_vectors or ():
-                found[index.partition, index.bucket][one.data_file_name] = one.cardinality
-    return found
+            for vector in index.deletion_vectors or ():
+                hidden[index.partition, index.bucket][vector.data_file_name] = vector.cardinality
+    return hidden
 
 
 def _notes(definition: TableDefinition, waiting: int) -> Iterator[str]:

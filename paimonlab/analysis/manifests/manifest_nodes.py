@@ -44,7 +44,7 @@ class ManifestNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     bytes: int | None
     is_shared: bool
-    """Whether the parent snapshot has it, too."""
+    """Whether the parent snapshot also has it."""
     schema_id: int
     min_partition: str | None
     max_partition: str | None
@@ -55,7 +55,7 @@ class ManifestNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ManifestListNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One of the lists of manifests that a snapshot names."""
+    """One of the lists of manifests that a snapshot refers to."""
 
     role: str
     """``base``, ``delta`` or ``changelog``."""
@@ -65,7 +65,7 @@ class ManifestListNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     deleted: EntrySums
     manifests: tuple[ManifestNode, ...]
     hidden_count: int
-    """Manifests behind those."""
+    """Manifests that are not shown."""
 
 
 class VectorNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -90,7 +90,7 @@ class IndexFileNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     bytes: int | None
     vectors: tuple[VectorNode, ...]
     hidden_count: int
-    """Deletion vectors behind those."""
+    """Deletion vectors that are not shown."""
 
 
 class IndexNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -100,7 +100,7 @@ class IndexNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     is_shared: bool
     file_count: int
     deleted_rows: int | None
-    """That deletion vectors hide; None: not all of them say."""
+    """Rows that deletion vectors hide; None if not all of them say."""
     files: tuple[IndexFileNode, ...]
     """The first ones."""
 
@@ -114,9 +114,9 @@ class ManifestTree(
     snapshot_id: int
     commit_kind: str
     parent_id: int | None
-    """The snapshot before it, if it is there."""
+    """The snapshot before it, if it still exists."""
     shared_count: int
-    """How many of the manifests of base and delta the parent has, too."""
+    """How many of the manifests of base and delta the parent also has."""
     manifest_count: int
     """Manifests of base and delta."""
     columns: tuple[str, ...]
@@ -138,28 +138,28 @@ def shares(counts: Sequence[int], most: int) -> list[int]:
     counts
         What each group needs.
     most
-        Places there are.
+        Places to divide.
 
     Examples
     --------
     >>> shares([2, 50, 7, 90], 20)
     [2, 6, 6, 6]
     """
-    found = [0] * len(counts)
+    given = [0] * len(counts)
     open_groups = sorted(range(len(counts)), key=counts.__getitem__)
     while open_groups:
-        place = open_groups.pop(0)
-        found[place] = min(counts[place], most // (len(open_groups) + 1))
-        most -= found[place]
-    return found
+        group = open_groups.pop(0)
+        given[group] = min(counts[group], most // (len(open_groups) + 1))
+        most -= given[group]
+    return given
 
 
 def total(sums: Sequence[EntrySums]) -> EntrySums:
     """Add up sums."""
     return EntrySums(
-        files=sum(one.files for one in sums),
-        rows=sum(one.rows for one in sums),
-        bytes=sum(one.bytes or 0 for one in sums),
+        files=sum(part.files for part in sums),
+        rows=sum(part.rows for part in sums),
+        bytes=sum(part.bytes or 0 for part in sums),
     )
 
 
@@ -181,47 +181,49 @@ def repeatable_manifests(tree: ManifestTree) -> ManifestTree:
     """Leave out what differs from run to run: names are numbered, bytes are hidden."""
     names = _Names()
     replace = msgspec.structs.replace
-    lists = tuple(_repeatable_list(one, names) for one in tree.lists)
+    lists = tuple(_repeatable_list(node, names) for node in tree.lists)
     index = tree.index and replace(
         tree.index,
         name=names("index-manifest", tree.index.name),
-        files=tuple(_repeatable_index(one, names) for one in tree.index.files),
+        files=tuple(_repeatable_index(node, names) for node in tree.index.files),
     )
     return replace(tree, lists=lists, index=index)
 
 
-def _repeatable_list(one: ManifestListNode, names: _Names) -> ManifestListNode:
+def _repeatable_list(node: ManifestListNode, names: _Names) -> ManifestListNode:
     return msgspec.structs.replace(
-        one,
-        name=names("list", one.name),
+        node,
+        name=names("list", node.name),
         bytes=None,
-        added=_without_bytes(one.added),
-        deleted=_without_bytes(one.deleted),
-        manifests=tuple(_repeatable_manifest(manifest, names) for manifest in one.manifests),
+        added=_without_bytes(node.added),
+        deleted=_without_bytes(node.deleted),
+        manifests=tuple(_repeatable_manifest(manifest, names) for manifest in node.manifests),
     )
 
 
-def _repeatable_manifest(one: ManifestNode, names: _Names) -> ManifestNode:
+def _repeatable_manifest(node: ManifestNode, names: _Names) -> ManifestNode:
     entries = tuple(
         msgspec.structs.replace(entry, file=names("data", entry.file), bytes=None)
-        for entry in one.entries
+        for entry in node.entries
     )
     return msgspec.structs.replace(
-        one,
-        name=names("m", one.name),
+        node,
+        name=names("m", node.name),
         bytes=None,
-        added=_without_bytes(one.added),
-        deleted=_without_bytes(one.deleted),
+        added=_without_bytes(node.added),
+        deleted=_without_bytes(node.deleted),
         entries=entries,
     )
 
 
-def _repeatable_index(one: IndexFileNode, names: _Names) -> IndexFileNode:
+def _repeatable_index(node: IndexFileNode, names: _Names) -> IndexFileNode:
     vectors = tuple(
         msgspec.structs.replace(vector, data_file=names("data", vector.data_file), bytes=None)
-        for vector in one.vectors
+        for vector in node.vectors
     )
-    return msgspec.structs.replace(one, name=names("index", one.name), bytes=None, vectors=vectors)
+    return msgspec.structs.replace(
+        node, name=names("index", node.name), bytes=None, vectors=vectors
+    )
 
 
 def _without_bytes(sums: EntrySums) -> EntrySums:

@@ -1,4 +1,4 @@
-"""Make the tree of a snapshot's manifests of what was read of them."""
+"""The tree of a snapshot's manifests, made of what was read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 
 MOST_MANIFESTS = 300
-"""Of one list that are shown."""
+"""Manifests of one list that are shown."""
 MOST_INDEX_FILES = 200
 MOST_VECTORS = 400
 """Of all index files together."""
@@ -57,7 +57,7 @@ class Writing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parent:
-    """What the snapshot before has."""
+    """What the previous snapshot refers to."""
 
     id: int
     manifests: Collection[str]
@@ -88,7 +88,7 @@ def manifest_tree(
     index
         All entries of its index manifest.
     parent
-        The snapshot before it; None: it is not there.
+        The snapshot before it; None if it no longer exists.
     writing
         How values are written.
     most
@@ -104,10 +104,10 @@ def manifest_tree(
         raise ValueError(f"entries must be 0 or more, got {most}")
     known = frozenset() if parent is None else frozenset(parent.manifests)
     left, nodes = most, {}
-    for one in sorted(lists, key=lambda one: ("delta", "changelog", "base").index(one.role)):
-        nodes[one.role] = _list(one, known, writing, left)
-        left -= sum(len(manifest.entries) for manifest in nodes[one.role].manifests)
-    names = [meta.file_name for one in lists if one.role != "changelog" for meta in one.metas]
+    for part in sorted(lists, key=lambda part: ("delta", "changelog", "base").index(part.role)):
+        nodes[part.role] = _list(part, known, writing, left)
+        left -= sum(len(manifest.entries) for manifest in nodes[part.role].manifests)
+    names = [meta.file_name for part in lists if part.role != "changelog" for meta in part.metas]
     return ManifestTree(
         table=table,
         snapshot_id=snapshot.id,
@@ -117,20 +117,22 @@ def manifest_tree(
         manifest_count=len(names),
         columns=tuple(writing.columns),
         column_count=writing.column_count,
-        entry_count=sum(entries.num_rows for one in lists for entries in one.entries),
+        entry_count=sum(entries.num_rows for part in lists for entries in part.entries),
         shown_count=most - left,
-        lists=tuple(nodes[one.role] for one in lists),
+        lists=tuple(nodes[part.role] for part in lists),
         index=_index(snapshot, index, parent, writing),
     )
 
 
-def _list(one: ReadList, known: Collection[str], writing: Writing, most: int) -> ManifestListNode:
-    sums = [entry_sums(entries) for entries in one.entries]
-    shown = one.metas[:MOST_MANIFESTS]
-    counts = shares([entries.num_rows for entries in one.entries[: len(shown)]], most)
-    parts = [entries.slice(0, count) for entries, count in zip(one.entries, counts, strict=False)]
-    # Texts of all at once: each call has its price.
-    written = iter(writing.entries(pa.concat_tables(parts)) if any(counts) else ())
+def _list(part: ReadList, known: Collection[str], writing: Writing, most: int) -> ManifestListNode:
+    sums = [entry_sums(entries) for entries in part.entries]
+    shown = part.metas[:MOST_MANIFESTS]
+    counts = shares([entries.num_rows for entries in part.entries[: len(shown)]], most)
+    shown_entries = [
+        entries.slice(0, count) for entries, count in zip(part.entries, counts, strict=False)
+    ]
+    # One call for all texts: each call has a fixed cost.
+    written = iter(writing.entries(pa.concat_tables(shown_entries)) if any(counts) else ())
     lows = writing.partition([meta.partition_stats.min_values for meta in shown])
     highs = writing.partition([meta.partition_stats.max_values for meta in shown])
     manifests = [
@@ -150,13 +152,13 @@ def _list(one: ReadList, known: Collection[str], writing: Writing, most: int) ->
         )
     ]
     return ManifestListNode(
-        role=one.role,
-        name=one.name,
-        bytes=one.size_bytes,
+        role=part.role,
+        name=part.name,
+        bytes=part.size_bytes,
         added=total([added for added, _ in sums]),
         deleted=total([deleted for _, deleted in sums]),
         manifests=tuple(manifests),
-        hidden_count=len(one.metas) - len(manifests),
+        hidden_count=len(part.metas) - len(manifests),
     )
 
 
@@ -184,35 +186,35 @@ def _index(
     if snapshot.index_manifest is None:
         return None
     shown = entries[:MOST_INDEX_FILES]
-    counts = shares([len(one.deletion_vectors or ()) for one in shown], MOST_VECTORS)
-    partitions = writing.partition([one.partition for one in shown])
+    counts = shares([len(entry.deletion_vectors or ()) for entry in shown], MOST_VECTORS)
+    partitions = writing.partition([entry.partition for entry in shown])
     vectors = [
         vector.cardinality
-        for one in entries
-        if one.index_type == DELETION_VECTORS
-        for vector in one.deletion_vectors or ()
+        for entry in entries
+        if entry.index_type == DELETION_VECTORS
+        for vector in entry.deletion_vectors or ()
     ]
     return IndexNode(
         name=snapshot.index_manifest,
         is_shared=parent is not None and parent.index_manifest == snapshot.index_manifest,
         file_count=len(entries),
-        deleted_rows=None if None in vectors else sum(one or 0 for one in vectors),
+        deleted_rows=None if None in vectors else sum(count or 0 for count in vectors),
         files=tuple(
-            _index_file(one, partition or "", count)
-            for one, partition, count in zip(shown, partitions, counts, strict=True)
+            _index_file(entry, partition or "", count)
+            for entry, partition, count in zip(shown, partitions, counts, strict=True)
         ),
     )
 
 
-def _index_file(one: IndexManifestEntry, partition: str, count: int) -> IndexFileNode:
-    vectors = one.deletion_vectors or ()
+def _index_file(entry: IndexManifestEntry, partition: str, count: int) -> IndexFileNode:
+    vectors = entry.deletion_vectors or ()
     return IndexFileNode(
-        name=one.file_name,
-        type=one.index_type,
+        name=entry.file_name,
+        type=entry.index_type,
         partition=partition,
-        bucket=one.bucket,
-        rows=one.row_count,
-        bytes=one.file_size_bytes,
+        bucket=entry.bucket,
+        rows=entry.row_count,
+        bytes=entry.file_size_bytes,
         vectors=tuple(
             VectorNode(
                 data_file=vector.data_file_name,
@@ -246,10 +248,10 @@ def find_entries(
     count
         How many there are.
     """
-    found, count = [], 0
-    for one in lists:
-        for entries in one.entries:
-            part = entries.filter(is_wanted(entries))
-            found.append(part.slice(0, max(most - count, 0)))
-            count += part.num_rows
-    return pa.concat_tables(found), count
+    matches, count = [], 0
+    for part in lists:
+        for entries in part.entries:
+            chosen = entries.filter(is_wanted(entries))
+            matches.append(chosen.slice(0, max(most - count, 0)))
+            count += chosen.num_rows
+    return pa.concat_tables(matches), count

@@ -118,7 +118,7 @@ def entries_of(
 def _lists(manifests: ManifestStore, snapshot: Snapshot) -> list[ReadList]:
     delta = delta_manifests_of(snapshot, manifests)
     everything = manifests_of(snapshot, manifests)
-    known = [
+    parts = [
         (
             "base",
             snapshot.base_manifest_list,
@@ -130,7 +130,7 @@ def _lists(manifests: ManifestStore, snapshot: Snapshot) -> list[ReadList]:
     if snapshot.changelog_manifest_list is not None:
         changelog = changelog_manifests_of(snapshot, manifests)
         size = snapshot.changelog_manifest_list_size
-        known.append(("changelog", snapshot.changelog_manifest_list, size, changelog))
+        parts.append(("changelog", snapshot.changelog_manifest_list, size, changelog))
     return [
         ReadList(
             role=role,
@@ -139,7 +139,7 @@ def _lists(manifests: ManifestStore, snapshot: Snapshot) -> list[ReadList]:
             metas=metas,
             entries=read_entries(snapshot, metas, manifests),
         )
-        for role, name, size, metas in known
+        for role, name, size, metas in parts
     ]
 
 
@@ -193,8 +193,8 @@ def _nodes(
     }
     nothing: list[tuple[Any, ...]] = [()] * table.num_rows
     low, high, nulls = (
-        list(zip(*(one[place] for one in texts.values()), strict=True)) or nothing
-        for place in range(3)
+        list(zip(*(bounds[part] for bounds in texts.values()), strict=True)) or nothing
+        for part in range(3)
     )
     partitions = _short(partition_text(_array(table, "partition"), partition_fields))
     if not partition_fields:

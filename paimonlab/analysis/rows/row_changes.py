@@ -1,6 +1,6 @@
 """The rows that changed, as Arrow: each with what it was before and what it is now.
 
-This reads data files: those of the changes, or both states of every bucket whose files differ.
+This reads data files: those of the changes, or those of both states of each bucket that differs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _Indexes: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RowChanges:
-    """All of them."""
+    """Changed rows, and what was read to find them."""
 
     rows: pa.Table
     """``mark``, ``kind``, ``bucket``, and the structs ``before`` and ``after``, null where there
@@ -54,7 +54,7 @@ def reported(changes: Changes) -> RowChanges:
     files: set[str] = set()
     for split in changes.splits:
         side = split.sides[0]
-        files |= {file.file_name for one in split.sides for file in one.files}
+        files |= {file.file_name for part in split.sides for file in part.files}
         batches = list(read_change_split(split, plan, changes.store.file_io))
         if batches:
             rows = pa.Table.from_batches(batches).combine_chunks()
@@ -63,7 +63,7 @@ def reported(changes: Changes) -> RowChanges:
 
 
 def _paired(rows: pa.Table, bucket: int, schema: TableSchema) -> pa.Table:
-    """Put ``-U`` and the ``+U`` of the same key right behind it together."""
+    """Put ``-U`` and the ``+U`` of the same key that follows it together."""
     kinds = rows[ROW_KIND].to_numpy(zero_copy_only=False)
     values = rows.drop_columns(ROW_KIND)
     is_first = (kinds[:-1] == "-U") & (kinds[1:] == "+U")
@@ -71,14 +71,14 @@ def _paired(rows: pa.Table, bucket: int, schema: TableSchema) -> pa.Table:
         keys = _keys(values, schema)
         is_first &= pc.equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
     first = np.flatnonzero(is_first)
-    # Of -U +U +U the first two are a pair; pairs cannot overlap, as the kinds differ.
+    # In -U +U +U the first two are a pair; pairs cannot overlap, as the kinds differ.
     is_second = np.zeros(len(kinds), np.bool_)
     is_second[first + 1] = True
     shown = np.flatnonzero(~is_second)
     is_pair = np.isin(shown, first)
-    is_gone = np.isin(kinds[shown], ["-U", "-D"])
-    before = np.where(is_gone, shown, -1)
-    after = np.where(is_pair, shown + 1, np.where(is_gone, -1, shown))
+    is_deleted = np.isin(kinds[shown], ["-U", "-D"])
+    before = np.where(is_deleted, shown, -1)
+    after = np.where(is_pair, shown + 1, np.where(is_deleted, -1, shown))
     labels = np.where(is_pair, "-U/+U", kinds[shown].astype("U5"))
     return _events(values, before, values, after, labels, bucket)
 
@@ -89,7 +89,7 @@ def compared(table: Table, start: Point, end: Point, where: str | None = None) -
     Parameters
     ----------
     table
-        The rows have its schema.
+        The table, whose schema the rows have.
     start, end
         The states.
     where
@@ -117,25 +117,25 @@ def compared(table: Table, start: Point, end: Point, where: str | None = None) -
         definition_of(table), store_of(table), schema, names, predicate, snapshot=table.snapshot
     )
     pieces, file_count = [], 0
-    for place in dict.fromkeys((*states[0], *states[1])):
-        sides = [state.get(place, []) for state in states]
+    for key in dict.fromkeys((*states[0], *states[1])):
+        sides = [state.get(key, []) for state in states]
         if _contents(sides[0]) == _contents(sides[1]):
             continue
         file_count += sum(len(split.files) for side in sides for split in side)
         old, new = (_state(side, plan, table) for side in sides)
-        pieces.append(_difference(old, new, place[1], schema))
+        pieces.append(_difference(old, new, key[1], schema))
     return RowChanges(_together(pieces, plan.arrow_schema), file_count)
 
 
 def _splits(table: Table, point: Point) -> dict[BucketKey, list[DataSplit]]:
     """Plan a state: the splits of each bucket."""
-    found: dict[BucketKey, list[DataSplit]] = {}
+    splits: dict[BucketKey, list[DataSplit]] = {}
     if point:
-        # Without the condition: old schemas may call its columns otherwise.
+        # Without the condition: in old schemas its columns may have other names.
         scan = table.scan(**point)
         for split in scan.plan().splits:
-            found.setdefault((split.partition, split.bucket), []).append(split)
-    return found
+            splits.setdefault((split.partition, split.bucket), []).append(split)
+    return splits
 
 
 def _contents(splits: Sequence[DataSplit]) -> set[object]:
@@ -160,19 +160,19 @@ def _state(splits: Sequence[DataSplit], plan: ReadPlan, table: Table) -> pa.Tabl
 def _difference(old: pa.Table, new: pa.Table, bucket: int, schema: TableSchema) -> pa.Table:
     old_keys, new_keys = _keys(old, schema), _keys(new, schema)
     match = pc.index_in(new_keys, value_set=old_keys)
-    found = match.is_valid().to_numpy(zero_copy_only=False)
-    news = np.flatnonzero(found)
-    olds = match.drop_null().to_numpy().astype(np.int64)
+    is_old = match.is_valid().to_numpy(zero_copy_only=False)
+    new_rows = np.flatnonzero(is_old)
+    old_rows = match.drop_null().to_numpy().astype(np.int64)
     types = [field.type for field in schema.fields]
-    same = _same(old.take(pa.array(olds)), new.take(pa.array(news)), types)
-    olds, news = olds[~same], news[~same]
-    added = np.flatnonzero(~found)
-    is_gone = pc.invert(pc.is_in(old_keys, value_set=new_keys))
-    gone = np.flatnonzero(is_gone.to_numpy(zero_copy_only=False))
+    same = _same(old.take(pa.array(old_rows)), new.take(pa.array(new_rows)), types)
+    old_rows, new_rows = old_rows[~same], new_rows[~same]
+    added_rows = np.flatnonzero(~is_old)
+    is_deleted = pc.invert(pc.is_in(old_keys, value_set=new_keys))
+    deleted_rows = np.flatnonzero(is_deleted.to_numpy(zero_copy_only=False))
     none = np.int64(-1)
-    before = np.concatenate([olds, gone, np.full(len(added), none)])
-    after = np.concatenate([news, np.full(len(gone), none), added])
-    labels = np.repeat(["-U/+U", "-D", "+I"], [len(olds), len(gone), len(added)])
+    before = np.concatenate([old_rows, deleted_rows, np.full(len(added_rows), none)])
+    after = np.concatenate([new_rows, np.full(len(deleted_rows), none), added_rows])
+    labels = np.repeat(["-U/+U", "-D", "+I"], [len(old_rows), len(deleted_rows), len(added_rows)])
     return _events(old, before, new, after, labels, bucket)
 
 
@@ -213,14 +213,14 @@ def _events(
 def _structs(rows: pa.Table, indexes: _Indexes) -> pa.StructArray:
     is_none = indexes < 0
     taken = rows.take(pa.array(indexes, mask=is_none))
-    fields = [pa.field(one.name, one.type) for one in rows.schema]
+    fields = [pa.field(field.name, field.type) for field in rows.schema]
     arrays = [column.combine_chunks() for column in taken.columns]
-    flat = [one.chunk(0) if isinstance(one, pa.ChunkedArray) else one for one in arrays]
+    flat = [array.chunk(0) if isinstance(array, pa.ChunkedArray) else array for array in arrays]
     return pa.StructArray.from_arrays(flat, fields=fields, mask=pa.array(is_none))
 
 
 def _together(pieces: Sequence[pa.Table], columns: pa.Schema) -> pa.Table:
-    struct = pa.struct([pa.field(one.name, one.type) for one in columns])
+    struct = pa.struct([pa.field(field.name, field.type) for field in columns])
     schema = pa.schema(
         [
             ("mark", pa.string()),
@@ -238,6 +238,6 @@ def flattened(rows: pa.Table) -> pa.Table:
     columns = {name: rows[name] for name in ("mark", "kind", "bucket")}
     for side in ("before", "after"):
         struct = rows[side].combine_chunks()
-        for place, field in enumerate(struct.type):
-            columns[f"{side}.{field.name}"] = pc.struct_field(struct, [place])
+        for number, field in enumerate(struct.type):
+            columns[f"{side}.{field.name}"] = pc.struct_field(struct, [number])
     return pa.table(list(columns.values()), names=list(columns))

@@ -1,4 +1,4 @@
-"""Columns of which statistics of files say everything."""
+"""Columns whose values are known from statistics of files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _EXACT = frozenset(
         TypeRoot.DATE,
     }
 )
-"""Types whose least value, where it is the largest, too, is each value: floats have NaN, texts
-may be cut, statistics of other types are rounded."""
+"""Types of which all values are the least one if that is also the largest: floats have NaN, texts
+may be truncated, statistics of other types are rounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class SettledColumns:
     values: Mapping[str, pa.Array]
     """By name: the one value of the column, NULL if it has none."""
     row_count: int
-    """How often each value stands in the table."""
+    """Rows of the table."""
 
 
 def settled_columns(scan: Scan) -> SettledColumns:
     """Find the columns with the same value in all rows, or with none but NULL.
 
-    Only where each row of the files is a row of the table, and the files have the table's
-    schema, statistics say so.
+    Statistics say so only where each row of the files is a row of the table, and the files have
+    the table's schema.
     """
     if scan.predicate is not None or scan.limit is not None or not scan.is_one_snapshot:
         return SettledColumns({}, 0)
@@ -56,7 +56,7 @@ def settled_columns(scan: Scan) -> SettledColumns:
     names = [name for name in scan.columns if _is_exact(scan.schema.field(name).type)]
     stats = column_stats(plan.files, "value_stats", names, scan.schema, scan.store.schemas)
     rows = sum(file.row_count for file in files)
-    found = {}
+    values = {}
     for name in names:
         nulls = pc.sum(stats[name].null_count).as_py()
         if stats[name].null_count.null_count or nulls not in {0, rows}:
@@ -64,8 +64,8 @@ def settled_columns(scan: Scan) -> SettledColumns:
         ends = pa.concat_arrays([stats[name].min, stats[name].max])
         value = ends.unique() if nulls == 0 else pa.nulls(1, ends.type)
         if len(value) == 1 and value.null_count == (nulls > 0):
-            found[name] = value
-    return SettledColumns(found, rows)
+            values[name] = value
+    return SettledColumns(values, rows)
 
 
 def _is_exact(kind: DataType) -> bool:

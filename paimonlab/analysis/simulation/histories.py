@@ -20,7 +20,7 @@ from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import CommitKind
 
 Pattern = Literal["uniform", "rising", "hot"]
-"""Where the keys of a flush lie: anywhere, behind those before it, or mostly in a tenth."""
+"""Where the keys of a flush lie: anywhere, after those of earlier flushes, or mostly in a tenth."""
 
 _SEED = 7
 
@@ -50,8 +50,8 @@ class FlushHistory:
 def replayed(key: ShownBucket, commits: Sequence[Commit], schema: TableSchema) -> list[Flush]:
     """Return what commits flushed to level 0 of a bucket, oldest first.
 
-    Keys of one whole-number column are taken as they are; of others their rank among all
-    bounds, with room for all rows between two of them.
+    Keys of one whole-number column are used as they are; of others the ranks among all
+    bounds, with room for all rows between two ranks.
     """
     written = [
         (commit.snapshot.time_millis, key.entries(commit.entries))
@@ -98,7 +98,7 @@ def invented(
     pattern: Pattern,
     every_seconds: int,
 ) -> list[Flush]:
-    """Make up a history; the same arguments give the same one.
+    """Make up a history; equal arguments give equal histories.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def invented(
     if pattern not in get_args(Pattern):
         raise ValueError(f"pattern must be one of {', '.join(get_args(Pattern))}, got {pattern!r}")
     random = np.random.default_rng(_SEED)
-    found = []
+    history = []
     for number in range(flushes):
         first, last = 0, keys - 1
         if pattern == "rising":
@@ -135,5 +135,5 @@ def invented(
             last = first + rows - 1
         elif pattern == "hot" and random.random() < 0.8:
             last = max(keys // 10, rows) - 1
-        found.append(Flush(1000 * every_seconds * number, flush_bytes, rows, first, last))
-    return found
+        history.append(Flush(1000 * every_seconds * number, flush_bytes, rows, first, last))
+    return history

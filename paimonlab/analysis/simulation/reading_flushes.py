@@ -33,7 +33,7 @@ def flushes_of(
     table
         With a primary key.
     partition, bucket
-        Of the bucket; None: the one that was written to most often.
+        Of the bucket; None: the one with most flushed files.
     most
         How many of the newest flushes.
 
@@ -64,17 +64,17 @@ def flushes_of(
             f"nothing was written to {table.name} in its newest {_SNAPSHOTS} snapshots"
         )
     key = _most_flushed(written)
-    found = replayed(key, commits, table.schema)
-    if not found:
+    flushes = replayed(key, commits, table.schema)
+    if not flushes:
         raise ValueError(
             f"nothing was flushed to {table.name} in its newest {_SNAPSHOTS} snapshots"
         )
     fields = [table.schema.field(name) for name in table.partition_keys]
     (text,) = partition_text(pa.array([key.partition], pa.large_binary()), fields).to_pylist()
     place = f"{text if fields else ''} bucket {key.bucket}".strip()
-    newest = found[-most:]
+    newest = flushes[-most:]
     words = (
-        f"the newest {len(newest)} of {len(found)} flushes of {place} in {len(commits)} snapshots"
+        f"the newest {len(newest)} of {len(flushes)} flushes of {place} in {len(commits)} snapshots"
     )
     return FlushHistory(table.name, words, tuple(newest), definition_of(table).options)
 

@@ -13,7 +13,7 @@ from paimonlab.errors import SchemaError, UnsupportedError, close_matches
 from paimonlab.spec.options.table_options import Options
 
 MOST_POINTS = 40
-"""Of a curve."""
+"""Points of a curve."""
 
 GRID: Mapping[str, tuple[int, ...]] = {
     "num-sorted-run.compaction-trigger": (2, 3, 4, 5, 8, 12),
@@ -49,7 +49,7 @@ OPTIONS = frozenset(
         "lookup-compact.max-interval",
     }
 )
-"""What can be asked about; others have no part in picking."""
+"""Options that can be simulated; others have no influence on picking."""
 
 
 class Simulation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -67,7 +67,7 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     stop_count: int
     """Flushes after which a writer would have to wait for compaction."""
     write_curve: tuple[float, ...]
-    """Write amplification of all so far, at each of the points."""
+    """Write amplification of everything up to there, at each of the points."""
     read_curve: tuple[int, ...]
     """Sorted runs."""
     space_curve: tuple[float, ...]
@@ -94,19 +94,19 @@ class Simulator(
     flush_count: int
     flushed_bytes: int
     points: tuple[int, ...]
-    """Numbers of the flushes, from 1, that the curves are known after."""
+    """Numbers of the flushes, from 1, after which the curves have a value."""
     sliders: tuple[SimulatorSlider, ...]
     simulations: tuple[Simulation, ...]
-    """Every choice of values, the last slider moving fastest."""
+    """One for each choice of values, the last slider moving fastest."""
     notes: tuple[str, ...]
 
     @property
     def own(self) -> Simulation:
         """What the table's own options cost."""
-        place = 0
+        number = 0
         for slider in self.sliders:
-            place = place * len(slider.values) + slider.own
-        return self.simulations[place]
+            number = number * len(slider.values) + slider.own
+        return self.simulations[number]
 
 
 def simulator(
@@ -123,7 +123,7 @@ def simulator(
     flushes
         At least one, in order of time.
     options
-        Of the table; the grid goes on top.
+        Of the table; the grid overrides them.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def simulator(
     sliders = tuple(_slider(option, values, options) for option, values in GRID.items())
     points = _points(len(flushes))
     merged = _merged(flushes, points)
-    found = [
+    simulations = [
         simulated(
             flushes,
             points,
@@ -152,7 +152,7 @@ def simulator(
         flushed_bytes=sum(flush.size_bytes for flush in flushes),
         points=points,
         sliders=sliders,
-        simulations=tuple(found),
+        simulations=tuple(simulations),
         notes=tuple(notes),
     )
 
@@ -160,19 +160,19 @@ def simulator(
 def simulation(
     flushes: Sequence[Flush], options: Options, changed: Mapping[str, str]
 ) -> Simulation:
-    """Replay a history under the options of a table and others on top.
+    """Replay a history under the options of a table, some of them changed.
 
     Raises
     ------
     UnsupportedError
-        If an option has no part in picking.
+        If an option has no influence on picking.
     SchemaError
-        If a value is none of the option.
+        If an option cannot have the value.
     """
     for key in changed:
         if key not in OPTIONS:
             hint = close_matches(key, OPTIONS)
-            raise UnsupportedError(f"simulating {key}", f"it has no part in picking.{hint}")
+            raise UnsupportedError(f"simulating {key}", f"it has no influence on picking.{hint}")
     points = _points(len(flushes))
     return simulated(flushes, points, _merged(flushes, points), options, changed)
 
@@ -195,36 +195,39 @@ def simulated(
     merged_bytes
         What the bucket would have at each point if all of it were merged.
     options, changed
-        Of the table, and those on top.
+        Of the table, and those that override them.
     """
     chosen = SimulatorOptions.of(Options({**options, **changed}))
     if chosen.strategy.levels.compaction_trigger < 1 or chosen.strategy.levels.level_count < 2:
         raise SchemaError("num-sorted-run.compaction-trigger must be at least 1, num-levels 2")
-    found = replay(flushes, chosen)
-    before = [1, *(len(moment.runs) + 1 for moment in found.moments[:-1])]
+    outcome = replay(flushes, chosen)
+    before = [1, *(len(moment.runs) + 1 for moment in outcome.moments[:-1])]
     return Simulation(
-        write_amplification=round(found.write_amplification, 3),
-        read_amplification=round(found.read_amplification, 3),
-        space_amplification=round(found.space_amplification, 3),
-        compaction_count=len(found.compactions),
+        write_amplification=round(outcome.write_amplification, 3),
+        read_amplification=round(outcome.read_amplification, 3),
+        space_amplification=round(outcome.space_amplification, 3),
+        compaction_count=len(outcome.compactions),
         most_runs=max(before),
         stop_count=sum(count >= chosen.strategy.levels.stop_trigger for count in before),
-        write_curve=tuple(_write_curve(found, flushes, points)),
-        read_curve=tuple(len(found.moments[point - 1].runs) for point in points),
+        write_curve=tuple(_write_curve(outcome, flushes, points)),
+        read_curve=tuple(len(outcome.moments[point - 1].runs) for point in points),
         space_curve=tuple(
-            round(found.moments[point - 1].size_bytes / max(merged, 1), 3)
+            round(outcome.moments[point - 1].size_bytes / max(merged, 1), 3)
             for point, merged in zip(points, merged_bytes, strict=True)
         ),
     )
 
 
-def _write_curve(found: Replay, flushes: Sequence[Flush], points: Sequence[int]) -> list[float]:
+def _write_curve(outcome: Replay, flushes: Sequence[Flush], points: Sequence[int]) -> list[float]:
     written = itertools.accumulate(
         0 if moment.compaction is None else moment.compaction.written_bytes
-        for moment in found.moments
+        for moment in outcome.moments
     )
     flushed = itertools.accumulate(flush.size_bytes for flush in flushes)
-    ratios = [(one + other) / max(one, 1) for one, other in zip(flushed, written, strict=True)]
+    ratios = [
+        (flushed_bytes + written_bytes) / max(flushed_bytes, 1)
+        for flushed_bytes, written_bytes in zip(flushed, written, strict=True)
+    ]
     return [round(ratios[point - 1], 3) for point in points]
 
 

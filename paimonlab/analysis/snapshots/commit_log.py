@@ -23,12 +23,12 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     identifier: int | None
     """None: a batch commit, which no stream numbers."""
     operation: str
-    """What the writer called it, else the kind of the commit."""
+    """The writer's name for it, else the kind of the commit."""
     commit_kind: str
     metrics: dict[str, int]
     """``addedFiles``, ``deletedFiles``, ``addedRows``, ``deletedRows``, ``addedBytes``,
-    ``deletedBytes``, ``changelogRows``, ``totalRows`` (before merging); zeros and what is not
-    known are left out."""
+    ``deletedBytes``, ``changelogRows``, ``totalRows`` (before merging); zeros and unknown
+    numbers are left out."""
     schema_id: int
     tags: tuple[str, ...]
     properties: dict[str, str]
@@ -42,7 +42,7 @@ class Log(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="log", 
     table: str
     entries: tuple[LogEntry, ...]
     older_count: int
-    """Snapshots that are there but not shown."""
+    """Existing snapshots that are not shown."""
 
 
 def log(
@@ -53,7 +53,7 @@ def log(
     *,
     older_count: int = 0,
 ) -> Log:
-    """Tell what each commit did.
+    """Say what each commit did.
 
     Parameters
     ----------
@@ -62,17 +62,20 @@ def log(
     snapshots
         In any order.
     totals
-        What each snapshot added and deleted, by id; what is not there stays unknown.
+        What each snapshot added and deleted, by id; what is missing is unknown.
     tags
         Name of each tag and the id of its snapshot.
     older_count
-        Snapshots that are there but not among these.
+        Existing snapshots that are not among these.
     """
     ordered = sorted(snapshots, key=lambda snapshot: -snapshot.id)
     names: dict[int, list[str]] = {}
     for name in sorted(tags):
         names.setdefault(tags[name], []).append(name)
-    entries = [_entry(one, totals.get(one.id), names.get(one.id, ())) for one in ordered]
+    entries = [
+        _entry(snapshot, totals.get(snapshot.id), names.get(snapshot.id, ()))
+        for snapshot in ordered
+    ]
     return Log(table=table, entries=tuple(entries), older_count=older_count)
 
 

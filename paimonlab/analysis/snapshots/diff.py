@@ -1,4 +1,4 @@
-"""What two snapshots of a table do not have in common: files, rows, bytes, partitions, schema."""
+"""The differences of two snapshots of a table: files, rows, bytes, partitions, schema."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DiffSide(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class DiffGroup(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What one level of one bucket has more or less."""
+    """What was added to one level of one bucket, and removed from it."""
 
     partition: str
     """As ``$files`` writes it; "" in a table without partitions."""
@@ -58,7 +58,7 @@ class DiffFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="diff", tag_field="kind"):
-    """What leads from one snapshot to another; it may go back in time."""
+    """What changed from one snapshot to another, which may be older."""
 
     table: str
     before: DiffSide
@@ -76,7 +76,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="diff"
     """The largest."""
     file_count: int
     partitions_added: tuple[str, ...]
-    """Those that only ``after`` has files in; the first of them."""
+    """The first of those in which only ``after`` has files."""
     partitions_added_count: int
     partitions_removed: tuple[str, ...]
     partitions_removed_count: int
@@ -106,7 +106,7 @@ def diff(
     schema
         How the two schemas differ.
     """
-    both = pa.concat_tables([_narrow(one) for one in files]).combine_chunks()
+    both = pa.concat_tables([_narrow(table) for table in files]).combine_chunks()
     is_after = np.arange(both.num_rows) >= files[0].num_rows
     identity = identities(both)
     is_kept = np.isin(identity, np.intersect1d(identity[is_after], identity[~is_after]))
@@ -115,7 +115,7 @@ def diff(
     changed = np.flatnonzero(~is_kept)
     groups = _groups(columns, changed, is_after, partitions)
     before, after = (
-        _in_order(columns.partitions(which), partitions) for which in (~is_after, is_after)
+        _in_order(columns.partitions(side), partitions) for side in (~is_after, is_after)
     )
     gained = [name for name in after if name not in set(before)]
     lost = [name for name in before if name not in set(after)]
@@ -152,11 +152,11 @@ class _Columns:
         self.buckets: npt.NDArray[np.int32] = files["bucket"].to_numpy()
         self.levels: npt.NDArray[np.int32] = files["level"].to_numpy()
         encoded = files["partition"].combine_chunks().dictionary_encode()
-        self.places: npt.NDArray[np.int32] = encoded.indices.to_numpy()
+        self.partition_numbers: npt.NDArray[np.int32] = encoded.indices.to_numpy()
         self.names: list[bytes] = encoded.dictionary.to_pylist()
 
     def sums(self, which: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Sums:
-        """Add up some files, chosen by a mask or by their places."""
+        """Add up some files, chosen by a mask or by their indexes."""
         return Sums(
             file_count=self.file_bytes[which].size,
             row_count=int(self.row_counts[which].sum()),
@@ -165,11 +165,11 @@ class _Columns:
 
     def partitions(self, which: npt.NDArray[np.bool_]) -> list[bytes]:
         """Return the partitions that some files are in."""
-        return [self.names[place] for place in np.unique(self.places[which]).tolist()]
+        return [self.names[number] for number in np.unique(self.partition_numbers[which]).tolist()]
 
 
-def _in_order(found: Sequence[bytes], names: Mapping[bytes, str]) -> list[str]:
-    return sorted(names[one] for one in found)
+def _in_order(partitions: Sequence[bytes], names: Mapping[bytes, str]) -> list[str]:
+    return sorted(names[partition] for partition in partitions)
 
 
 def _groups(
@@ -181,7 +181,7 @@ def _groups(
     """Add up the changed files of each partition, bucket and level; most bytes first."""
     if not changed.size:
         return []
-    keys = np.stack([columns.places, columns.buckets, columns.levels])[:, changed]
+    keys = np.stack([columns.partition_numbers, columns.buckets, columns.levels])[:, changed]
     distinct, group = np.unique(keys, axis=1, return_inverse=True)
     sides = 2 * group.reshape(-1) + is_after[changed]
     size = 2 * distinct.shape[1]
@@ -195,17 +195,17 @@ def _groups(
             counts.tolist(), row_counts.tolist(), file_bytes.tolist(), strict=True
         )
     ]
-    found = [
+    groups = [
         DiffGroup(
-            partition=partitions[columns.names[place]],
+            partition=partitions[columns.names[partition_number]],
             bucket=bucket,
             level=level,
             removed=sums[2 * number],
             added=sums[2 * number + 1],
         )
-        for number, (place, bucket, level) in enumerate(distinct.T.tolist())
+        for number, (partition_number, bucket, level) in enumerate(distinct.T.tolist())
     ]
-    return sorted(found, key=lambda one: -(one.added.file_bytes + one.removed.file_bytes))
+    return sorted(groups, key=lambda group: -(group.added.file_bytes + group.removed.file_bytes))
 
 
 def _side(snapshot: Snapshot, live: Sums) -> DiffSide:
@@ -219,15 +219,15 @@ def _side(snapshot: Snapshot, live: Sums) -> DiffSide:
 
 
 def _file(files: pa.Table, row: int, is_added: bool, partitions: Mapping[bytes, str]) -> DiffFile:  # noqa: FBT001
-    found = files.slice(row, 1).to_pylist()[0]
+    file = files.slice(row, 1).to_pylist()[0]
     return DiffFile(
-        name=found["file_name"],
+        name=file["file_name"],
         is_added=is_added,
-        partition=partitions[found["partition"]],
-        bucket=found["bucket"],
-        level=found["level"],
-        row_count=found["row_count"],
-        file_bytes=found["file_size_bytes"],
+        partition=partitions[file["partition"]],
+        bucket=file["bucket"],
+        level=file["level"],
+        row_count=file["row_count"],
+        file_bytes=file["file_size_bytes"],
     )
 
 
@@ -239,7 +239,7 @@ def repeatable_diff(diff: Diff) -> Diff:
         return replace(sums, file_bytes=0)
 
     ordered = sorted(
-        diff.files, key=lambda one: (one.partition, one.bucket, one.level, one.row_count)
+        diff.files, key=lambda file: (file.partition, file.bucket, file.level, file.row_count)
     )
     sides = [
         replace(side, time_millis=None, live=hidden(side.live))
@@ -256,7 +256,9 @@ def repeatable_diff(diff: Diff) -> Diff:
         added=hidden(diff.added),
         removed=hidden(diff.removed),
         kept=hidden(diff.kept),
-        groups=tuple(sorted(groups, key=lambda one: (one.partition, one.bucket, one.level))),
+        groups=tuple(
+            sorted(groups, key=lambda group: (group.partition, group.bucket, group.level))
+        ),
         files=tuple(
             replace(file, name=f"data#{number}", file_bytes=None)
             for number, file in enumerate(ordered, start=1)

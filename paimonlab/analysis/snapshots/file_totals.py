@@ -1,6 +1,6 @@
 """How many files, rows and bytes a snapshot has, and how many its commit added and deleted.
 
-A manifest never changes, so that its sums are taken once, however many snapshots share it.
+A manifest never changes, so its sums are computed once, however many snapshots share it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class FileTotals(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the manifests of a snapshot say of its data files, waiting ones included."""
+    """What the manifests of a snapshot say about its data files, those of waiting rows included."""
 
     manifest_count: int
     """Manifests of the base and of the delta."""
@@ -33,9 +33,9 @@ class FileTotals(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     added_file_count: int
     deleted_file_count: int
     file_bytes: int | None = None
-    """Of the live files; None: not all manifests were read."""
+    """Of the live files; None if not all manifests were read."""
     added: Sums | None = None
-    """What the commit added; None: its manifests were not read."""
+    """What the commit added; None if its manifests were not read."""
     deleted: Sums | None = None
 
 
@@ -57,12 +57,12 @@ def manifest_sums(tables: Sequence[pa.Table]) -> list[ManifestSums]:
     entries = pa.concat_tables(narrow)
     lengths = [table.num_rows for table in narrow]
     is_deleted = entries["kind"].to_numpy() == int(FileKind.DELETE)
-    place = 2 * np.repeat(np.arange(len(narrow)), lengths) + is_deleted
+    slot = 2 * np.repeat(np.arange(len(narrow)), lengths) + is_deleted
     size = 2 * len(narrow)
-    files = np.bincount(place, minlength=size)
+    files = np.bincount(slot, minlength=size)
     rows, file_bytes = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    np.add.at(rows, place, entries["row_count"].to_numpy())
-    np.add.at(file_bytes, place, entries["file_size_bytes"].to_numpy())
+    np.add.at(rows, slot, entries["row_count"].to_numpy())
+    np.add.at(file_bytes, slot, entries["file_size_bytes"].to_numpy())
     sums = [
         Sums(file_count=count, row_count=row_count, file_bytes=size)
         for count, row_count, size in zip(
@@ -86,9 +86,9 @@ def file_totals(
     base, delta
         The manifests of its two lists.
     sums
-        By the names of the manifests; those that are not there were not read.
+        By the names of the manifests; those that are missing were not read.
     newer
-        What the next snapshot has: less what that one changed, it is what this one has.
+        What the next snapshot has: without its changes, it is what this one has.
 
     Notes
     -----
@@ -132,9 +132,9 @@ def _together(
 
 def add(parts: Iterable[Sums]) -> Sums:
     """Add up sums."""
-    known = list(parts)
+    sums = list(parts)
     return Sums(
-        file_count=sum(one.file_count for one in known),
-        row_count=sum(one.row_count for one in known),
-        file_bytes=sum(one.file_bytes for one in known),
+        file_count=sum(part.file_count for part in sums),
+        row_count=sum(part.row_count for part in sums),
+        file_bytes=sum(part.file_bytes for part in sums),
     )

@@ -18,7 +18,7 @@ from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 
 MOST_MANIFESTS = 1_200
-"""Manifests that are opened; behind them only counts of files are known, no bytes."""
+"""Manifests that are opened; of the others only counts of files are known, no bytes."""
 MOST_ENTRIES = 150_000
 """Entries of those manifests together."""
 
@@ -29,7 +29,7 @@ def read_totals(
     *,
     with_live_bytes: bool = True,
 ) -> dict[int, FileTotals]:
-    """Read what each snapshot has, the first given first as long as the limits allow.
+    """Read what each snapshot has, in the order given, as far as the limits allow.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def read_totals(
     Returns
     -------
     dict
-        By snapshot id; a snapshot that expires meanwhile is left out.
+        By snapshot id; a snapshot that expires in the meantime is left out.
     """
     lists = {}
     for snapshot in snapshots:
@@ -56,10 +56,10 @@ def read_totals(
         lists[snapshot.id] = (snapshot, base, delta)
     wanted = _wanted(list(lists.values()), with_live_bytes=with_live_bytes)
     sums = _read_sums(wanted, manifests)
-    found: dict[int, FileTotals] = {}
+    totals: dict[int, FileTotals] = {}
     for id, (_, base, delta) in sorted(lists.items(), reverse=True):
-        found[id] = file_totals(base, delta, sums, newer=found.get(id + 1))
-    return found
+        totals[id] = file_totals(base, delta, sums, newer=totals.get(id + 1))
+    return totals
 
 
 _Lists = tuple[Snapshot, Sequence[ManifestFileMeta], Sequence[ManifestFileMeta]]
@@ -71,36 +71,36 @@ _Wanted = dict[str, tuple[ManifestFileMeta, Snapshot]]
 def _wanted(lists: Sequence[_Lists], *, with_live_bytes: bool) -> _Wanted:
     """Choose the manifests to open, those of the first snapshots first, within the limits.
 
-    Where the next snapshot is known, what that one changed tells the live bytes of this one, so
-    that the manifests of its base stay closed.
+    Where the next snapshot is known, its changes give the live bytes of this one, so
+    that the manifests of its base need not be opened.
     """
-    found: _Wanted = {}
+    wanted: _Wanted = {}
     known: set[int] = set()
     entries_left = MOST_ENTRIES
     for snapshot, base, delta in lists:
         needs_base = with_live_bytes and snapshot.id + 1 not in known
         metas = [*base, *delta] if needs_base else delta
-        new = {meta.file_name: (meta, snapshot) for meta in metas if meta.file_name not in found}
+        new = {meta.file_name: (meta, snapshot) for meta in metas if meta.file_name not in wanted}
         entries = sum(meta.num_added_files + meta.num_deleted_files for meta, _ in new.values())
-        if entries <= entries_left and len(found) + len(new) <= MOST_MANIFESTS:
-            found.update(new)
+        if entries <= entries_left and len(wanted) + len(new) <= MOST_MANIFESTS:
+            wanted.update(new)
             known.add(snapshot.id)
             entries_left -= entries
-    return found
+    return wanted
 
 
 def _read_sums(wanted: _Wanted, manifests: ManifestStore) -> dict[str, ManifestSums]:
     metas = [meta for meta, _ in wanted.values()]
     try:
         tables = manifests.read(metas)
-    except CorruptMetadataError:  # it is damaged, or has expired meanwhile
+    except CorruptMetadataError:  # one is damaged, or has expired in the meantime
         return _read_one_by_one(wanted, manifests)
     return dict(zip(wanted, manifest_sums(tables), strict=True))
 
 
 def _read_one_by_one(wanted: _Wanted, manifests: ManifestStore) -> dict[str, ManifestSums]:
-    found = {}
+    sums = {}
     for name, (meta, snapshot) in wanted.items():
         with contextlib.suppress(SnapshotExpiredError):
-            (found[name],) = manifest_sums(read_entries(snapshot, [meta], manifests))
-    return found
+            (sums[name],) = manifest_sums(read_entries(snapshot, [meta], manifests))
+    return sums

@@ -15,7 +15,7 @@ class SnapshotPlan:
     all_size_bytes: int
     split_count: int
     merged_split_count: int
-    """Splits whose rows are merged, or less than the files have."""
+    """Splits whose rows are merged, or fewer than the files have."""
     level_0_count: int
     """Files on level 0."""
 

@@ -1,6 +1,6 @@
 """The snapshots of a table, on a line.
 
-The newest stand there one by one, the older ones in groups; other branches have lines of
+The newest are shown one by one, the older ones in groups; other branches have lines of
 their own.
 """
 
@@ -12,7 +12,7 @@ import msgspec
 
 
 class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One snapshot on a timeline. In JSON what is None or empty is not there."""
+    """One snapshot on a timeline. In JSON what is None or empty is left out."""
 
     id: int
     commit_kind: str
@@ -28,17 +28,17 @@ class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     """Rows over all live data files before merging: not the rows of the table."""
     changelog_record_count: int | None = None
     watermark_millis: int | None = None
-    """Event time, milliseconds since the epoch; None: there is none, or times are hidden."""
+    """Event time, milliseconds since the epoch; None if there is none, or if times are hidden."""
     schema_id: int
     is_new_schema: bool = False
-    """The snapshot before it has another schema. False for the oldest one there."""
+    """Whether the previous snapshot has another schema; False for the oldest one."""
     tags: tuple[str, ...] = ()
     consumers: tuple[str, ...] = ()
-    """Those who read this snapshot next."""
+    """Those that read this snapshot next."""
     missing_before: int = 0
     """How many ids right before this one have expired, since the snapshot before it."""
     manifest_count: int | None = None
-    """None here and below: the manifests were not read."""
+    """Here and below None if the manifests were not read."""
     file_count: int | None = None
     """Live data files."""
     file_bytes: int | None = None
@@ -47,20 +47,20 @@ class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
 
 
 class TimelineGroup(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Neighbouring snapshots taken together."""
+    """Consecutive snapshots together."""
 
     first_id: int
     last_id: int
     snapshot_count: int
     missing_count: int = 0
-    """Ids that have expired, between the group before and the end of this one."""
+    """Ids that have expired, between the previous group and the end of this one."""
     begin_millis: int | None = None
     """Time of the first commit; None when times are hidden."""
     end_millis: int | None = None
     kinds: dict[str, int]
     """How many commits of each kind there are."""
     delta_record_count: int | None = None
-    """Sum over the snapshots; None: one of them does not say."""
+    """Sum over the snapshots; None if one of them does not say."""
     total_record_count: int | None = None
     """Here and below: as of the last snapshot."""
     changelog_record_count: int = 0
@@ -82,9 +82,9 @@ class TimelineBranch(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     points: tuple[TimelinePoint, ...]
     older_count: int
-    """Snapshots of the branch that are there but not shown."""
+    """Existing snapshots of the branch that are not shown."""
     forked_at: int | None
-    """The last snapshot that both branches have; None: none that is still there."""
+    """The last snapshot that both branches have; None if no such snapshot exists any more."""
 
 
 class Timeline(
@@ -98,7 +98,7 @@ class Timeline(
     groups: tuple[TimelineGroup, ...]
     """All that are older."""
     grouped_by: Literal["day", "number"] | None
-    """Days are those of UTC; None: there are no groups."""
+    """Days are those of UTC; None if there are no groups."""
     expired_count: int
     """Ids before the oldest snapshot."""
     branches: tuple[TimelineBranch, ...]
@@ -107,7 +107,7 @@ class Timeline(
     other_tags: dict[str, int]
     """Tags of snapshots that have expired."""
     other_consumers: dict[str, int]
-    """Consumers whose next snapshot is not there: not yet, or no more."""
+    """Consumers whose next snapshot does not exist yet, or no longer."""
 
 
 def repeatable(timeline: Timeline) -> Timeline:

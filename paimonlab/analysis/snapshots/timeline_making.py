@@ -1,4 +1,4 @@
-"""Lay the snapshots of a table on a line."""
+"""The snapshots of a table, put on a line."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def timeline(
     branches
         The snapshots of each other branch, oldest first.
     one_by_one
-        How many of the newest stand there alone, at least 1; those before them are in groups.
+        How many of the newest are shown one by one, at least 1; older ones are in groups.
     has_days
-        Whether groups may be days: else they are of the same size.
+        Whether groups may be days; otherwise they have equal sizes.
     """
     ordered = sorted(snapshots, key=lambda snapshot: snapshot.id)
     ids = {snapshot.id for snapshot in ordered}
@@ -91,32 +91,32 @@ def timeline(
 
 
 def with_files(timeline: Timeline, totals: Mapping[int, FileTotals]) -> Timeline:
-    """Say of each snapshot that is shown, and of the last of each group, which files it has.
+    """Add which files each snapshot that is shown has, and the last one of each group.
 
     Parameters
     ----------
     timeline
         Without them.
     totals
-        By snapshot id; what is not there stays unknown.
+        By snapshot id; what is missing is unknown.
     """
     replace = msgspec.structs.replace
     points = [
         replace(
             point,
-            manifest_count=found.manifest_count,
-            file_count=found.file_count,
-            file_bytes=found.file_bytes,
-            added_file_count=found.added_file_count,
-            deleted_file_count=found.deleted_file_count,
+            manifest_count=files.manifest_count,
+            file_count=files.file_count,
+            file_bytes=files.file_bytes,
+            added_file_count=files.added_file_count,
+            deleted_file_count=files.deleted_file_count,
         )
-        if (found := totals.get(point.id))
+        if (files := totals.get(point.id))
         else point
         for point in timeline.points
     ]
     groups = [
-        replace(group, file_count=found.file_count, file_bytes=found.file_bytes)
-        if (found := totals.get(group.last_id))
+        replace(group, file_count=files.file_count, file_bytes=files.file_bytes)
+        if (files := totals.get(group.last_id))
         else group
         for group in timeline.groups
     ]
@@ -172,7 +172,7 @@ def _watermark(snapshot: Snapshot) -> int | None:
 def _split(
     older: Sequence[Snapshot], *, has_days: bool
 ) -> tuple[Literal["day", "number"], list[Sequence[Snapshot]]]:
-    """Cut into days, or into equal parts where days are too many, or too few to tell much."""
+    """Divide into days, or into equal parts if there are too many days or too few."""
     size = -(-len(older) // MOST_GROUPS) or 1
     equal = [older[start : start + size] for start in range(0, len(older), size)]
     if has_days:
@@ -194,7 +194,7 @@ def _group(
 ) -> TimelineGroup:
     first, last = part[0], part[-1]
     deltas = [snapshot.delta_record_count for snapshot in part]
-    known = [delta for delta in deltas if delta is not None]
+    known_deltas = [delta for delta in deltas if delta is not None]
     line = part if before is None else [before, *part]
     kinds: dict[str, int] = {}
     for snapshot in part:
@@ -208,13 +208,15 @@ def _group(
         begin_millis=first.time_millis,
         end_millis=last.time_millis,
         kinds=kinds,
-        delta_record_count=sum(known) if len(known) == len(deltas) else None,
+        delta_record_count=sum(known_deltas) if len(known_deltas) == len(deltas) else None,
         total_record_count=last.total_record_count,
-        changelog_record_count=sum(one.changelog_record_count or 0 for one in part),
+        changelog_record_count=sum(snapshot.changelog_record_count or 0 for snapshot in part),
         watermark_millis=_watermark(last),
         schema_id=last.schema_id,
         new_schemas=tuple(
-            two.schema_id for one, two in pairwise(line) if one.schema_id != two.schema_id
+            after.schema_id
+            for before, after in pairwise(line)
+            if before.schema_id != after.schema_id
         ),
         tags=_between(tags, first.id, last.id),
         consumers=_between(consumers, first.id, last.id),
@@ -239,5 +241,5 @@ def _branch(name: str, theirs: Sequence[Snapshot], ours: Sequence[Snapshot]) -> 
 
 
 def _identity(snapshot: Snapshot) -> tuple[object, ...]:
-    """Tell a snapshot from another one that a branch gave the same id."""
+    """Distinguish snapshots to which branches gave the same id."""
     return snapshot.id, snapshot.commit_user, snapshot.commit_identifier, snapshot.time_millis

@@ -964,7 +964,7 @@ function problemsOf(view) {
   return [
     view.rows !== view.entryRows && `it has ${count(view.rows)} rows, the manifest says ${count(view.entryRows)}`,
     view.bytes !== view.entryBytes && `it has ${count(view.bytes)} bytes, the manifest says ${count(view.entryBytes)}`,
-    wrong > 0 && `checksums of ${count(wrong)} pages do not agree with their bytes`,
+    wrong > 0 && `checksums of ${count(wrong)} pages do not match their bytes`,
   ].filter((one) => one !== false);
 }
 
@@ -973,7 +973,7 @@ function checksOf(view) {
   const sum = (name) => view.columns.reduce((all, one) => all + (one[name] ?? 0), 0);
   const text = `${count(sum("checksums"))} of ${count(sum("pages"))} pages have one`;
   if (view.columns.some((one) => one.wrong === null)) return `${text}; the file is too large to compute them here`;
-  return `${text}, ${sum("wrong") || "none"} disagree${sum("wrong") ? "" : "s"}`;
+  return sum("wrong") ? `${text}, ${sum("wrong")} do not match` : `${text}, all match`;
 }
 
 return render;
@@ -2162,7 +2162,7 @@ function manifestRow(one, tree, role) {
     id, name: one.name, mark: one.isShared ? "=" : "M", colour: one.isShared ? COLOURS.grey : LISTS[role].colour,
     cells: sumCells(one.added, one.deleted),
     note: `${one.isShared ? "shared" : "new"}, schema ${one.schemaId}${where}`,
-    facts: [["manifest", one.name], ["its size", bytes(one.bytes)], ["parent snapshot", one.isShared ? "has it, too" : "does not have it"],
+    facts: [["manifest", one.name], ["its size", bytes(one.bytes)], ["parent snapshot", one.isShared ? "also has it" : "does not have it"],
       ["schema", one.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(one.added, one.deleted)],
     children,
   };

@@ -84,7 +84,7 @@ function problemsOf(view) {
   return [
     view.rows !== view.entryRows && `it has ${count(view.rows)} rows, the manifest says ${count(view.entryRows)}`,
     view.bytes !== view.entryBytes && `it has ${count(view.bytes)} bytes, the manifest says ${count(view.entryBytes)}`,
-    wrong > 0 && `checksums of ${count(wrong)} pages do not agree with their bytes`,
+    wrong > 0 && `checksums of ${count(wrong)} pages do not match their bytes`,
   ].filter((one) => one !== false);
 }
 
@@ -94,5 +94,5 @@ function checksOf(view) {
   const sum = (/** @type {"pages" | "checksums" | "wrong"} */ name) => view.columns.reduce((all, one) => all + (one[name] ?? 0), 0);
   const text = `${count(sum("checksums"))} of ${count(sum("pages"))} pages have one`;
   if (view.columns.some((one) => one.wrong === null)) return `${text}; the file is too large to compute them here`;
-  return `${text}, ${sum("wrong") || "none"} disagree${sum("wrong") ? "" : "s"}`;
+  return sum("wrong") ? `${text}, ${sum("wrong")} do not match` : `${text}, all match`;
 }

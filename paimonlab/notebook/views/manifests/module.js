@@ -238,7 +238,7 @@ function manifestRow(one, tree, role) {
     id, name: one.name, mark: one.isShared ? "=" : "M", colour: one.isShared ? COLOURS.grey : LISTS[role].colour,
     cells: sumCells(one.added, one.deleted),
     note: `${one.isShared ? "shared" : "new"}, schema ${one.schemaId}${where}`,
-    facts: [["manifest", one.name], ["its size", bytes(one.bytes)], ["parent snapshot", one.isShared ? "has it, too" : "does not have it"],
+    facts: [["manifest", one.name], ["its size", bytes(one.bytes)], ["parent snapshot", one.isShared ? "also has it" : "does not have it"],
       ["schema", one.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(one.added, one.deleted)],
     children,
   };

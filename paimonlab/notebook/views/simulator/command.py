@@ -54,14 +54,14 @@ def simulate(
     Raises
     ------
     UnsupportedError
-        If the table has no levels, or an option no part in picking.
+        If the table has no levels, or an option has no influence on picking.
     ValueError
         If nothing was flushed in the newest snapshots, or an argument is out of range.
     """
     changed = dict(options or {})
     for key in changed:
         if key not in views.SIMULATED_OPTIONS:
-            raise UnsupportedError(f"simulating {key}", "it has no part in picking")
+            raise UnsupportedError(f"simulating {key}", "it has no influence on picking")
     if not 1 <= flushes <= _MOST_FLUSHES:
         raise ValueError(f"flushes must be from 1 to {_MOST_FLUSHES}, got {flushes}")
     if table is None:
