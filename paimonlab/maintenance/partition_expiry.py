@@ -19,19 +19,19 @@ from paimonlab.spec.partitions.times import parse_time, timestamp_text
 class PartitionExpireOptions:
     """The table options that steer how partitions expire."""
 
-    lifetime_millis: int | None = option_field("partition.expiration-time", "duration", None)
+    expiration_millis: int | None = option_field("partition.expiration-time", "duration", None)
     """``partition.expiration-time``; None: for ever."""
     check_interval_millis: int = option_field(
         "partition.expiration-check-interval", "duration", "1 h"
     )
     """``partition.expiration-check-interval``: a committer does not look more often."""
-    strategy: str = option_field("partition.expiration-strategy", "enum", "values-time")
+    expire_strategy: str = option_field("partition.expiration-strategy", "enum", "values-time")
     """``partition.expiration-strategy``: what the age of a partition is."""
-    pattern: str | None = option_field("partition.timestamp-pattern", "string", None)
+    timestamp_pattern: str | None = option_field("partition.timestamp-pattern", "string", None)
     """``partition.timestamp-pattern``: how columns make a time; None: the first one is it."""
-    formatter: str | None = option_field("partition.timestamp-formatter", "string", None)
+    timestamp_formatter: str | None = option_field("partition.timestamp-formatter", "string", None)
     """``partition.timestamp-formatter``: how the time is written."""
-    most: int = option_field("partition.expiration-max-num", "int", 100)
+    max_expires: int = option_field("partition.expiration-max-num", "int", 100)
     """``partition.expiration-max-num``: at most so many expire at once."""
     batch_size: int | None = option_field("partition.expiration-batch-size", "int", None)
     """``partition.expiration-batch-size``: so many go with a commit; None: all."""
@@ -145,7 +145,7 @@ def plan_partition_expiry(
     return PartitionExpiry(
         table=table,
         older_than=older_than,
-        partitions=tuple(sorted(expired, key=text)[: options.most]),
+        partitions=tuple(sorted(expired, key=text)[: options.max_expires]),
         undated=tuple(undated),
         snapshot_id=snapshot_id,
     )
@@ -154,7 +154,7 @@ def plan_partition_expiry(
 def _time_of(
     partition: LivePartition, options: PartitionExpireOptions
 ) -> tuple[datetime | None, str]:
-    if options.strategy.lower() == "update-time":
+    if options.expire_strategy.lower() == "update-time":
         return partition.updated, "last written at"
-    text = timestamp_text(partition.values, options.pattern)
-    return (None if text is None else parse_time(text, options.formatter)), "of"
+    text = timestamp_text(partition.values, options.timestamp_pattern)
+    return (None if text is None else parse_time(text, options.timestamp_formatter)), "of"

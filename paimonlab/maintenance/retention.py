@@ -20,13 +20,13 @@ _MOST = 2**31 - 1
 class Retention:
     """What stays."""
 
-    most: int = _MOST
+    retain_max: int = _MOST
     """More are not kept, whatever their age."""
-    least: int = 1
+    retain_min: int = 1
     """So many are kept, whatever their age; at least 1."""
     older_than_millis: int
-    """Epoch milliseconds; what is younger is kept, but for ``most``."""
-    limit: int = _MOST
+    """Epoch milliseconds; what is younger is kept, but for ``retain_max``."""
+    max_deletes: int = _MOST
     """At most this many expire in one call."""
 
 
@@ -34,13 +34,13 @@ class Retention:
 class ExpireOptions:
     """The table options that steer how snapshots and changelogs expire."""
 
-    most: int = option_field("snapshot.num-retained.max", "int", _MOST)
+    retain_max: int = option_field("snapshot.num-retained.max", "int", _MOST)
     """``snapshot.num-retained.max``"""
-    least: int = option_field("snapshot.num-retained.min", "int", 10)
+    retain_min: int = option_field("snapshot.num-retained.min", "int", 10)
     """``snapshot.num-retained.min``"""
     retained_millis: int = option_field("snapshot.time-retained", "duration", "1 h")
     """``snapshot.time-retained``"""
-    limit: int = option_field("snapshot.expire.limit", "int", 50)
+    max_deletes: int = option_field("snapshot.expire.limit", "int", 50)
     """``snapshot.expire.limit``: of snapshots, and of changelogs."""
     mode: str = option_field("snapshot.expire.execution-mode", "enum", "sync")
     """``snapshot.expire.execution-mode``: whether a commit waits for it."""
@@ -49,9 +49,9 @@ class ExpireOptions:
     )
     """``snapshot.clean-empty-directories``: folders of buckets and partitions that became empty
     are deleted."""
-    changelog_most: int | None = option_field("changelog.num-retained.max", "int", None)
+    changelog_retain_max: int | None = option_field("changelog.num-retained.max", "int", None)
     """``changelog.num-retained.max``; None: as of snapshots."""
-    changelog_least: int | None = option_field("changelog.num-retained.min", "int", None)
+    changelog_retain_min: int | None = option_field("changelog.num-retained.min", "int", None)
     """``changelog.num-retained.min``; None: as of snapshots."""
     changelog_retained_millis: int | None = option_field(
         "changelog.time-retained", "duration", None
@@ -72,54 +72,58 @@ class ExpireOptions:
         Source: apache/paimon@1.3.1 ``org.apache.paimon.CoreOptions.changelogLifecycleDecoupled``.
         """
         return (
-            _or(self.changelog_most, self.most) > self.most
-            or _or(self.changelog_least, self.least) > self.least
+            _or(self.changelog_retain_max, self.retain_max) > self.retain_max
+            or _or(self.changelog_retain_min, self.retain_min) > self.retain_min
             or _or(self.changelog_retained_millis, self.retained_millis) > self.retained_millis
         )
 
     def of_snapshots(self, now_millis: int) -> Retention:
         """Return the retention of snapshots at a given time."""
         return Retention(
-            most=self.most,
-            least=self.least,
+            retain_max=self.retain_max,
+            retain_min=self.retain_min,
             older_than_millis=now_millis - self.retained_millis,
-            limit=self.limit,
+            max_deletes=self.max_deletes,
         )
 
     def of_changelogs(self, now_millis: int) -> Retention:
         """Return the retention of changelogs at a given time."""
         retained = _or(self.changelog_retained_millis, self.retained_millis)
         return Retention(
-            most=_or(self.changelog_most, self.most),
-            least=_or(self.changelog_least, self.least),
+            retain_max=_or(self.changelog_retain_max, self.retain_max),
+            retain_min=_or(self.changelog_retain_min, self.retain_min),
             older_than_millis=now_millis - retained,
-            limit=self.limit,
+            max_deletes=self.max_deletes,
         )
 
 
 def with_given(
     retention: Retention,
     *,
-    most: int | None,
-    least: int | None,
+    retain_max: int | None,
+    retain_min: int | None,
     older_than_millis: int | None,
-    limit: int | None,
+    max_deletes: int | None,
 ) -> Retention:
     """Let the caller's values override the table's options.
 
-    A ``most`` that is given alone lowers ``least``, and the other way round.
+    A ``retain_max`` that is given alone lowers ``retain_min``, and the other way round.
     """
-    given_least = least
-    if least is None:
-        least = retention.least if most is None else min(retention.least, most)
-    if most is None:
-        most = retention.most if given_least is None else max(retention.most, given_least)
+    given_min = retain_min
+    if retain_min is None:
+        retain_min = retention.retain_min
+        if retain_max is not None:
+            retain_min = min(retain_min, retain_max)
+    if retain_max is None:
+        retain_max = retention.retain_max
+        if given_min is not None:
+            retain_max = max(retain_max, given_min)
     return replace(
         retention,
-        most=most,
-        least=least,
+        retain_max=retain_max,
+        retain_min=retain_min,
         older_than_millis=_or(older_than_millis, retention.older_than_millis),
-        limit=_or(limit, retention.limit),
+        max_deletes=_or(max_deletes, retention.max_deletes),
     )
 
 
@@ -208,17 +212,19 @@ def _bound(
     next_read: tuple[str, int] | None,
     young: str,
 ) -> Bound:
-    if retention.least < 1 or retention.most < retention.least:
+    if retention.retain_min < 1 or retention.retain_max < retention.retain_min:
         raise SchemaError(
-            f"cannot keep at most {retention.most} and at least {retention.least}: the minimum "
-            "must be 1 or more, and not above the maximum"
+            f"cannot keep at most {retention.retain_max} and at least {retention.retain_min}: the "
+            "minimum must be 1 or more, and not above the maximum"
         )
-    end = Bound(latest - retention.least + 1, f"at least {retention.least} are kept")
+    end = Bound(latest - retention.retain_min + 1, f"at least {retention.retain_min} are kept")
     if next_read is not None and next_read[1] < end.first_kept:
         end = Bound(next_read[1], f"consumer {next_read[0]!r} reads it next")
-    if earliest + retention.limit < end.first_kept:
-        end = Bound(earliest + retention.limit, f"at most {retention.limit} expire at once")
-    for one in range(max(latest - retention.most + 1, earliest), end.first_kept):
+    if earliest + retention.max_deletes < end.first_kept:
+        end = Bound(
+            earliest + retention.max_deletes, f"at most {retention.max_deletes} expire at once"
+        )
+    for one in range(max(latest - retention.retain_max + 1, earliest), end.first_kept):
         if is_young(one):
             return Bound(one, young)
     return end if end.first_kept > earliest else Bound(earliest, end.reason)

@@ -49,8 +49,8 @@ def _check_counts(procedure: str, options: Options, most: int | None, least: int
         If more snapshots must be kept than may be.
     """
     kept = options.slice(ExpireOptions).of_snapshots(0)
-    most = kept.most if most is None else most
-    least = kept.least if least is None else least
+    most = kept.retain_max if most is None else most
+    least = kept.retain_min if least is None else least
     if most < least:
         raise ArgumentError(
             procedure,
@@ -72,7 +72,7 @@ def _expire_partitions(call: Invocation) -> Sequence[Row]:
     table = call.table_with({**call.options(), **options})
     if not table.partition_keys:
         raise ArgumentError(call.procedure, f"{table.name} has no partitions")
-    if definition_of(table).options.slice(PartitionExpireOptions).lifetime_millis is None:
+    if definition_of(table).options.slice(PartitionExpireOptions).expiration_millis is None:
         raise ArgumentError(
             call.procedure, f"give expiration_time: how old partitions of {table.name} may become"
         )

@@ -16,13 +16,13 @@ from paimonlab.spec.options.table_options import Options, option_field
 class RetainedOptions:
     """The table options that say how many are kept."""
 
-    most: int = option_field("snapshot.num-retained.max", "int", 2**31 - 1)
+    retain_max: int = option_field("snapshot.num-retained.max", "int", 2**31 - 1)
     """``snapshot.num-retained.max``"""
-    least: int = option_field("snapshot.num-retained.min", "int", 10)
+    retain_min: int = option_field("snapshot.num-retained.min", "int", 10)
     """``snapshot.num-retained.min``"""
-    changelog_most: int | None = option_field("changelog.num-retained.max", "int", None)
+    changelog_retain_max: int | None = option_field("changelog.num-retained.max", "int", None)
     """``changelog.num-retained.max``; None: as of snapshots."""
-    changelog_least: int | None = option_field("changelog.num-retained.min", "int", None)
+    changelog_retain_min: int | None = option_field("changelog.num-retained.min", "int", None)
     """``changelog.num-retained.min``; None: as of snapshots."""
 
 
@@ -35,9 +35,15 @@ def check_retained(options: Mapping[str, str]) -> None:
         If not; Java opens no such table.
     """
     kept = Options(options).slice(RetainedOptions)
-    most = kept.most if kept.changelog_most is None else kept.changelog_most
-    least = kept.least if kept.changelog_least is None else kept.changelog_least
-    for what, low, high in (("snapshot", kept.least, kept.most), ("changelog", least, most)):
+    bounds = (
+        ("snapshot", kept.retain_min, kept.retain_max),
+        (
+            "changelog",
+            kept.retain_min if kept.changelog_retain_min is None else kept.changelog_retain_min,
+            kept.retain_max if kept.changelog_retain_max is None else kept.changelog_retain_max,
+        ),
+    )
+    for what, low, high in bounds:
         if low < 1 or low > high:
             raise SchemaError(
                 f"option '{what}.num-retained.min' = {low} must be at least 1 and not above "

@@ -38,7 +38,7 @@ class AutoTagOptions:
     """``tag.creation-delay``"""
     completes: bool = option_field("tag.automatic-completion", "boolean", default=False)
     """``tag.automatic-completion``"""
-    most: int | None = option_field("tag.num-retained-max", "int", None)
+    retain_max: int | None = option_field("tag.num-retained-max", "int", None)
     """``tag.num-retained-max``: of the tags made by themselves; of all with ``batch``."""
     batch_name: str | None = option_field("tag.batch.customized-name", "string", None)
     """``tag.batch.customized-name``"""
@@ -135,10 +135,10 @@ def surplus(options: AutoTagOptions, tags: Mapping[str, Tag]) -> list[str]:
     if options.mode != "batch":
         periods = options.periods
         counted = {name: tag for name, tag in tags.items() if periods.time(name) is not None}
-    if options.most is None or len(counted) <= options.most:
+    if options.retain_max is None or len(counted) <= options.retain_max:
         return []
     oldest_first = sorted(counted, key=lambda name: (counted[name].id, name))
-    return oldest_first[: len(counted) - options.most]
+    return oldest_first[: len(counted) - options.retain_max]
 
 
 def _from(first: int, snapshots: SnapshotManager) -> Iterator[tuple[int, Snapshot]]:

@@ -48,7 +48,7 @@ def history(store: MemoryStore) -> TableHistory:
 def expire_but(store: MemoryStore, kept: int) -> None:
     """Let all snapshots expire but the newest ones."""
     found = history(store)
-    retention = Retention(most=kept, least=kept, older_than_millis=2**62)
+    retention = Retention(retain_max=kept, retain_min=kept, older_than_millis=2**62)
     expire(plan_expiry(found, retention, ChangelogKeeping()), found)
 
 

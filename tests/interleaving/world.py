@@ -283,7 +283,7 @@ def _alter(process: Process, act: Act) -> None:
 def _expire(kept: int, *, keeps_changes: bool = False) -> Callable[[Process, Act], None]:
     def run(process: Process, act: Act) -> None:
         history = process.history
-        retention = Retention(most=kept, least=kept, older_than_millis=_OLD)
+        retention = Retention(retain_max=kept, retain_min=kept, older_than_millis=_OLD)
         expire(plan_expiry(history, retention, ChangelogKeeping(keeps_changes)), history)
 
     return run
@@ -291,7 +291,7 @@ def _expire(kept: int, *, keeps_changes: bool = False) -> Callable[[Process, Act
 
 def _expire_changes(process: Process, act: Act) -> None:
     history = process.history
-    retention = Retention(most=1, least=1, older_than_millis=_OLD)
+    retention = Retention(retain_max=1, retain_min=1, older_than_millis=_OLD)
     expire_changelogs(plan_changelog_expiry(history, retention), history)
 
 

@@ -53,7 +53,7 @@ def there(table: pl.Table) -> Sequence[tuple[str, int]]:
 
 
 def days(count: int, **options: str | int) -> PartitionExpireOptions:
-    return PartitionExpireOptions(lifetime_millis=count * 86_400_000, **options)  # type: ignore[arg-type]
+    return PartitionExpireOptions(expiration_millis=count * 86_400_000, **options)  # type: ignore[arg-type]
 
 
 def test_old_partitions_are_dropped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -95,7 +95,7 @@ def test_a_partition_of_just_that_age_stays(tmp_path: Path) -> None:
 def test_pattern_and_formatter_make_the_time(tmp_path: Path) -> None:
     table = new_table(tmp_path)
     put(table, ("20260109", 1), ("20260109", 20), ("20260110", 3))
-    options = days(1, pattern="$dt $h", formatter="yyyyMMdd H")
+    options = days(1, timestamp_pattern="$dt $h", timestamp_formatter="yyyyMMdd H")
 
     expire_partitions(
         definition_of(table), store_of(table), options, user="u", now=NOW + timedelta(hours=5)
@@ -109,7 +109,11 @@ def test_no_more_go_than_may_in_commits_of_a_size(tmp_path: Path) -> None:
     put(table, *((f"2026-01-0{day}", 1) for day in range(1, 8)))
 
     expire_partitions(
-        definition_of(table), store_of(table), days(1, most=5, batch_size=2), user="u", now=NOW
+        definition_of(table),
+        store_of(table),
+        days(1, max_expires=5, batch_size=2),
+        user="u",
+        now=NOW,
     )
 
     assert [day for day, _ in there(table)] == ["2026-01-06", "2026-01-07"]
@@ -133,7 +137,7 @@ def test_by_the_last_update_what_is_written_meanwhile_stays(
         drop(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(partition_expiring, "_drop", dropped_late)
-    options = days(1, strategy="update-time")
+    options = days(1, expire_strategy="update-time")
     done = expire_partitions(definition_of(table), store_of(table), options, user="u", now=later)
 
     # It was looked at again: all are old by this clock, so that the new row was seen first.
@@ -158,7 +162,7 @@ def test_what_a_conflict_left_is_dropped_by_the_next_attempt(
         return exactly(rows)
 
     monkeypatch.setattr(OverwriteScope, "exactly", staticmethod(disturbed))
-    options = days(1, strategy="update-time", batch_size=1)
+    options = days(1, expire_strategy="update-time", batch_size=1)
     expire_partitions(definition_of(table), store_of(table), options, user="u", now=later)
 
     assert len(batches) == 4, "a, b in vain, then b and c"

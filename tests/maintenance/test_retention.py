@@ -29,10 +29,10 @@ def test_case_file(title: str, given: str, expected: str) -> None:
         id: NOW - int(age) * MINUTE for id, age in enumerate(ages.split(), start=1) if age != "-"
     }
     retention = Retention(
-        most=told["most"],
-        least=told["least"],
+        retain_max=told["retain_max"],
+        retain_min=told["retain_min"],
         older_than_millis=NOW - told["minutes"] * MINUTE,
-        limit=told.get("limit", 50),
+        max_deletes=told.get("max_deletes", 50),
     )
 
     found = snapshot_bound(
@@ -56,13 +56,13 @@ def test_of_changelogs_their_own_age_counts_and_the_newest_stays() -> None:
 
     assert bound(retention) == 2
     assert bound(Retention(older_than_millis=100)) == 3
-    assert bound(Retention(older_than_millis=100, least=8)) == 2
-    assert bound(Retention(older_than_millis=0, most=8)) == 2
+    assert bound(Retention(older_than_millis=100, retain_min=8)) == 2
+    assert bound(Retention(older_than_millis=0, retain_max=8)) == 2
 
 
 @pytest.mark.parametrize(("most", "least"), [(2, 3), (0, 0), (5, 0), (5, -1)])
 def test_what_contradicts_itself_is_an_error(most: int, least: int) -> None:
-    retention = Retention(most=most, least=least, older_than_millis=0)
+    retention = Retention(retain_max=most, retain_min=least, older_than_millis=0)
 
     with pytest.raises(SchemaError, match="cannot keep"):
         snapshot_bound([1, 2, 3, 4, 5], retention, time_of=lambda _: 0)
@@ -74,15 +74,17 @@ def test_what_is_asked_for_goes_before_the_options() -> None:
     )
     of_table = options.of_snapshots(5000)
 
-    assert of_table == Retention(most=20, least=10, older_than_millis=4000, limit=50)
-    nothing = dict.fromkeys(("most", "least", "older_than_millis", "limit"))
+    assert of_table == Retention(
+        retain_max=20, retain_min=10, older_than_millis=4000, max_deletes=50
+    )
+    nothing = dict.fromkeys(("retain_max", "retain_min", "older_than_millis", "max_deletes"))
     assert with_given(of_table, **nothing) == of_table
-    few = with_given(of_table, **(nothing | {"most": 3}))
-    assert (few.most, few.least) == (3, 3)
-    many = with_given(of_table, **(nothing | {"least": 30}))
-    assert (many.most, many.least) == (30, 30)
-    both = with_given(of_table, most=3, least=4, older_than_millis=1, limit=2)
-    assert both == Retention(most=3, least=4, older_than_millis=1, limit=2)
+    few = with_given(of_table, **(nothing | {"retain_max": 3}))
+    assert (few.retain_max, few.retain_min) == (3, 3)
+    many = with_given(of_table, **(nothing | {"retain_min": 30}))
+    assert (many.retain_max, many.retain_min) == (30, 30)
+    both = with_given(of_table, retain_max=3, retain_min=4, older_than_millis=1, max_deletes=2)
+    assert both == Retention(retain_max=3, retain_min=4, older_than_millis=1, max_deletes=2)
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_what_a_consumer_reads_next_stays(table: pl.Table) -> None:
 
 def test_a_consumer_that_comes_after_the_plan_is_heeded(table: pl.Table, tmp_path: Path) -> None:
     history = history_of(definition_of(opened(tmp_path)), store_of(opened(tmp_path)))
-    retention = Retention(most=1, older_than_millis=0)
+    retention = Retention(retain_max=1, older_than_millis=0)
     plan = plan_expiry(history, retention, ChangelogKeeping())
     before = files(table)
     table.consumers.reset("late", plan.snapshots[-1])
@@ -135,7 +135,7 @@ def test_changelogs_that_a_late_consumer_reads_stay(tmp_path: Path) -> None:
         put(table, {number: "v"}, replaces=False)
     table.maintenance.expire_snapshots(1, max_deletes=100)
     history = history_of(definition_of(opened(tmp_path)), store_of(opened(tmp_path)))
-    plan = plan_changelog_expiry(history, Retention(most=2, older_than_millis=0))
+    plan = plan_changelog_expiry(history, Retention(retain_max=2, older_than_millis=0))
     table.consumers.reset("late", plan.changelogs[0])
 
     done = expire_changelogs(plan, history)

@@ -30,7 +30,8 @@ def test_what_others_went_back_to_is_no_stray_any_more(tmp_path: Path) -> None:
     history = history_of(definition_of(table), store_of(table))
     stray = Path(history.layout.snapshot(2))
     stray.write_bytes(Path(history.layout.snapshot(5)).read_bytes().replace(b":5,", b":2,", 1))
-    plan = plan_expiry(history, Retention(most=9, least=9, older_than_millis=0), ChangelogKeeping())
+    retention = Retention(retain_max=9, retain_min=9, older_than_millis=0)
+    plan = plan_expiry(history, retention, ChangelogKeeping())
     assert plan.strays == (2,)
 
     stray.unlink()  # by whoever made it

@@ -57,7 +57,7 @@ class Upkeep:
             lifetime = timedelta(milliseconds=self._consumers_live_millis)
             self._store.consumers.expire(datetime.now(UTC) - lifetime)
         expire_by_options(self._definition, self._store)
-        if self._partitions.lifetime_millis is not None:
+        if self._partitions.expiration_millis is not None:
             self._expire_partitions(snapshot)
         tags = Tags(self._definition, self._store)
         if self._tags.mode != "none":

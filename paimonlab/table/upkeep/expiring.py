@@ -18,10 +18,10 @@ def expire_snapshots(
     definition: TableDefinition,
     store: TableStore,
     *,
-    most: int | None = None,
-    least: int | None = None,
+    retain_max: int | None = None,
+    retain_min: int | None = None,
     older_than_millis: int | None = None,
-    limit: int | None = None,
+    max_deletes: int | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> SnapshotExpiry:
@@ -29,10 +29,10 @@ def expire_snapshots(
     options = definition.options.slice(ExpireOptions)
     retention = with_given(
         options.of_snapshots(_now_millis()),
-        most=most,
-        least=least,
+        retain_max=retain_max,
+        retain_min=retain_min,
         older_than_millis=older_than_millis,
-        limit=limit,
+        max_deletes=max_deletes,
     )
     keeping = ChangelogKeeping(options.keeps_changelogs, options.has_changelog_files)
     history = history_of(definition, store)
@@ -52,10 +52,10 @@ def expire_changelogs(
     definition: TableDefinition,
     store: TableStore,
     *,
-    most: int | None = None,
-    least: int | None = None,
+    retain_max: int | None = None,
+    retain_min: int | None = None,
     older_than_millis: int | None = None,
-    limit: int | None = None,
+    max_deletes: int | None = None,
     deletes_all: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
@@ -64,10 +64,10 @@ def expire_changelogs(
     options = definition.options.slice(ExpireOptions)
     retention = with_given(
         options.of_changelogs(_now_millis()),
-        most=most,
-        least=least,
+        retain_max=retain_max,
+        retain_min=retain_min,
         older_than_millis=older_than_millis,
-        limit=limit,
+        max_deletes=max_deletes,
     )
     history = history_of(definition, store)
     plan = changelog_expiry.plan_changelog_expiry(history, None if deletes_all else retention)

@@ -54,10 +54,10 @@ def expire_partitions(
     dry_run
         Drop nothing.
     """
-    if options.lifetime_millis is None or not definition.schema.partition_keys:
+    if options.expiration_millis is None or not definition.schema.partition_keys:
         return PartitionExpiry(table=definition.name)
     now = now or datetime.now()  # noqa: DTZ005 - partitions have no zone
-    older_than = _before(now, options.lifetime_millis)
+    older_than = _before(now, options.expiration_millis)
     # Each commit has a user of its own, also after a conflict: what one did is not done again.
     users = (f"{user}-{number}" if number else user for number in count())
 
@@ -167,7 +167,7 @@ def _drop(
     for start in range(0, len(rows), size):
         batch = rows[start : start + size]
         # What was written since is young: by its own time, not by that in its values.
-        is_by_update = options.strategy.lower() == "update-time"
+        is_by_update = options.expire_strategy.lower() == "update-time"
         plain_committer_of(definition.options, store).overwrite(
             [],
             scope=OverwriteScope.exactly(batch),

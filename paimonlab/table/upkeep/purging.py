@@ -84,7 +84,12 @@ def purge(
         )
     quiet = definition.with_options(_NO_CHANGELOGS)
     expire_snapshots(
-        quiet, store, most=1, least=1, older_than_millis=time.time_ns() // 1_000_000, limit=_ALL
+        quiet,
+        store,
+        retain_max=1,
+        retain_min=1,
+        older_than_millis=time.time_ns() // 1_000_000,
+        max_deletes=_ALL,
     )
     expire_changelogs(quiet, store, deletes_all=True)
     # Nobody writes meanwhile, so that what nothing names will never be named.

@@ -73,10 +73,10 @@ def expire_snapshots(
     return expiring.expire_snapshots(
         definition_of(table),
         store_of(table),
-        most=retain_max,
-        least=retain_min,
+        retain_max=retain_max,
+        retain_min=retain_min,
         older_than_millis=epoch_millis(older_than),
-        limit=max_deletes,
+        max_deletes=max_deletes,
         dry_run=dry_run,
         progress=progress,
     )
@@ -116,10 +116,10 @@ def expire_changelogs(
     return expiring.expire_changelogs(
         definition_of(table),
         store_of(table),
-        most=retain_max,
-        least=retain_min,
+        retain_max=retain_max,
+        retain_min=retain_min,
         older_than_millis=epoch_millis(older_than),
-        limit=max_deletes,
+        max_deletes=max_deletes,
         deletes_all=delete_all,
         dry_run=dry_run,
         progress=progress,
@@ -184,7 +184,7 @@ def expire_partitions(
     merged = definition.options.with_options(options)
     check_supported(merged, definition.schema, "write")
     found = merged.slice(PartitionExpireOptions)
-    if found.lifetime_millis is None:
+    if found.expiration_millis is None:
         raise ValueError("say how old partitions may be: expiration_time=")
     user = new_user(definition.options)
     return partition_expiring.expire_partitions(
