@@ -19,8 +19,8 @@ from paimonlab.errors import (
     SnapshotNotFoundError,
     TagNotFoundError,
 )
+from paimonlab.maintenance.auto_tags import local_time
 from paimonlab.spec.tag_periods import TagPeriods, TagPoint, due_tags
-from paimonlab.table.auto_tags import local_time
 
 
 @pytest.fixture

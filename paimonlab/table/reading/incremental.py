@@ -16,11 +16,11 @@ from paimonlab.errors import (
     SnapshotNotFoundError,
     TagNotFoundError,
 )
+from paimonlab.maintenance.auto_tags import AutoTagOptions
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.changes import ChangeKind
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.auto_tags import AutoTagOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.time_travel import to_millis
 from paimonlab.table.store import TableStore

@@ -12,10 +12,10 @@ from functools import partial
 import pyarrow as pa
 
 from paimonlab.commit.committer import Committer
+from paimonlab.maintenance.auto_tags import AutoTagOptions
 from paimonlab.maintenance.partition_expiry import PartitionExpireOptions
 from paimonlab.maintenance.retention import ExpireOptions
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.auto_tags import AutoTagOptions
 from paimonlab.table.committing.committers import plain_committer_of
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 import msgspec
 
 from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.maintenance.auto_tags import AutoTagOptions, batch_name, new_tags, surplus
 from paimonlab.maintenance.tag_deletion import TagDeletion, delete_tag, expired_tags
 from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import join
-from paimonlab.table.auto_tags import AutoTagOptions, batch_name, new_tags, surplus
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.time_travel import to_millis
 from paimonlab.table.store import TableStore
