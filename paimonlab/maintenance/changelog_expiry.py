@@ -6,13 +6,20 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.ExpireChangelogImpl``.
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from paimonlab.maintenance.candidates import left_by_changelogs
 from paimonlab.maintenance.deletion import delete_empty_folders, delete_unneeded
 from paimonlab.maintenance.held_back import held_by, next_read
-from paimonlab.maintenance.retention import Bound, Retention, changelog_bound
+from paimonlab.maintenance.retention import (
+    Bound,
+    ExpireOptions,
+    Retention,
+    RetentionRequest,
+    changelog_bound,
+)
 from paimonlab.maintenance.roots import (
     Root,
     changelogs_of,
@@ -29,6 +36,18 @@ from paimonlab.progress import Progress
 from paimonlab.spec.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangelogExpiryRequest:
+    """Which changelogs are to expire; without anything said, as the options of the table say."""
+
+    retention: RetentionRequest = field(default_factory=RetentionRequest)
+    delete_all: bool = False
+    """Whether nothing is retained, whatever ``retention`` says."""
+    dry_run: bool = False
+    progress: Progress | None = None
+    """Called with how many files are deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +75,14 @@ class ChangelogExpiry:
             f"{self.changelogs[-1]}; first kept: {self.first_kept}, as {self.reason}\n"
             f"  {self.files}"
         )
+
+
+def expire_changelogs(history: TableHistory, request: ChangelogExpiryRequest) -> ChangelogExpiry:
+    """Let changelogs expire, or only plan it; see `Maintenance.expire_changelogs`."""
+    options = history.options.slice(ExpireOptions)
+    retention = request.retention.over(options.of_changelogs(time.time_ns() // 1_000_000))
+    plan = plan_changelog_expiry(history, None if request.delete_all else retention)
+    return plan if request.dry_run else expire(plan, history, progress=request.progress)
 
 
 def plan_changelog_expiry(history: TableHistory, retention: Retention | None) -> ChangelogExpiry:
@@ -104,13 +131,8 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
     return replace(plan, files=candidates.files())
 
 
-def expire_changelogs(
-    plan: ChangelogExpiry,
-    history: TableHistory,
-    *,
-    cleans_directories: bool = False,
-    threads: int | None = None,
-    progress: Progress | None = None,
+def expire(
+    plan: ChangelogExpiry, history: TableHistory, *, progress: Progress | None = None
 ) -> ChangelogExpiry:
     """Let changelogs go as planned.
 
@@ -142,9 +164,10 @@ def expire_changelogs(
     roots = partial(_roots, plan, history)
     left.drop(needed(roots, history.reader, io, data_names=left.data_names))
     files = left.files()
-    delete_unneeded(files.files, io, table=history.name, threads=threads, progress=progress)
+    options = history.options.slice(ExpireOptions)
+    delete_unneeded(files.files, io, table=history.name, threads=options.threads, progress=progress)
     history.reader.manifests.forget(files.paths)
-    if cleans_directories:
+    if options.cleans_directories:
         roots_of_data = (layout.table_path, *layout.external_roots)
         delete_empty_folders(files, io, roots=roots_of_data)
     logger.info("%s: %d changelogs expired, %s", history.name, len(plan.changelogs), files)

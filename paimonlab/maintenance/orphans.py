@@ -13,14 +13,15 @@ import logging
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.deletion import delete_unneeded
+from paimonlab.maintenance.retention import ExpireOptions
 from paimonlab.maintenance.roots import Root, RootKey, changelogs_of, tags_of
-from paimonlab.maintenance.stored_files import StoredFile, StoredOptions, stored_files
+from paimonlab.maintenance.stored_files import StoredFile, check_alone, stored_files
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.unneeded import FileSort, UnneededFile
 from paimonlab.maintenance.used_names import used_names
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 
 LEAST_AGE = timedelta(days=1)
 """Younger files may be of a commit that is under way."""
+_PAST = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +93,42 @@ class OrphanFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrphanSearch:
-    """Where to look."""
+class OrphanFilesRequest:
+    """Which orphan files are to be deleted, or only found."""
 
-    options: StoredOptions
-    external_folders: Sequence[str] = ()
-    """Roots of data files outside of the table's folder; nothing but this table uses them."""
-    partition_depth: int
-    """How many partition columns there are."""
+    older_than_millis: int | None = None
+    """Epoch milliseconds: files written since are left out; None: those of the last day."""
+    dry_run: bool = True
+    force: bool = False
+    """Whether files of the last day may be deleted, as nobody writes to the table."""
+    progress: Progress | None = None
+    """Called with how many snapshots were read, and how many files are deleted."""
+
+
+def remove_orphan_files(history: TableHistory, request: OrphanFilesRequest) -> OrphanFiles:
+    """Find orphan files, and delete them if asked to; see `Maintenance.remove_orphan_files`."""
+    now = datetime.now(UTC) if request.dry_run else clock_of(history.file_io, history.layout)
+    limit = now - LEAST_AGE
+    if request.older_than_millis is not None:
+        limit = datetime.fromtimestamp(request.older_than_millis / 1000, UTC)
+    if now - limit < _PAST:
+        raise ValueError(
+            f"older_than = {limit} is not past: files of commits that are under way would go"
+        )
+    if not (request.dry_run or request.force) and now - limit < LEAST_AGE - timedelta(minutes=1):
+        raise ValueError(
+            f"older_than = {limit} is less than a day ago: files of a write that is under way may "
+            "go. Pass force=True if nobody writes to the table"
+        )
+    check_alone(history)
+    orphans = find_orphans(history, older_than=limit, progress=request.progress)
+    if request.dry_run:
+        return orphans
+    return remove_orphans(orphans, history, progress=request.progress)
 
 
 def find_orphans(
-    history: TableHistory,
-    search: OrphanSearch,
-    *,
-    older_than: datetime,
-    progress: Progress | None = None,
+    history: TableHistory, *, older_than: datetime, progress: Progress | None = None
 ) -> OrphanFiles:
     """Find the orphan files of all branches of a table; delete nothing.
 
@@ -114,8 +136,6 @@ def find_orphans(
     ----------
     history
         The history of any branch.
-    search
-        Which folders to search.
     older_than
         With a zone; compared with the store's clock.
     progress
@@ -131,16 +151,7 @@ def find_orphans(
     now = datetime.now(UTC)
     cutoff = int(older_than.timestamp() * 1000)
     there = [
-        file
-        for file in stored_files(
-            layout,
-            branches,
-            io,
-            search.options,
-            external_folders=search.external_folders,
-            partition_depth=search.partition_depth,
-        )
-        if file.status.modified_millis < cutoff
+        file for file in stored_files(history, branches) if file.status.modified_millis < cutoff
     ]
     # One that was made since has files that were listed.
     roots = list(_roots(_branches(layout, io), io)) if there else []
@@ -155,11 +166,7 @@ def find_orphans(
 
 
 def remove_orphans(
-    orphans: OrphanFiles,
-    history: TableHistory,
-    *,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    orphans: OrphanFiles, history: TableHistory, *, progress: Progress | None = None
 ) -> OrphanFiles:
     """Delete orphan files, unless something refers to them by now.
 
@@ -175,6 +182,7 @@ def remove_orphans(
     files = [file for file in orphans.files if file.path.rpartition("/")[2] not in used]
     gone = [UnneededFile(one.path, one.sort, one.size_bytes, "nothing names it") for one in files]
     gone.sort(key=lambda file: file.sort)
+    threads = history.options.slice(ExpireOptions).threads
     delete_unneeded(gone, io, table=history.name, threads=threads, progress=progress)
     done = replace(orphans, files=tuple(files))
     logger.info("%s: %d orphan files deleted, %d bytes", history.name, len(files), done.size_bytes)

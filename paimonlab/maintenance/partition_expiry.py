@@ -1,4 +1,4 @@
-"""Which partitions have expired.
+"""Dropping the partitions that have expired, by a commit.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.PartitionExpire``,
 ``org.apache.paimon.partition.PartitionValuesTimeExpireStrategy``,
@@ -7,12 +7,24 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.PartitionExpire``,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
+from paimonlab.commit.committer import Committer
+from paimonlab.commit.read_set import ReadSet
+from paimonlab.commit.scope import OverwriteScope
+from paimonlab.maintenance.table_history import TableHistory
+from paimonlab.metadata.partition_stats import partition_columns
+from paimonlab.scan.live_files import live_entries
+from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.partitions.times import parse_time, timestamp_text
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.value_text import internal_texts
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +51,36 @@ class PartitionExpireOptions:
         "end-input.check-partition-expire", "boolean", default=False
     )
     """``end-input.check-partition-expire``: whether every commit of a batch looks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionExpiryRequest:
+    """Which partitions are to expire; None: as the options of the table say."""
+
+    expiration_time: timedelta | str | None = None
+    """How old partitions may become; a text is as in the option."""
+    expire_strategy: str | None = None
+    timestamp_pattern: str | None = None
+    timestamp_formatter: str | None = None
+    max_expires: int | None = None
+    dry_run: bool = False
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of the table that are asked for, by key."""
+        age = self.expiration_time
+        if isinstance(age, timedelta):
+            age = f"{age // timedelta(milliseconds=1)} ms"
+        asked = {
+            "partition.expiration-strategy": self.expire_strategy,
+            "partition.timestamp-pattern": self.timestamp_pattern,
+            "partition.timestamp-formatter": self.timestamp_formatter,
+            "partition.expiration-max-num": None
+            if self.max_expires is None
+            else str(self.max_expires),
+            "partition.expiration-time": age,
+        }
+        return {key: value for key, value in asked.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +139,68 @@ class PartitionExpiry:
         if self.undated:
             lines.append(f"  {len(self.undated)} partitions have no time and stay")
         return "\n".join(lines)
+
+
+def expire_partitions(
+    history: TableHistory,
+    request: PartitionExpiryRequest,
+    committer: Committer,
+    new_user: Callable[[], str],
+    *,
+    now: datetime,
+) -> PartitionExpiry:
+    """Drop the partitions that are too old, or only find them; see `Maintenance.expire_partitions`.
+
+    Parameters
+    ----------
+    history
+        Of the table, with the options of the request.
+    request
+        What is too old.
+    committer
+        Drops them.
+    new_user
+        Makes a user for each commit.
+    now
+        Local, without a zone.
+
+    Raises
+    ------
+    FilesConflictError, SnapshotExpiredError
+        If others write to what is to be dropped.
+    """
+    options = history.options.slice(PartitionExpireOptions)
+    if options.expiration_millis is None or not history.reader.partition_fields:
+        return PartitionExpiry(table=history.name)
+    snapshot = history.snapshots.latest()
+    plan = plan_partition_expiry(
+        [] if snapshot is None else _live_partitions(history, snapshot),
+        options,
+        table=history.name,
+        older_than=_before(now, options.expiration_millis),
+        default_name=history.options.slice(ScanOptions).default_name,
+        snapshot_id=0 if snapshot is None else snapshot.id,
+    )
+    for partition in plan.undated:
+        logger.warning(
+            "%s: partition %s never expires, no time can be made of its values; set "
+            "'partition.timestamp-pattern' and 'partition.timestamp-formatter', or "
+            "'partition.expiration-strategy' = 'update-time', or drop it yourself",
+            history.name,
+            dict(partition.values),
+        )
+    if plan.partitions and not request.dry_run:
+        _drop(plan, options, committer, new_user)
+        logger.info("%s: partitions expired: %s", history.name, list(plan.values))
+    return plan
+
+
+def _before(now: datetime, millis: int) -> datetime:
+    """Return a time before; one that no calendar has is as good as the first."""
+    try:
+        return now - timedelta(milliseconds=millis)
+    except OverflowError:
+        return datetime.min  # noqa: DTZ901 - as older_than, without a zone
 
 
 def plan_partition_expiry(
@@ -158,3 +262,86 @@ def _time_of(
         return partition.updated, "last written at"
     text = timestamp_text(partition.values, options.timestamp_pattern)
     return (None if text is None else parse_time(text, options.timestamp_formatter)), "of"
+
+
+def _live_partitions(history: TableHistory, snapshot: Snapshot) -> list[LivePartition]:
+    files = live_entries(snapshot, history.reader.manifests)
+    sums = files.group_by("partition", use_threads=False).aggregate(
+        [
+            ("row_count", "sum"),
+            ("file_size_bytes", "sum"),
+            ("file_name", "count"),
+            ("creation_time_millis", "max"),
+        ]
+    )
+    fields = history.reader.partition_fields
+    rows = sums["partition"].combine_chunks()
+    columns = partition_columns(rows, fields).columns
+    texts = [
+        internal_texts(column, field.type) for column, field in zip(columns, fields, strict=True)
+    ]
+    names = [field.name for field in fields]
+    return [
+        LivePartition(
+            values=dict(zip(names, values, strict=True)),
+            row=row,
+            record_count=records,
+            size_bytes=size,
+            file_count=count,
+            updated=None if millis is None else _wall_clock(millis),
+        )
+        for *values, row, records, size, count, millis in zip(
+            *texts,
+            rows.to_pylist(),
+            *(
+                sums[name].to_pylist()
+                for name in (
+                    "row_count_sum",
+                    "file_size_bytes_sum",
+                    "file_name_count",
+                    "creation_time_millis_max",
+                )
+            ),
+            strict=True,
+        )
+    ]
+
+
+def _wall_clock(millis: int) -> datetime:
+    """Return when a file was made: metadata has the local time, encoded as if it were UTC."""
+    return datetime.fromtimestamp(millis / 1000, UTC).replace(tzinfo=None)
+
+
+def _drop(
+    plan: PartitionExpiry,
+    options: PartitionExpireOptions,
+    committer: Committer,
+    new_user: Callable[[], str],
+) -> None:
+    rows = [expiring.partition.row for expiring in plan.partitions]
+    size = options.batch_size or len(rows)
+    for start in range(0, len(rows), size):
+        # What was written since is young: by its own time, not by that in its values.
+        is_by_update = options.expire_strategy.lower() == "update-time"
+        committer.overwrite(
+            [],
+            scope=OverwriteScope.exactly(rows[start : start + size]),
+            user=new_user(),
+            identifier=BATCH_COMMIT_IDENTIFIER,
+            reads=ReadSet(snapshot_id=plan.snapshot_id, its_partitions=True)
+            if is_by_update
+            else None,
+        )
+
+
+def is_check_due(
+    options: PartitionExpireOptions, snapshot: Snapshot, *, last: datetime, now: datetime
+) -> bool:
+    """Whether a committer that looked at ``last`` looks after a commit.
+
+    Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.PartitionExpire.expire``.
+    """
+    is_batch = snapshot.commit_identifier == BATCH_COMMIT_IDENTIFIER
+    if options.check_interval_millis == 0 or (options.at_end_of_input and is_batch):
+        return True
+    return now > last + timedelta(milliseconds=options.check_interval_millis)

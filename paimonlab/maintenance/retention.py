@@ -31,6 +31,38 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionRequest:
+    """What one call asks to retain; None: as the options of the table say."""
+
+    retain_max: int | None = None
+    retain_min: int | None = None
+    older_than_millis: int | None = None
+    max_deletes: int | None = None
+
+    def over(self, retention: Retention) -> Retention:
+        """Let what is asked for override what the options say.
+
+        A ``retain_max`` that is given alone lowers ``retain_min``, and the other way round.
+        """
+        retain_max, retain_min = self.retain_max, self.retain_min
+        if retain_min is None:
+            retain_min = retention.retain_min
+            if retain_max is not None:
+                retain_min = min(retain_min, retain_max)
+        if retain_max is None:
+            retain_max = retention.retain_max
+            if self.retain_min is not None:
+                retain_max = max(retain_max, self.retain_min)
+        return replace(
+            retention,
+            retain_max=retain_max,
+            retain_min=retain_min,
+            older_than_millis=_or(self.older_than_millis, retention.older_than_millis),
+            max_deletes=_or(self.max_deletes, retention.max_deletes),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExpireOptions:
     """The table options that steer how snapshots and changelogs expire."""
 
@@ -95,36 +127,6 @@ class ExpireOptions:
             older_than_millis=now_millis - retained,
             max_deletes=self.max_deletes,
         )
-
-
-def with_given(
-    retention: Retention,
-    *,
-    retain_max: int | None,
-    retain_min: int | None,
-    older_than_millis: int | None,
-    max_deletes: int | None,
-) -> Retention:
-    """Let the caller's values override the table's options.
-
-    A ``retain_max`` that is given alone lowers ``retain_min``, and the other way round.
-    """
-    given_min = retain_min
-    if retain_min is None:
-        retain_min = retention.retain_min
-        if retain_max is not None:
-            retain_min = min(retain_min, retain_max)
-    if retain_max is None:
-        retain_max = retention.retain_max
-        if given_min is not None:
-            retain_max = max(retain_max, given_min)
-    return replace(
-        retention,
-        retain_max=retain_max,
-        retain_min=retain_min,
-        older_than_millis=_or(older_than_millis, retention.older_than_millis),
-        max_deletes=_or(max_deletes, retention.max_deletes),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,12 @@ from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.candidates import Leaving, left_by_snapshots
 from paimonlab.maintenance.deletion import delete_empty_folders, delete_unneeded
 from paimonlab.maintenance.held_back import held_by, next_read
-from paimonlab.maintenance.retention import Retention, snapshot_bound
+from paimonlab.maintenance.retention import (
+    ExpireOptions,
+    Retention,
+    RetentionRequest,
+    snapshot_bound,
+)
 from paimonlab.maintenance.roots import (
     Root,
     RootKey,
@@ -37,6 +42,16 @@ from paimonlab.progress import Progress
 from paimonlab.spec.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotExpiryRequest:
+    """Which snapshots are to expire; without anything said, as the options of the table say."""
+
+    retention: RetentionRequest = field(default_factory=RetentionRequest)
+    dry_run: bool = False
+    progress: Progress | None = None
+    """Called with how many snapshots and files are deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +108,17 @@ class ChangelogKeeping:
         )
 
 
+def expire_snapshots(history: TableHistory, request: SnapshotExpiryRequest) -> SnapshotExpiry:
+    """Let snapshots expire, or only plan it; see `Maintenance.expire_snapshots`."""
+    options = history.options.slice(ExpireOptions)
+    plan = plan_expiry(
+        history,
+        request.retention.over(options.of_snapshots(time.time_ns() // 1_000_000)),
+        ChangelogKeeping(options.keeps_changelogs, options.has_changelog_files),
+    )
+    return plan if request.dry_run else expire(plan, history, progress=request.progress)
+
+
 def plan_expiry(
     history: TableHistory, retention: Retention, keeping: ChangelogKeeping
 ) -> SnapshotExpiry:
@@ -142,12 +168,7 @@ def plan_expiry(
 
 
 def expire(
-    plan: SnapshotExpiry,
-    history: TableHistory,
-    *,
-    cleans_directories: bool = False,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    plan: SnapshotExpiry, history: TableHistory, *, progress: Progress | None = None
 ) -> SnapshotExpiry:
     """Let snapshots go as planned.
 
@@ -172,9 +193,10 @@ def expire(
     if not _delete_snapshots(plan, history, progress):
         return SnapshotExpiry(table=plan.table, reason="others went back to an older snapshot")
     files = _still_unneeded(plan, history)
-    delete_unneeded(files, io, table=history.name, threads=threads, progress=progress)
+    options = history.options.slice(ExpireOptions)
+    delete_unneeded(files, io, table=history.name, threads=options.threads, progress=progress)
     history.reader.manifests.forget([file.path for file in files])
-    if cleans_directories:
+    if options.cleans_directories:
         roots = (history.layout.table_path, *history.layout.external_roots)
         delete_empty_folders(files, io, roots=roots)
     done = replace(plan, files=UnneededFiles(tuple(files)))

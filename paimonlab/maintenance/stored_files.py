@@ -11,9 +11,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from paimonlab.errors import UnsupportedError
+from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.unneeded import FileSort
 from paimonlab.metadata.layout import TableLayout
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.spec.external_paths import ExternalPathOptions
+from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.partitions.folders import BUCKET_PREFIX, relative_folder
 from paimonlab.storage import FileIO, FileStatus, join
 
@@ -47,32 +51,20 @@ class StoredFile:
         return self.status.path.rpartition("/")[2]
 
 
-def stored_files(
-    layout: TableLayout,
-    branches: Sequence[TableLayout],
-    file_io: FileIO,
-    options: StoredOptions,
-    *,
-    external_folders: Sequence[str],
-    partition_depth: int,
-) -> Iterator[StoredFile]:
+def stored_files(history: TableHistory, branches: Sequence[TableLayout]) -> Iterator[StoredFile]:
     """List the files that Paimon may have made in the folders of a table; it makes no links.
 
     Parameters
     ----------
-    layout
-        Where the table's files are.
+    history
+        The history of any branch.
     branches
-        All branches, including the main one.
-    file_io
-        The table's store.
-    options
-        The table's options.
-    external_folders
-        Roots of data files outside of the table's folder.
-    partition_depth
-        How many partition columns there are.
+        Those of which metadata is listed, the main one among them.
     """
+    file_io, layout = history.file_io, history.layout.on_branch(None)
+    options = history.options.slice(StoredOptions)
+    external_folders = history.options.slice(ExternalPathOptions).readable_folders
+    partition_depth = len(history.reader.partition_fields)
     for branch in branches:
         for folder in (
             branch.snapshot_folder,
@@ -148,3 +140,38 @@ def _bucket_folders(file_io: FileIO, folder: str, depth: int) -> Iterator[str]:
                 yield status.path
         elif "=" in name:
             yield from _bucket_folders(file_io, status.path, depth - 1)
+
+
+def check_alone(history: TableHistory) -> None:
+    """Check that no other table of the warehouse has files in the same folders elsewhere.
+
+    Raises
+    ------
+    UnsupportedError
+        If one does: files of the one are no orphans of the other.
+    """
+    own = history.options.slice(ExternalPathOptions).readable_folders
+    if not own:
+        return
+    io, path = history.file_io, history.layout.table_path
+    warehouse = path.rpartition("/")[0].rpartition("/")[0]
+    databases = [status for status in io.list(warehouse) if status.is_directory]
+    for database in databases:
+        for table in io.list(database.path):
+            if not table.is_directory or table.path == path:
+                continue
+            schema = SchemaManager(io, TableLayout(table.path)).latest()
+            folders = Options({} if schema is None else schema.options).slice(ExternalPathOptions)
+            shared = [root for root in folders.readable_folders if _overlaps(root, own)]
+            if shared:
+                name = f"{database.path.rpartition('/')[2].removesuffix('.db')}."
+                raise UnsupportedError(
+                    "looking for orphan files in a folder that two tables use",
+                    f"{name}{table.path.rpartition('/')[2]} has data files in {shared[0]}, too",
+                )
+
+
+def _overlaps(root: str, others: Sequence[str]) -> bool:
+    return any(
+        f"{root}/".startswith(f"{other}/") or f"{other}/".startswith(f"{root}/") for other in others
+    )

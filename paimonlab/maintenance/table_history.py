@@ -10,14 +10,21 @@ from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
+from paimonlab.spec.options.table_options import Options
 from paimonlab.storage import FileIO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableHistory:
-    """The snapshots, tags and changelogs of one branch, and what they name."""
+    """The snapshots, tags and changelogs of one branch, what they refer to, and the options.
+
+    Every verb of maintenance takes one, and a request.
+    """
 
     name: str
+    """``database.table``, for messages."""
+    options: Options
+    """Those of the table that count; a verb takes the slice that is about it."""
     layout: TableLayout
     file_io: FileIO
     snapshots: SnapshotManager

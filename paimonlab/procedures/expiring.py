@@ -9,38 +9,46 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paimonlab.errors import ArgumentError
-from paimonlab.maintenance.partition_expiry import PartitionExpireOptions
-from paimonlab.maintenance.retention import ExpireOptions
+from paimonlab.maintenance.partition_expiry import PartitionExpireOptions, PartitionExpiryRequest
+from paimonlab.maintenance.retention import ExpireOptions, RetentionRequest
+from paimonlab.maintenance.snapshot_expiry import SnapshotExpiryRequest, expire_snapshots
 from paimonlab.procedures.declare import TABLE, columns, optional
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
-from paimonlab.table.inside import definition_of
-from paimonlab.table.reading.time_travel import to_millis
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.reading.time_travel import epoch_millis
+from paimonlab.table.upkeep.history import history_of
+from paimonlab.table.upkeep.partition_expiring import expire_partitions
 
 _OPTIONS = optional("options", "STRING", "Options of the table for this call: k=v,k2=v2.")
 
 
 def _expire_snapshots(call: Invocation) -> Sequence[Row]:
     table = call.table_with(call.options())
-    most, least = call.number("retain_max"), call.number("retain_min")
-    _check_counts(call.procedure, definition_of(table).options, most, least)
+    retain_max, retain_min = call.number("retain_max"), call.number("retain_min")
+    _check_counts(call.procedure, definition_of(table).options, retain_max, retain_min)
     older_than = call.time("older_than") if call.filled("older_than") else None
-    done = call.note(
-        table.maintenance.expire_snapshots(
-            most,
-            least,
-            older_than=None if older_than is None else to_millis(older_than),
+    request = SnapshotExpiryRequest(
+        retention=RetentionRequest(
+            retain_max=retain_max,
+            retain_min=retain_min,
+            older_than_millis=epoch_millis(older_than),
             max_deletes=call.number("max_deletes"),
-            dry_run=call.is_dry_run,
-            progress=call.progress,
-        )
+        ),
+        dry_run=call.is_dry_run,
+        progress=call.progress,
     )
+    history = history_of(definition_of(table), store_of(table))
+    done = call.note(expire_snapshots(history, request))
     return ((len(done.snapshots),),)
 
 
-def _check_counts(procedure: str, options: Options, most: int | None, least: int | None) -> None:
+def _check_counts(
+    procedure: str, options: Options, retain_max: int | None, retain_min: int | None
+) -> None:
     """Check what a call and the table say together: neither gives way to the other.
 
     Raises
@@ -48,39 +56,41 @@ def _check_counts(procedure: str, options: Options, most: int | None, least: int
     ArgumentError
         If more snapshots must be kept than may be.
     """
-    kept = options.slice(ExpireOptions).of_snapshots(0)
-    most = kept.retain_max if most is None else most
-    least = kept.retain_min if least is None else least
-    if most < least:
+    of_table = options.slice(ExpireOptions)
+    retain_max = of_table.retain_max if retain_max is None else retain_max
+    retain_min = of_table.retain_min if retain_min is None else retain_min
+    if retain_max < retain_min:
         raise ArgumentError(
             procedure,
-            f"retain_max is {most}, and retain_min is {least} (snapshot.num-retained.max and .min "
-            "of the table, where they are not given); give both",
+            f"retain_max is {retain_max}, and retain_min is {retain_min} "
+            "(snapshot.num-retained.max and .min of the table, where they are not given); give "
+            "both",
         )
 
 
 def _expire_partitions(call: Invocation) -> Sequence[Row]:
-    most = call.number("max_expires")
-    given = {
-        "partition.expiration-strategy": call.filled("expire_strategy"),
-        "partition.timestamp-formatter": call.filled("timestamp_formatter"),
-        "partition.timestamp-pattern": call.filled("timestamp_pattern"),
-        "partition.expiration-time": call.filled("expiration_time"),
-        "partition.expiration-max-num": None if most is None else str(most),
-    }
-    options = {key: value for key, value in given.items() if value is not None}
-    table = call.table_with({**call.options(), **options})
+    request = PartitionExpiryRequest(
+        expiration_time=call.filled("expiration_time"),
+        expire_strategy=call.filled("expire_strategy"),
+        timestamp_pattern=call.filled("timestamp_pattern"),
+        timestamp_formatter=call.filled("timestamp_formatter"),
+        max_expires=call.number("max_expires"),
+        dry_run=call.is_dry_run,
+    )
+    table = call.table_with({**call.options(), **request.options})
+    definition = definition_of(table)
     if not table.partition_keys:
         raise ArgumentError(call.procedure, f"{table.name} has no partitions")
-    if definition_of(table).options.slice(PartitionExpireOptions).expiration_millis is None:
+    if definition.options.slice(PartitionExpireOptions).expiration_millis is None:
         raise ArgumentError(
             call.procedure, f"give expiration_time: how old partitions of {table.name} may become"
         )
-    default = definition_of(table).options.slice(PartitionOptions).default_name
-    done = call.note(table.maintenance.expire_partitions(dry_run=call.is_dry_run))
+    user = new_user(definition.options)
+    expiry = call.note(expire_partitions(definition, store_of(table), request, user=user))
+    default = definition.options.slice(PartitionOptions).default_name
     return [
         (", ".join(f"{key}={default if v is None else v}" for key, v in values.items()),)
-        for values in done.values
+        for values in expiry.values
     ] or (("No expired partitions.",),)
 
 

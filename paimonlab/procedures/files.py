@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paimonlab.errors import ArgumentError, UnsupportedError
+from paimonlab.maintenance.orphans import OrphanFilesRequest, remove_orphan_files
 from paimonlab.procedures.declare import TABLE, columns, optional, required
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
-from paimonlab.table.reading.time_travel import to_millis
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.reading.time_travel import epoch_millis
 from paimonlab.table.table import Table
+from paimonlab.table.upkeep.history import history_of
 
 _ALL_TABLES = ".*"
 _DRY_RUN = optional("dry_run", "BOOLEAN", "Whether to only tell what would be done.")
@@ -31,18 +34,18 @@ def _remove_orphan_files(call: Invocation) -> Sequence[Row]:
     if mode is not None and mode.upper() == "DISTRIBUTED":
         raise UnsupportedError(f"mode => {mode!r} of sys.{call.procedure}", "use 'local'")
     older_than = call.time("older_than") if call.filled("older_than") else None
+    request = OrphanFilesRequest(
+        older_than_millis=epoch_millis(older_than),
+        dry_run=call.is_dry_run or call.flag("dry_run"),
+        force=older_than is not None,
+        progress=call.progress,
+    )
     count = size_bytes = 0
     for table in _tables(call):
-        found = call.note(
-            table.maintenance.remove_orphan_files(
-                older_than=None if older_than is None else to_millis(older_than),
-                dry_run=call.is_dry_run or call.flag("dry_run"),
-                force=older_than is not None,
-                progress=call.progress,
-            )
-        )
-        count += len(found.files)
-        size_bytes += found.size_bytes
+        history = history_of(definition_of(table), store_of(table))
+        orphans = call.note(remove_orphan_files(history, request))
+        count += len(orphans.files)
+        size_bytes += orphans.size_bytes
     return ((count, size_bytes),)
 
 

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from paimonlab.errors import ArgumentError, SnapshotNotFoundError
+from paimonlab.maintenance.table_history import TableHistory
+from paimonlab.maintenance.tag_creation import TagRequest, create_tag, replace_tag
+from paimonlab.maintenance.tag_expiry import TagExpiryRequest, expire_tags
 from paimonlab.procedures.declare import DONE, RESULT, TABLE, columns, optional, required
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
@@ -18,6 +21,7 @@ from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
+from paimonlab.table.upkeep.history import history_of
 from paimonlab.table.upkeep.tags import Tags
 
 _DEFAULT_LIFE = "tag.default-time-retained"
@@ -32,22 +36,23 @@ _OF_SNAPSHOT = (
 
 
 def _create_tag(call: Invocation) -> Sequence[Row]:
-    tags = _tags(call.table())
-    tags.create(
-        call.required_text("tag"),
-        snapshot=call.number("snapshot"),
-        time_retained=call.duration("time_retained"),
-    )
+    history = _history(call.table())
+    create_tag(history, _request(call))
     return DONE
 
 
 def _replace_tag(call: Invocation) -> Sequence[Row]:
-    call.table().tags.replace(
-        call.required_text("tag"),
+    history = _history(call.table())
+    replace_tag(history, _request(call))
+    return DONE
+
+
+def _request(call: Invocation) -> TagRequest:
+    return TagRequest(
+        name=call.required_text("tag"),
         snapshot=call.number("snapshot"),
         time_retained=call.duration("time_retained"),
     )
-    return DONE
 
 
 def _rename_tag(call: Invocation) -> Sequence[Row]:
@@ -61,7 +66,8 @@ def _create_tag_from_timestamp(call: Invocation) -> Sequence[Row]:
         raise ArgumentError(call.procedure, "needs timestamp, in milliseconds since 1970")
     table = call.table()
     found = _first_at_or_after(table, millis)
-    _tags(table).create(name, snapshot=found.id, time_retained=call.duration("time_retained"))
+    request = TagRequest(name=name, snapshot=found.id, time_retained=call.duration("time_retained"))
+    create_tag(_history(table), request)
     watermark = "null" if found.watermark is None else str(found.watermark)
     return ((name, found.id, found.time_millis, watermark),)
 
@@ -95,10 +101,11 @@ def _delete_tag(call: Invocation) -> Sequence[Row]:
 
 
 def _expire_tags(call: Invocation) -> Sequence[Row]:
-    tags = call.table().tags
-    names = tags.expire(older_than=call.time("older_than"), dry_run=call.is_dry_run)
+    table = call.table()
+    request = TagExpiryRequest(older_than=call.time("older_than"), dry_run=call.is_dry_run)
+    names = expire_tags(history_of(definition_of(table), store_of(table)), request)
     if call.is_dry_run:
-        _plan_deletions(call, tags, names)
+        _plan_deletions(call, table.tags, names)
     return [(name,) for name in names] or (("No expired tags.",),)
 
 
@@ -113,14 +120,14 @@ def _trigger(call: Invocation) -> Sequence[Row]:
     return DONE
 
 
-def _tags(table: Table) -> Tags:
-    """Return the tags of a table; new ones live for ever unless a call says how long.
+def _history(table: Table) -> TableHistory:
+    """Return the history of a table; new tags live for ever unless a call says how long.
 
     The default life of the table is for tags that Paimon makes by itself.
     """
     definition = definition_of(table)
     kept = {key: value for key, value in definition.options.items() if key != _DEFAULT_LIFE}
-    return Tags(replace(definition, options=Options(kept)), store_of(table))
+    return history_of(replace(definition, options=Options(kept)), store_of(table))
 
 
 TAG_PROCEDURES = (

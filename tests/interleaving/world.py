@@ -18,7 +18,7 @@ from paimonlab.errors import (
     PaimonError,
     PostCommitError,
 )
-from paimonlab.maintenance.changelog_expiry import expire_changelogs, plan_changelog_expiry
+from paimonlab.maintenance import changelog_expiry
 from paimonlab.maintenance.retention import Retention
 from paimonlab.maintenance.rollback import roll_back
 from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, expire, plan_expiry
@@ -292,7 +292,8 @@ def _expire(kept: int, *, keeps_changes: bool = False) -> Callable[[Process, Act
 def _expire_changes(process: Process, act: Act) -> None:
     history = process.history
     retention = Retention(retain_max=1, retain_min=1, older_than_millis=_OLD)
-    expire_changelogs(plan_changelog_expiry(history, retention), history)
+    plan = changelog_expiry.plan_changelog_expiry(history, retention)
+    changelog_expiry.expire(plan, history)
 
 
 def _roll_back(process: Process, act: Act) -> None:

@@ -12,8 +12,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
-from paimonlab.maintenance.orphans import OrphanSearch, find_orphans, remove_orphans
-from paimonlab.maintenance.stored_files import StoredOptions
+from paimonlab.maintenance.orphans import find_orphans, remove_orphans
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.upkeep.history import history_of
 from tests.maintenance.expiring_tables import age, files, filled, ids, new_table, opened, put
@@ -201,8 +200,7 @@ def test_files_that_a_commit_names_meanwhile_stay(tmp_path: Path) -> None:
     messages = writer.prepare_commit(1)
     grow_old(table)
     history = history_of(definition_of(opened(tmp_path)), store_of(opened(tmp_path)))
-    search = OrphanSearch(options=StoredOptions(), partition_depth=0)
-    found = find_orphans(history, search, older_than=datetime.now(UTC) - timedelta(days=1))
+    found = find_orphans(history, older_than=datetime.now(UTC) - timedelta(days=1))
     assert len(found.files) == 1
 
     table.commit(messages, identifier=1, user=writer.user)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -12,11 +13,15 @@ import pytest
 import paimonlab as pl
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.maintenance.partition_expiry import PartitionExpireOptions
+from paimonlab.maintenance import partition_expiry
+from paimonlab.maintenance.partition_expiry import (
+    PartitionExpireOptions,
+    PartitionExpiryRequest,
+    is_check_due,
+)
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.upkeep import partition_expiring
-from paimonlab.table.upkeep.partition_expiring import expire_partitions, is_check_due
+from paimonlab.table.upkeep.partition_expiring import expire_partitions
 
 NOW = datetime(2026, 1, 10)
 YEARS = timedelta(days=365 * 40)
@@ -52,8 +57,8 @@ def there(table: pl.Table) -> Sequence[tuple[str, int]]:
     return sorted(zip(found["dt"].to_pylist(), found["h"].to_pylist(), strict=True), key=str)
 
 
-def days(count: int, **options: str | int) -> PartitionExpireOptions:
-    return PartitionExpireOptions(expiration_millis=count * 86_400_000, **options)  # type: ignore[arg-type]
+def days(count: int, **asked: Any) -> PartitionExpiryRequest:
+    return PartitionExpiryRequest(expiration_time=timedelta(days=count), **asked)
 
 
 def test_old_partitions_are_dropped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -63,10 +68,9 @@ def test_old_partitions_are_dropped(tmp_path: Path, caplog: pytest.LogCaptureFix
     plan = expire_partitions(
         definition_of(table),
         store_of(table),
-        days(7),
+        days(7, dry_run=True),
         user="u",
         now=NOW + timedelta(hours=1),
-        dry_run=True,
     )
     assert len(there(table)) == 5
     assert (
@@ -95,10 +99,10 @@ def test_a_partition_of_just_that_age_stays(tmp_path: Path) -> None:
 def test_pattern_and_formatter_make_the_time(tmp_path: Path) -> None:
     table = new_table(tmp_path)
     put(table, ("20260109", 1), ("20260109", 20), ("20260110", 3))
-    options = days(1, timestamp_pattern="$dt $h", timestamp_formatter="yyyyMMdd H")
+    request = days(1, timestamp_pattern="$dt $h", timestamp_formatter="yyyyMMdd H")
 
     expire_partitions(
-        definition_of(table), store_of(table), options, user="u", now=NOW + timedelta(hours=5)
+        definition_of(table), store_of(table), request, user="u", now=NOW + timedelta(hours=5)
     )
 
     assert there(table) == [("20260109", 20), ("20260110", 3)]
@@ -108,13 +112,8 @@ def test_no_more_go_than_may_in_commits_of_a_size(tmp_path: Path) -> None:
     table = new_table(tmp_path)
     put(table, *((f"2026-01-0{day}", 1) for day in range(1, 8)))
 
-    expire_partitions(
-        definition_of(table),
-        store_of(table),
-        days(1, max_expires=5, batch_size=2),
-        user="u",
-        now=NOW,
-    )
+    definition = definition_of(table).with_options({"partition.expiration-batch-size": "2"})
+    expire_partitions(definition, store_of(table), days(1, max_expires=5), user="u", now=NOW)
 
     assert [day for day, _ in there(table)] == ["2026-01-06", "2026-01-07"]
     assert table.snapshots.latest_id() == 4
@@ -127,7 +126,7 @@ def test_by_the_last_update_what_is_written_meanwhile_stays(
     put(table, ("a", 1), ("b", 1))
     # Files say when they were made to the millisecond, this is after that.
     later = datetime.now() + timedelta(days=3)  # noqa: DTZ005
-    drop = partition_expiring._drop
+    drop = partition_expiry._drop
     written: list[int] = []
 
     def dropped_late(*arguments: object) -> None:
@@ -136,9 +135,9 @@ def test_by_the_last_update_what_is_written_meanwhile_stays(
             put(table, ("b", 1))
         drop(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(partition_expiring, "_drop", dropped_late)
-    options = days(1, expire_strategy="update-time")
-    done = expire_partitions(definition_of(table), store_of(table), options, user="u", now=later)
+    monkeypatch.setattr(partition_expiry, "_drop", dropped_late)
+    request = days(1, expire_strategy="update-time")
+    done = expire_partitions(definition_of(table), store_of(table), request, user="u", now=later)
 
     # It was looked at again: all are old by this clock, so that the new row was seen first.
     assert done.snapshot_id == 2
@@ -162,8 +161,9 @@ def test_what_a_conflict_left_is_dropped_by_the_next_attempt(
         return exactly(rows)
 
     monkeypatch.setattr(OverwriteScope, "exactly", staticmethod(disturbed))
-    options = days(1, expire_strategy="update-time", batch_size=1)
-    expire_partitions(definition_of(table), store_of(table), options, user="u", now=later)
+    definition = definition_of(table).with_options({"partition.expiration-batch-size": "1"})
+    request = days(1, expire_strategy="update-time")
+    expire_partitions(definition, store_of(table), request, user="u", now=later)
 
     assert len(batches) == 4, "a, b in vain, then b and c"
     assert there(table) == []
@@ -220,7 +220,7 @@ def test_commits_drop_them_by_themselves(
 
 
 def test_a_committer_looks_once_in_a_while() -> None:
-    options = days(1, check_interval_millis=1000)
+    options = PartitionExpireOptions(check_interval_millis=1000)
     snapshot = Snapshot(
         id=1,
         schema_id=0,

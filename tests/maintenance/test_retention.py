@@ -10,9 +10,9 @@ from paimonlab.errors import SchemaError
 from paimonlab.maintenance.retention import (
     ExpireOptions,
     Retention,
+    RetentionRequest,
     changelog_bound,
     snapshot_bound,
-    with_given,
 )
 from paimonlab.spec.options.table_options import Options
 from tests.support import cases
@@ -77,14 +77,13 @@ def test_what_is_asked_for_goes_before_the_options() -> None:
     assert of_table == Retention(
         retain_max=20, retain_min=10, older_than_millis=4000, max_deletes=50
     )
-    nothing = dict.fromkeys(("retain_max", "retain_min", "older_than_millis", "max_deletes"))
-    assert with_given(of_table, **nothing) == of_table
-    few = with_given(of_table, **(nothing | {"retain_max": 3}))
+    assert RetentionRequest().over(of_table) == of_table
+    few = RetentionRequest(retain_max=3).over(of_table)
     assert (few.retain_max, few.retain_min) == (3, 3)
-    many = with_given(of_table, **(nothing | {"retain_min": 30}))
+    many = RetentionRequest(retain_min=30).over(of_table)
     assert (many.retain_max, many.retain_min) == (30, 30)
-    both = with_given(of_table, retain_max=3, retain_min=4, older_than_millis=1, max_deletes=2)
-    assert both == Retention(retain_max=3, retain_min=4, older_than_millis=1, max_deletes=2)
+    all_of_them = {"retain_max": 3, "retain_min": 4, "older_than_millis": 1, "max_deletes": 2}
+    assert RetentionRequest(**all_of_them).over(of_table) == Retention(**all_of_them)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from paimonlab.errors import (
     SnapshotNotFoundError,
 )
 from paimonlab.formats.manifests.entry_rows import table_to_entries
-from paimonlab.maintenance.changelog_expiry import expire_changelogs, plan_changelog_expiry
+from paimonlab.maintenance import changelog_expiry
 from paimonlab.maintenance.retention import Retention
 from paimonlab.maintenance.snapshot_expiry import ChangelogKeeping, expire, plan_expiry
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -28,7 +28,7 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.upkeep.expiring import expire_by_options
+from paimonlab.table.upkeep.after_commit import expire_by_options
 from paimonlab.table.upkeep.history import history_of
 from tests.fault_io import FaultFileIO
 from tests.maintenance.expiring_tables import (
@@ -135,10 +135,12 @@ def test_changelogs_that_a_late_consumer_reads_stay(tmp_path: Path) -> None:
         put(table, {number: "v"}, replaces=False)
     table.maintenance.expire_snapshots(1, max_deletes=100)
     history = history_of(definition_of(opened(tmp_path)), store_of(opened(tmp_path)))
-    plan = plan_changelog_expiry(history, Retention(retain_max=2, older_than_millis=0))
+    plan = changelog_expiry.plan_changelog_expiry(
+        history, Retention(retain_max=2, older_than_millis=0)
+    )
     table.consumers.reset("late", plan.changelogs[0])
 
-    done = expire_changelogs(plan, history)
+    done = changelog_expiry.expire(plan, history)
 
     assert (plan.changelogs, done.changelogs, len(done.files)) == ((1, 2), (), 0)
     assert "consumer 'late' has come meanwhile" in str(done)
@@ -391,7 +393,8 @@ def test_upkeep_looks_at_as_much_however_many_snapshots_there_are(tmp_path: Path
     for number in range(1, 25):
         put(table, {number: "v"})
         store = FaultFileIO(LocalFileIO(durability="none"))
-        expire_by_options(definition_of(opened(tmp_path, store)), store_of(opened(tmp_path, store)))
+        table = opened(tmp_path, store)
+        expire_by_options(history_of(definition_of(table), store_of(table)))
         counts.append(len(store.calls))
 
     assert max(counts) == counts[12] < 10

@@ -28,6 +28,7 @@ from paimonlab.compact.append_packing import AppendPackingOptions
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.tasks import TaskOptions
 from paimonlab.errors import PaimonError
+from paimonlab.maintenance.orphans import OrphanFilesRequest, remove_orphan_files
 from paimonlab.metadata.layout import CONSUMER_PREFIX
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import codes, group_codes
@@ -41,7 +42,7 @@ from paimonlab.spec.statistics.mode import StatsKind, StatsOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 from paimonlab.table.texts import partition_text
-from paimonlab.table.upkeep.orphan_cleaning import remove_orphan_files
+from paimonlab.table.upkeep.history import history_of
 
 _LOOKED_AT = 1_000
 """Newest snapshots whose times and kinds are read."""
@@ -123,9 +124,8 @@ def measured(
         }
         values |= _of_files(definition, store.manifests, store.snapshots.get(ids[-1]))
     if orphans:
-        report = remove_orphan_files(
-            definition, store, older_than=None, dry_run=True, force=False, progress=None
-        )
+        history = history_of(definition, store)
+        report = remove_orphan_files(history, OrphanFilesRequest(dry_run=True))
         values |= {"orphan_files": len(report.files), "orphan_bytes": report.size_bytes}
     return Measures(**values)
 

@@ -13,16 +13,24 @@ import pyarrow as pa
 
 from paimonlab.commit.committer import Committer
 from paimonlab.maintenance.auto_tags import AutoTagOptions
-from paimonlab.maintenance.partition_expiry import PartitionExpireOptions
+from paimonlab.maintenance.changelog_expiry import ChangelogExpiryRequest, expire_changelogs
+from paimonlab.maintenance.partition_expiry import (
+    PartitionExpireOptions,
+    PartitionExpiryRequest,
+    is_check_due,
+)
 from paimonlab.maintenance.retention import ExpireOptions
+from paimonlab.maintenance.snapshot_expiry import SnapshotExpiryRequest, expire_snapshots
+from paimonlab.maintenance.table_history import TableHistory
+from paimonlab.maintenance.tag_creation import create_due_tags
+from paimonlab.maintenance.tag_expiry import TagExpiryRequest, expire_tags
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.committing.committers import plain_committer_of
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.consumers import ConsumerOptions
-from paimonlab.table.upkeep.expiring import expire_by_options
-from paimonlab.table.upkeep.partition_expiring import expire_partitions, is_check_due
-from paimonlab.table.upkeep.tags import Tags
+from paimonlab.table.upkeep.history import history_of
+from paimonlab.table.upkeep.partition_expiring import expire_partitions
 from paimonlab.write.compactions import WriterCompactionOptions
 
 
@@ -56,23 +64,29 @@ class Upkeep:
         if self._consumers_live_millis is not None:
             lifetime = timedelta(milliseconds=self._consumers_live_millis)
             self._store.consumers.expire(datetime.now(UTC) - lifetime)
-        expire_by_options(self._definition, self._store)
+        history = history_of(self._definition, self._store)
+        expire_by_options(history)
         if self._partitions.expiration_millis is not None:
             self._expire_partitions(snapshot)
-        tags = Tags(self._definition, self._store)
         if self._tags.mode != "none":
-            tags.create_due()
+            create_due_tags(history)
         elif self._tags.expires:
-            tags.expire()
+            expire_tags(history, TagExpiryRequest())
 
     def _expire_partitions(self, snapshot: Snapshot) -> None:
         now = datetime.now()  # noqa: DTZ005 - partitions have no zone
         last = self._turns.partitions_checked
         if is_check_due(self._partitions, snapshot, last=last, now=now):
-            expire_partitions(
-                self._definition, self._store, self._partitions, user=str(uuid.uuid4()), now=now
-            )
+            request, user = PartitionExpiryRequest(), str(uuid.uuid4())
+            expire_partitions(self._definition, self._store, request, user=user, now=now)
             self._turns.partitions_checked = now
+
+
+def expire_by_options(history: TableHistory) -> None:
+    """Let snapshots and changelogs expire as the options of the table say."""
+    expire_snapshots(history, SnapshotExpiryRequest())
+    if history.options.slice(ExpireOptions).keeps_changelogs:
+        expire_changelogs(history, ChangelogExpiryRequest())
 
 
 def committer_of(definition: TableDefinition, store: TableStore) -> Committer:

@@ -19,6 +19,7 @@ def history_of(definition: TableDefinition, store: TableStore) -> TableHistory:
     )
     return TableHistory(
         name=store.name,
+        options=definition.options,
         layout=store.layout,
         file_io=store.file_io,
         snapshots=store.snapshots,

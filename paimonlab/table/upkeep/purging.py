@@ -6,22 +6,21 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.FileStoreTable.purgeFiles`
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from paimonlab.commit.scope import OverwriteScope
-from paimonlab.maintenance.orphans import OrphanSearch, clock_of, find_orphans, remove_orphans
-from paimonlab.maintenance.retention import ExpireOptions
-from paimonlab.maintenance.stored_files import StoredFile, StoredOptions, stored_files
+from paimonlab.maintenance.changelog_expiry import ChangelogExpiryRequest, expire_changelogs
+from paimonlab.maintenance.orphans import clock_of, find_orphans, remove_orphans
+from paimonlab.maintenance.retention import RetentionRequest
+from paimonlab.maintenance.snapshot_expiry import SnapshotExpiryRequest, expire_snapshots
+from paimonlab.maintenance.stored_files import stored_files
 from paimonlab.progress import Progress
-from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER
 from paimonlab.table.committing.committers import plain_committer_of
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
-from paimonlab.table.upkeep.expiring import expire_changelogs, expire_snapshots
 from paimonlab.table.upkeep.history import history_of
 
 
@@ -55,7 +54,8 @@ def purge(
     definition: TableDefinition, store: TableStore, *, dry_run: bool, progress: Progress | None
 ) -> Purge:
     """Empty a table; see `Maintenance.purge_files`."""
-    files = _stored(definition, store)
+    history = history_of(definition, store)
+    files = list(stored_files(history, [store.layout.on_branch(None)]))
     plan = Purge(
         table=definition.name,
         branches=tuple(store.branches.names()),
@@ -82,49 +82,26 @@ def purge(
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
         )
-    quiet = definition.with_options(_NO_CHANGELOGS)
-    expire_snapshots(
-        quiet,
-        store,
-        retain_max=1,
-        retain_min=1,
-        older_than_millis=time.time_ns() // 1_000_000,
-        max_deletes=_ALL,
-    )
-    expire_changelogs(quiet, store, deletes_all=True)
+    quiet = history_of(definition.with_options(_NO_CHANGELOGS), store)
+    expire_snapshots(quiet, SnapshotExpiryRequest(retention=_latest_alone()))
+    expire_changelogs(quiet, ChangelogExpiryRequest(delete_all=True))
     # Nobody writes meanwhile, so that what nothing names will never be named.
     limit = clock_of(store.file_io, store.layout) + timedelta(seconds=1)
-    found = find_orphans(history_of(definition, store), _search(definition), older_than=limit)
-    threads = definition.options.slice(ExpireOptions).threads
-    remove_orphans(found, history_of(definition, store), threads=threads, progress=progress)
+    remove_orphans(find_orphans(history, older_than=limit), history, progress=progress)
     return plan
 
 
-_ALL = 2**31 - 1
+def _latest_alone() -> RetentionRequest:
+    return RetentionRequest(
+        retain_max=1,
+        retain_min=1,
+        older_than_millis=time.time_ns() // 1_000_000,
+        max_deletes=2**31 - 1,
+    )
+
+
 _NO_CHANGELOGS = {
     "changelog.num-retained.min": "1",
     "changelog.num-retained.max": "1",
     "changelog.time-retained": "1 ms",
 }
-
-
-def _search(definition: TableDefinition) -> OrphanSearch:
-    return OrphanSearch(
-        options=definition.options.slice(StoredOptions),
-        external_folders=definition.options.slice(ExternalPathOptions).readable_folders,
-        partition_depth=len(definition.schema.partition_keys),
-    )
-
-
-def _stored(definition: TableDefinition, store: TableStore) -> Sequence[StoredFile]:
-    layout, search = store.layout.on_branch(None), _search(definition)
-    return list(
-        stored_files(
-            layout,
-            [layout],
-            store.file_io,
-            search.options,
-            external_folders=search.external_folders,
-            partition_depth=search.partition_depth,
-        )
-    )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-from paimonlab.maintenance.orphans import OrphanFiles
+from paimonlab.maintenance import orphans
+from paimonlab.maintenance.orphans import OrphanFiles, OrphanFilesRequest
 from paimonlab.maintenance.rollback import Rollback, plan, roll_back
 from paimonlab.progress import Progress
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.inside import Opened, definition_of, store_of
 from paimonlab.table.reading.time_travel import TravelPoint, epoch_millis, travel
-from paimonlab.table.upkeep import orphan_cleaning
 from paimonlab.table.upkeep.history import history_of
 from paimonlab.table.upkeep.lost_files import LostFiles, remove_lost_files
 from paimonlab.table.upkeep.purging import Purge, purge
@@ -108,15 +108,10 @@ def remove_orphan_files(
     -----
     Roots of ``data-file.external-paths`` are looked at, too: they must be this table's alone.
     """
-    millis = epoch_millis(older_than)
-    return orphan_cleaning.remove_orphan_files(
-        definition_of(table),
-        store_of(table),
-        older_than=None if millis is None else datetime.fromtimestamp(millis / 1000, UTC),
-        dry_run=dry_run,
-        force=force,
-        progress=progress,
+    request = OrphanFilesRequest(
+        older_than_millis=epoch_millis(older_than), dry_run=dry_run, force=force, progress=progress
     )
+    return orphans.remove_orphan_files(history_of(definition_of(table), store_of(table)), request)
 
 
 def remove_unexisting_files(table: Opened, *, dry_run: bool = True) -> LostFiles:

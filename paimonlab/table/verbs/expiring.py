@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from paimonlab.maintenance.changelog_expiry import ChangelogExpiry
-from paimonlab.maintenance.partition_expiry import PartitionExpireOptions, PartitionExpiry
-from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry
+from paimonlab.maintenance import changelog_expiry, snapshot_expiry, tag_expiry
+from paimonlab.maintenance.changelog_expiry import ChangelogExpiry, ChangelogExpiryRequest
+from paimonlab.maintenance.partition_expiry import PartitionExpiry, PartitionExpiryRequest
+from paimonlab.maintenance.retention import RetentionRequest
+from paimonlab.maintenance.snapshot_expiry import SnapshotExpiry, SnapshotExpiryRequest
+from paimonlab.maintenance.tag_expiry import TagExpiryRequest
 from paimonlab.progress import Progress
-from paimonlab.spec.options.table_options import check_supported
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.inside import Opened, definition_of, store_of
 from paimonlab.table.reading.time_travel import epoch_millis
-from paimonlab.table.upkeep import expiring, partition_expiring
+from paimonlab.table.upkeep import partition_expiring
 from paimonlab.table.upkeep.consumers import Consumers
-from paimonlab.table.upkeep.tags import Tags
+from paimonlab.table.upkeep.history import history_of
 
 
 def expire_snapshots(
@@ -70,16 +72,18 @@ def expire_snapshots(
     ``changelog.time-retained`` above those of snapshots, their changes can still be read
     until `expire_changelogs`.
     """
-    return expiring.expire_snapshots(
-        definition_of(table),
-        store_of(table),
-        retain_max=retain_max,
-        retain_min=retain_min,
-        older_than_millis=epoch_millis(older_than),
-        max_deletes=max_deletes,
+    request = SnapshotExpiryRequest(
+        retention=RetentionRequest(
+            retain_max=retain_max,
+            retain_min=retain_min,
+            older_than_millis=epoch_millis(older_than),
+            max_deletes=max_deletes,
+        ),
         dry_run=dry_run,
         progress=progress,
     )
+    history = history_of(definition_of(table), store_of(table))
+    return snapshot_expiry.expire_snapshots(history, request)
 
 
 def expire_changelogs(
@@ -113,17 +117,19 @@ def expire_changelogs(
     CorruptMetadataError, SchemaError
         As in `expire_snapshots`.
     """
-    return expiring.expire_changelogs(
-        definition_of(table),
-        store_of(table),
-        retain_max=retain_max,
-        retain_min=retain_min,
-        older_than_millis=epoch_millis(older_than),
-        max_deletes=max_deletes,
-        deletes_all=delete_all,
+    request = ChangelogExpiryRequest(
+        retention=RetentionRequest(
+            retain_max=retain_max,
+            retain_min=retain_min,
+            older_than_millis=epoch_millis(older_than),
+            max_deletes=max_deletes,
+        ),
+        delete_all=delete_all,
         dry_run=dry_run,
         progress=progress,
     )
+    history = history_of(definition_of(table), store_of(table))
+    return changelog_expiry.expire_changelogs(history, request)
 
 
 def expire_partitions(
@@ -170,35 +176,26 @@ def expire_partitions(
     UnsupportedError
         If the formatter has a letter that is not built.
     """
-    given = {
-        "partition.expiration-strategy": expire_strategy,
-        "partition.timestamp-pattern": timestamp_pattern,
-        "partition.timestamp-formatter": timestamp_formatter,
-        "partition.expiration-max-num": None if max_expires is None else str(max_expires),
-    }
-    options = {key: value for key, value in given.items() if value is not None}
-    if expiration_time is not None:
-        millis = expiration_time // timedelta(milliseconds=1)
-        options["partition.expiration-time"] = f"{millis} ms"
-    definition = definition_of(table)
-    merged = definition.options.with_options(options)
-    check_supported(merged, definition.schema, "write")
-    found = merged.slice(PartitionExpireOptions)
-    if found.expiration_millis is None:
-        raise ValueError("say how old partitions may be: expiration_time=")
-    user = new_user(definition.options)
-    return partition_expiring.expire_partitions(
-        definition, store_of(table), found, user=user, dry_run=dry_run
+    request = PartitionExpiryRequest(
+        expiration_time=expiration_time,
+        expire_strategy=expire_strategy,
+        timestamp_pattern=timestamp_pattern,
+        timestamp_formatter=timestamp_formatter,
+        max_expires=max_expires,
+        dry_run=dry_run,
     )
+    definition = definition_of(table)
+    user = new_user(definition.options)
+    return partition_expiring.expire_partitions(definition, store_of(table), request, user=user)
 
 
 def expire_tags(
     table: Opened, older_than: datetime | None = None, *, dry_run: bool = False
 ) -> Sequence[str]:
     """Delete the tags that have lived as long as they were meant to; see `Tags.expire`."""
-    return Tags(definition_of(table), store_of(table)).expire(
-        older_than=older_than, dry_run=dry_run
-    )
+    request = TagExpiryRequest(older_than=older_than, dry_run=dry_run)
+    history = history_of(definition_of(table), store_of(table))
+    return tag_expiry.expire_tags(history, request)
 
 
 def expire_consumers(
