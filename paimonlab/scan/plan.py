@@ -5,7 +5,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.AbstractFileStoreScan`
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.entries import concat, live
 from paimonlab.scan.file_times import created_since
+from paimonlab.scan.filters import Filter, Step, filtered
 from paimonlab.scan.live_files import in_real_buckets, manifests_of, read_entries
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.pruning import (
@@ -33,13 +34,26 @@ from paimonlab.scan.pruning import (
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import Placement, make_splits, place
 from paimonlab.scan.split_paths import bucket_paths
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, ManifestFileMeta
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import DataType
 
 __all__ = ["Plan", "ScanOptions", "ScanRequest", "plan"]
+
+_NOTHING_READ = tuple(
+    Step(name, 0)
+    for name in (
+        "manifests",
+        "manifests read",
+        "files",
+        "after partitions",
+        "after buckets",
+        "after key ranges",
+        "after statistics",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,46 +85,27 @@ class Plan:
     splits: list[DataSplit]
     files: pa.Table
     """The entries of the files that are read (`ENTRY_SCHEMA`); a limit does not show here."""
-    manifests_total: int = 0
-    manifests_read: int = 0
-    files_total: int = 0
-    """Files alive in the snapshot."""
-    files_in_partitions: int = 0
-    """Of these, files in partitions that can match."""
-    files_in_buckets: int = 0
-    """Of these, files in buckets that can match."""
-    files_in_key_range: int = 0
-    """Of these, files whose keys can match."""
-    files_not_compacted: int | None = None
-    """Of those in buckets that can match, files of level 0, which readers of this table do not
-    see; None: they do."""
+    steps: tuple[Step, ...]
+    """What each step of pruning left, in the order in which they were taken."""
 
     def without(self, partitions: Collection[bytes]) -> Plan:
         """Return the plan without the files of some partitions, as serialised BinaryRows."""
         values = pa.array([*partitions], self.files.schema.field("partition").type)
+        files = self.files.filter(pc.invert(pc.is_in(self.files["partition"], values)))
         return replace(
             self,
             splits=[split for split in self.splits if split.partition not in partitions],
-            files=self.files.filter(pc.invert(pc.is_in(self.files["partition"], values))),
+            files=files,
+            steps=(*self.steps[:-1], replace(self.steps[-1], count=files.num_rows)),
         )
 
-    def funnel(self) -> list[tuple[str, int]]:
-        """Return how many manifests and files each step of pruning left."""
-        return [
-            ("manifests", self.manifests_total),
-            ("manifests read", self.manifests_read),
-            ("files", self.files_total),
-            ("after partitions", self.files_in_partitions),
-            ("after buckets", self.files_in_buckets),
-            *self._compacted(),
-            ("after key ranges", self.files_in_key_range),
-            ("after statistics", self.files.num_rows),
-        ]
+    def left(self, name: str) -> int:
+        """Return how many manifests or files a step left, as `Step.name` says."""
+        return next(step.count for step in self.steps if step.name == name)
 
-    def _compacted(self) -> list[tuple[str, int]]:
-        if self.files_not_compacted is None:
-            return []
-        return [("compacted", self.files_in_buckets - self.files_not_compacted)]
+    def funnel(self) -> list[tuple[str, int]]:
+        """Return how many manifests and files each step of pruning left, but for hidden ones."""
+        return [(step.name, step.count) for step in self.steps if not step.is_hidden]
 
 
 def plan(
@@ -151,22 +146,31 @@ def plan(
     snapshot = request.snapshot
     conditions = Conditions.of(request.predicate, schema)
     if snapshot is None or conditions.is_impossible:
-        return Plan(snapshot=snapshot, splits=[], files=ENTRY_SCHEMA.empty_table())
+        return Plan(
+            snapshot=snapshot, splits=[], files=ENTRY_SCHEMA.empty_table(), steps=_NOTHING_READ
+        )
     metas = manifests_of(snapshot, manifests)
     kept = _kept(metas, matches_manifests(metas, conditions, request.buckets, schema))
-    entries = in_real_buckets(concat(read_entries(snapshot, kept, manifests)))
-    in_partitions = matches_partitions(entries, conditions, schema)
-    in_buckets = in_partitions & matches_buckets(
-        entries, conditions, request.buckets, schema, schemas
-    )
     # Additions and deletions of a file share partition and bucket, so both are still there.
-    alive = live([entries.filter(pa.array(in_buckets))], referrer=snapshot.file_name)
-    visible = _visible(alive, request, schema, options)
-    if request.level is not None:
-        visible = visible.filter(pc.equal(visible["level"], request.level))
-    if request.created_since_millis is not None:
-        visible = visible.filter(pa.array(created_since(visible, request.created_since_millis)))
-    in_key_range = visible.filter(pa.array(matches_keys(visible, conditions, schema, schemas)))
+    entries, of_entries = filtered(
+        in_real_buckets(concat(read_entries(snapshot, kept, manifests))),
+        [
+            Filter("after partitions", lambda files: matches_partitions(files, conditions, schema)),
+            Filter(
+                "after buckets",
+                lambda files: matches_buckets(files, conditions, request.buckets, schema, schemas),
+            ),
+        ],
+    )
+    in_key_range, of_files = filtered(
+        live([entries], referrer=snapshot.file_name),
+        [
+            *_visible(request, schema, options),
+            Filter(
+                "after key ranges", lambda files: matches_keys(files, conditions, schema, schemas)
+            ),
+        ],
+    )
     placement = place(
         in_key_range,
         _key_types(schema),
@@ -174,7 +178,8 @@ def plan(
         has_each_key_once=options.needs_no_merging,
     )
     wanted = _wanted(in_key_range, placement, conditions, schema, schemas)
-    files, placement = in_key_range.filter(pa.array(wanted)), placement.filter(wanted)
+    files, of_values = filtered(in_key_range, [Filter("after statistics", lambda _: wanted)])
+    placement = placement.filter(wanted)
     splits = make_splits(
         files,
         placement,
@@ -195,15 +200,14 @@ def plan(
         snapshot=snapshot,
         splits=_limited(splits, request.limit) if conditions.is_empty else splits,
         files=files,
-        manifests_total=len(metas),
-        manifests_read=len(kept),
-        files_total=sum(meta.num_added_files - meta.num_deleted_files for meta in metas),
-        files_in_partitions=_net_count(entries, in_partitions),
-        files_in_buckets=alive.num_rows,
-        files_in_key_range=in_key_range.num_rows,
-        files_not_compacted=alive.num_rows - visible.num_rows
-        if schema.primary_keys and options.skips_level_0
-        else None,
+        steps=(
+            Step("manifests", len(metas)),
+            Step("manifests read", len(kept)),
+            Step("files", sum(meta.num_added_files - meta.num_deleted_files for meta in metas)),
+            *of_entries,
+            *of_files,
+            *of_values,
+        ),
     )
 
 
@@ -213,20 +217,24 @@ def _kept(
     return [meta for meta, keep in zip(metas, keeps.tolist(), strict=True) if keep]
 
 
-def _net_count(entries: pa.Table, mask: npt.NDArray[np.bool_]) -> int:
-    is_added = entries["kind"].to_numpy() == int(FileKind.ADD)
-    return int((mask & is_added).sum() - (mask & ~is_added).sum())
+def _visible(request: ScanRequest, schema: TableSchema, options: ScanOptions) -> Iterator[Filter]:
+    """Leave out files that are not asked for, or that readers of the table do not see yet."""
+    level, since = request.level, request.created_since_millis
+    if level is not None:
+        yield Filter("of the level", lambda files: _levels(files) == level, is_hidden=True)
+    if since is not None:
+        yield Filter("created since", lambda files: created_since(files, since), is_hidden=True)
+    sees_all = not schema.primary_keys or not options.skips_level_0
+    least = request.min_level
+    if least is None:
+        least = 0 if sees_all else 1
+    if least or not sees_all:
+        yield Filter("compacted", lambda files: _levels(files) >= least, is_hidden=sees_all)
 
 
-def _visible(
-    entries: pa.Table, request: ScanRequest, schema: TableSchema, options: ScanOptions
-) -> pa.Table:
-    """Leave out files that are not compacted yet, if readers of the table do not see them."""
-    if request.min_level is not None:
-        return entries.filter(pc.greater_equal(entries["level"], request.min_level))
-    if not schema.primary_keys or not options.skips_level_0:
-        return entries
-    return entries.filter(pc.greater(entries["level"], 0))
+def _levels(files: pa.Table) -> npt.NDArray[np.int32]:
+    levels: npt.NDArray[np.int32] = files["level"].to_numpy()
+    return levels
 
 
 def _key_types(schema: TableSchema) -> list[DataType] | None:

@@ -1,0 +1,63 @@
+"""Filters of entries one after the other, and what each of them left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.spec.manifests.manifest import FileKind
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A step that leaves out entries of files."""
+
+    name: str
+    """What `Step.name` says of what is left."""
+    keeps: Callable[[pa.Table], npt.NDArray[np.bool_]]
+    """Marks the entries that stay, of n entries: (n,) bool."""
+    is_hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of pruning, and what it left."""
+
+    name: str
+    count: int
+    """Manifests or files."""
+    is_hidden: bool = False
+    """Whether only those who ask for it are told: it leaves out what was not asked for."""
+
+
+def filtered(entries: pa.Table, filters: Iterable[Filter]) -> tuple[pa.Table, list[Step]]:
+    """Filter entries step by step.
+
+    Parameters
+    ----------
+    entries
+        Of `ENTRY_SCHEMA`.
+    filters
+        In the order in which they count; each is asked about all entries, so that these are
+        copied only once.
+
+    Returns
+    -------
+    tuple
+        The entries that are left, and how many files each step left: a deletion and the addition
+        of its file are none.
+    """
+    # One for an addition, minus one for a deletion.
+    weights = np.where(entries["kind"].to_numpy() == int(FileKind.ADD), 1, -1)
+    is_left = np.ones(entries.num_rows, np.bool_)
+    steps = []
+    for step in filters:
+        is_left &= step.keeps(entries)
+        steps.append(Step(step.name, int(weights[is_left].sum()), step.is_hidden))
+    if not is_left.all():
+        entries = entries.filter(pa.array(is_left))
+    return entries, steps
