@@ -22,7 +22,7 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.conditions import resolved
 from paimonlab.table.reading.incremental import ChangeRange, range_of_options
-from paimonlab.table.reading.scan import Scan
+from paimonlab.table.reading.scan import OfChanges, OfFallback, OfSnapshot, Scan, WithFallback
 from paimonlab.table.reading.time_travel import Start, TravelPoint, check_no_start, start_of, travel
 from paimonlab.table.store import TableStore
 
@@ -56,7 +56,7 @@ def scan_of(definition: TableDefinition, store: TableStore, query: Query) -> Sca
     fallback = definition.options.slice(BranchOptions).fallback
     if fallback is None:
         return scan
-    return replace(scan, fallback=_fallback(scan, fallback, query))
+    return replace(scan, kind=WithFallback(_rows(scan), _fallback(scan, fallback, query)))
 
 
 def changes_of(
@@ -114,7 +114,7 @@ def _scan_branch(definition: TableDefinition, store: TableStore, query: Query) -
         columns=columns,
         predicate=predicate,
         limit=query.limit,
-        created_since_millis=start.created_since_millis,
+        kind=OfSnapshot(created_since_millis=start.created_since_millis),
     )
 
 
@@ -134,7 +134,7 @@ def _scan_changes(changes: Changes, limit: int | None) -> Scan:
         columns=changes.columns,
         predicate=changes.predicate,
         limit=limit,
-        changes=changes,
+        kind=OfChanges(changes),
     )
 
 
@@ -150,7 +150,13 @@ def _fallback(scan: Scan, branch: str, query: Query) -> Scan:
     own, store = with_read_options(own, store, options)
     _check_same_columns(main, scan.schema, own)
     asked = replace(query, point=point, options=options, columns=scan.columns, limit=None)
-    return replace(_scan_branch(own, store, asked), hidden_by=scan)
+    other = _scan_branch(own, store, asked)
+    return replace(other, kind=OfFallback(_rows(other), hidden_by=scan))
+
+
+def _rows(scan: Scan) -> OfSnapshot:
+    assert isinstance(scan.kind, OfSnapshot), "a branch by itself is read as it is"
+    return scan.kind
 
 
 def _same_time(snapshot: Snapshot, snapshots: SnapshotManager) -> int:

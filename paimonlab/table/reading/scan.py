@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
@@ -28,6 +28,168 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfSnapshot:
+    """A read of the rows of a snapshot, or of some of its files."""
+
+    level: int | None = None
+    """Only rows of files of this level; None: of all."""
+    created_since_millis: int | None = None
+    """Only files created at or after this time count, epoch milliseconds; None: all."""
+
+    def plan_here(self, scan: Scan) -> Plan:
+        """Find the files."""
+        return self.planned(scan, limit=scan.limit)
+
+    def planned(self, scan: Scan, *, limit: int | None) -> Plan:
+        """Find the files that hold as many rows as are enough, or all: None."""
+        definition, store = scan.definition, scan.store
+        request = ScanRequest(
+            snapshot=scan.snapshot,
+            predicate=scan.predicate,
+            limit=limit,
+            created_since_millis=self.created_since_millis,
+            level=self.level,
+        )
+        return plan(
+            request,
+            schema=scan.schema,
+            schemas=store.schemas,
+            manifests=store.manifests,
+            options=definition.options.slice(ScanOptions),
+            table=definition.name,
+        )
+
+    def plan(self, scan: Scan) -> Plan:
+        """Return the plan of the whole read."""
+        return scan.plan_here()
+
+    def narrowed(self, _columns: Sequence[str], _predicate: Predicate | None) -> OfSnapshot:
+        """Return the kind of a read with another condition."""
+        return self
+
+    def batches(self, scan: Scan, progress: Progress | None) -> pa.RecordBatchReader:
+        """Stream the rows."""
+        return read_splits(
+            scan.plan_here().splits,
+            scan.read_plan(),
+            scan.store.file_io,
+            limit=scan.limit,
+            progress=progress,
+        )
+
+    def count(self, scan: Scan) -> int:
+        """Count the rows, whatever the limit."""
+        return count_rows(scan.plan_here().splits, scan.read_plan(), scan.store.file_io)
+
+
+@dataclass(frozen=True, slots=True)
+class OfFallback:
+    """A read of the partitions of a branch that another branch does not have."""
+
+    rows: OfSnapshot
+    hidden_by: Scan
+    """The read whose partitions go before those here."""
+
+    def plan_here(self, scan: Scan) -> Plan:
+        """Find the files."""
+        return self.rows.planned(scan, limit=None).without(self.hidden_by.partitions)
+
+    def plan(self, scan: Scan) -> Plan:
+        """Return the plan of the whole read."""
+        return self.rows.plan(scan)
+
+    def narrowed(self, _columns: Sequence[str], _predicate: Predicate | None) -> OfFallback:
+        """Return the kind of a read with another condition."""
+        return self
+
+    def batches(self, scan: Scan, progress: Progress | None) -> pa.RecordBatchReader:
+        """Stream the rows."""
+        return self.rows.batches(scan, progress)
+
+    def count(self, scan: Scan) -> int:
+        """Count the rows, whatever the limit."""
+        return self.rows.count(scan)
+
+
+@dataclass(frozen=True, slots=True)
+class WithFallback:
+    """A read of a snapshot, and of the partitions that only a fallback branch has."""
+
+    rows: OfSnapshot
+    fallback: Scan
+    """The read of the other branch, of kind `OfFallback`."""
+
+    def plan_here(self, scan: Scan) -> Plan:
+        """Find the files of this branch alone."""
+        return self.rows.plan_here(scan)
+
+    def plan(self, scan: Scan) -> Plan:
+        """Return the plan of the whole read, if all of it is in this branch."""
+        if self.fallback.plan_here().splits:
+            raise UnsupportedError(
+                "a plan of two branches",
+                f"{scan.definition.name} has scan.fallback-branch; read it as it is, or one branch",
+            )
+        return self.rows.plan(scan)
+
+    def narrowed(self, columns: Sequence[str], predicate: Predicate | None) -> WithFallback:
+        """Return the kind of a read with another condition."""
+        return replace(self, fallback=self.fallback.narrowed(columns, predicate))
+
+    def batches(self, scan: Scan, progress: Progress | None) -> pa.RecordBatchReader:
+        """Stream the rows."""
+        here = self.rows.batches(scan, progress)
+        if not self.fallback.plan_here().splits:
+            return here
+        batches = self._both(here, scan.arrow_schema)
+        if scan.limit is not None:
+            batches = limited(batches, scan.limit)
+        return pa.RecordBatchReader.from_batches(scan.arrow_schema, batches)
+
+    def _both(self, here: pa.RecordBatchReader, schema: pa.Schema) -> Generator[pa.RecordBatch]:
+        yield from here
+        for batch in self.fallback.to_batches():
+            # Columns of two branches may differ in whether they are nullable.
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+
+    def count(self, scan: Scan) -> int:
+        """Count the rows, whatever the limit."""
+        return self.rows.count(scan) + self.fallback.count()
+
+
+@dataclass(frozen=True, slots=True)
+class OfChanges:
+    """A read of new rows that ``incremental-…`` options ask for, instead of a snapshot."""
+
+    changes: Changes
+
+    def plan_here(self, scan: Scan) -> Plan:
+        """Find the files of the newest snapshot, for those who explain the read."""
+        return OfSnapshot().plan_here(scan)
+
+    def plan(self, scan: Scan) -> Plan:
+        """Refuse it: splits of changes are those of `Changes.splits`."""
+        raise UnsupportedError(
+            "a plan of changes", f"read {scan.definition.name} with table.changes, or as it is"
+        )
+
+    def narrowed(self, columns: Sequence[str], predicate: Predicate | None) -> OfChanges:
+        """Return the kind of a read with another condition."""
+        return OfChanges(replace(self.changes, columns=tuple(columns), predicate=predicate))
+
+    def batches(self, scan: Scan, _progress: Progress | None) -> pa.RecordBatchReader:
+        """Stream the rows."""
+        return self.changes.inserts(limit=scan.limit)
+
+    def count(self, scan: Scan) -> int:
+        """Count the rows within the limit."""
+        return sum(batch.num_rows for batch in self.batches(scan, None))
+
+
+ScanKind: TypeAlias = OfSnapshot | WithFallback | OfFallback | OfChanges
+
+
 @dataclass(frozen=True)
 class Scan:
     """Rows of a table at one snapshot: ``table.scan(…)``.
@@ -45,16 +207,8 @@ class Scan:
     predicate: Predicate | None
     """Bound to ``schema``."""
     limit: int | None
-    level: int | None = None
-    """Only rows of files of this level; None: of all."""
-    changes: Changes | None = None
-    """What ``incremental-…`` options ask for instead of the rows of the snapshot."""
-    created_since_millis: int | None = None
-    """Only files made at or after this time count, epoch milliseconds; None: all."""
-    fallback: Scan | None = None
-    """The read of another branch that has the partitions which are missing here."""
-    hidden_by: Scan | None = None
-    """Of a fallback: the read whose partitions go before those here."""
+    kind: ScanKind = field(default_factory=OfSnapshot)
+    """Which rows of which commits."""
 
     @property
     def arrow_schema(self) -> pa.Schema:
@@ -62,25 +216,40 @@ class Scan:
         whole = self.schema.arrow_schema
         return pa.schema([whole.field(name) for name in self.columns])
 
+    @property
+    def level(self) -> int | None:
+        """Only rows of files of this level; None: of all."""
+        return None if self._rows is None else self._rows.level
+
+    @property
+    def created_since_millis(self) -> int | None:
+        """Only files created at or after this time count, epoch milliseconds; None: all."""
+        return None if self._rows is None else self._rows.created_since_millis
+
+    @property
+    def changes(self) -> Changes | None:
+        """What ``incremental-…`` options ask for instead of the rows of the snapshot."""
+        return self.kind.changes if isinstance(self.kind, OfChanges) else None
+
+    @property
+    def fallback(self) -> Scan | None:
+        """The read of another branch that has the partitions which are missing here."""
+        return self.kind.fallback if isinstance(self.kind, WithFallback) else None
+
+    @property
+    def hidden_by(self) -> Scan | None:
+        """Of a fallback: the read whose partitions go before those here."""
+        return self.kind.hidden_by if isinstance(self.kind, OfFallback) else None
+
+    @property
+    def _rows(self) -> OfSnapshot | None:
+        if isinstance(self.kind, OfSnapshot):
+            return self.kind
+        return None if isinstance(self.kind, OfChanges) else self.kind.rows
+
     @cached_property
     def _plan(self) -> Plan:
-        request = ScanRequest(
-            snapshot=self.snapshot,
-            predicate=self.predicate,
-            limit=None if self.hidden_by is not None else self.limit,
-            created_since_millis=self.created_since_millis,
-            level=self.level,
-        )
-        definition, store = self.definition, self.store
-        found = plan(
-            request,
-            schema=self.schema,
-            schemas=store.schemas,
-            manifests=store.manifests,
-            options=definition.options.slice(ScanOptions),
-            table=definition.name,
-        )
-        return found if self.hidden_by is None else found.without(self.hidden_by.partitions)
+        return self.kind.plan_here(self)
 
     @cached_property
     def partitions(self) -> frozenset[bytes]:
@@ -92,8 +261,7 @@ class Scan:
     @property
     def is_one_snapshot(self) -> bool:
         """Whether all files of a snapshot are read, and no others."""
-        parts = (self.changes, self.created_since_millis, self.fallback, self.hidden_by)
-        return all(part is None for part in parts)
+        return isinstance(self.kind, OfSnapshot) and self.kind.created_since_millis is None
 
     def narrowed(self, columns: Sequence[str], predicate: Predicate | None) -> Scan:
         """Return the read of all rows for which another condition is true.
@@ -105,17 +273,12 @@ class Scan:
         predicate
             Bound to ``schema``; None: all rows.
         """
-        changes = self.changes
-        if changes is not None:
-            changes = replace(changes, columns=tuple(columns), predicate=predicate)
-        fallback = self.fallback and self.fallback.narrowed(columns, predicate)
         return replace(
             self,
             columns=tuple(columns),
             predicate=predicate,
             limit=None,
-            changes=changes,
-            fallback=fallback,
+            kind=self.kind.narrowed(columns, predicate),
         )
 
     def plan(self) -> Plan:
@@ -127,16 +290,7 @@ class Scan:
             If changes are read: their splits are those of `Changes.splits`; or if a fallback
             branch has rows: splits of two branches are not read alike.
         """
-        if self.changes is not None:
-            raise UnsupportedError(
-                "a plan of changes", f"read {self.definition.name} with table.changes, or as it is"
-            )
-        if self.fallback is not None and self.fallback.plan_here().splits:
-            raise UnsupportedError(
-                "a plan of two branches",
-                f"{self.definition.name} has scan.fallback-branch; read it as it is, or one branch",
-            )
-        return self._plan
+        return self.kind.plan(self)
 
     def plan_here(self) -> Plan:
         """Find the files of this branch alone, without those of its fallback."""
@@ -162,29 +316,7 @@ class Scan:
             Told how many ``files`` are done, of how many, in any thread; a read of changes,
             or of a fallback branch, tells nothing.
         """
-        if self.changes is not None:
-            return self.changes.inserts(limit=self.limit)
-        here = read_splits(
-            self.plan_here().splits,
-            self.read_plan(),
-            self.store.file_io,
-            limit=self.limit,
-            progress=progress,
-        )
-        if self.fallback is None or not self.fallback.plan_here().splits:
-            return here
-        batches = self._with_fallback(here, self.fallback)
-        if self.limit is not None:
-            batches = limited(batches, self.limit)
-        return pa.RecordBatchReader.from_batches(self.arrow_schema, batches)
-
-    def _with_fallback(
-        self, here: pa.RecordBatchReader, fallback: Scan
-    ) -> Generator[pa.RecordBatch]:
-        yield from here
-        for batch in fallback.to_batches():
-            # Columns of two branches may differ in whether they are nullable.
-            yield pa.RecordBatch.from_arrays(batch.columns, schema=self.arrow_schema)
+        return self.kind.batches(self, progress)
 
     def to_arrow(self) -> pa.Table:
         """Read all rows; their order means nothing."""
@@ -197,11 +329,7 @@ class Scan:
 
     def count(self) -> int:
         """Count the rows, reading no more than that takes."""
-        if self.changes is not None:
-            return sum(batch.num_rows for batch in self.to_batches())
-        rows = count_rows(self.plan_here().splits, self.read_plan(), self.store.file_io)
-        if self.fallback is not None:
-            rows += self.fallback.count()
+        rows = self.kind.count(self)
         return rows if self.limit is None else min(rows, self.limit)
 
     def explain(self) -> Explain:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from paimonlab.table.reading.scan import Scan
+from paimonlab.table.reading.scan import OfChanges, OfSnapshot, Scan, WithFallback
 from paimonlab.table.system.asking import AboutTable, ScanArguments
 from paimonlab.table.system.row_tracking import scan_of
 
@@ -28,13 +28,20 @@ def columns(table: Table) -> pa.Schema:
 
 def scan(table: AboutTable, asked: ScanArguments) -> Scan:
     """Read the files of the top level."""
-    found = scan_of(table.table, asked)
-    if not table.table.primary_keys:
-        return found
-    fallback = found.fallback
-    if fallback is not None:
-        fallback = replace(fallback, level=top_level(fallback.definition.options))
-    return replace(found, level=top_level(found.definition.options), fallback=fallback)
+    rows = scan_of(table.table, asked)
+    return _at_top(rows) if table.table.primary_keys else rows
+
+
+def _at_top(scan: Scan) -> Scan:
+    level, kind = top_level(scan.definition.options), scan.kind
+    if isinstance(kind, OfSnapshot):
+        return replace(scan, kind=replace(kind, level=level))
+    if isinstance(kind, OfChanges):
+        return scan
+    at_top = replace(kind, rows=replace(kind.rows, level=level))
+    if isinstance(at_top, WithFallback):
+        at_top = replace(at_top, fallback=_at_top(at_top.fallback))
+    return replace(scan, kind=at_top)
 
 
 def top_level(options: Mapping[str, str]) -> int:
