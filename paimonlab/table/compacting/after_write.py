@@ -22,9 +22,10 @@ from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.compacting.append import AppendRequest, Written, compact_appends
+from paimonlab.table.compacting.append import AppendChoice, Written, compact_appends
 from paimonlab.table.compacting.append_strategies import Packing
-from paimonlab.table.compacting.keyed import CompactRequest, compact_buckets, with_latest_schema
+from paimonlab.table.compacting.keyed import compact_buckets, with_latest_schema
+from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.bucket_files import of_buckets
 from paimonlab.table.plans.write import write_plan
@@ -107,7 +108,8 @@ def compact_written(
         return None
     keys = {(message.partition, message.bucket) for message in messages}
     try:
-        return compact_buckets(definition, store, CompactRequest(keep=of_buckets(keys))).snapshot
+        keep = of_buckets(keys)
+        return compact_buckets(definition, store, CompactRequest(), keep).snapshot
     except (FilesConflictError, SnapshotExpiredError) as error:
         logger.warning(
             "%s: written rows are left to be compacted later: %s", definition.name, error
@@ -156,7 +158,7 @@ def compact_appended(
     if written is None:
         return written
     definition = with_latest_schema(definition, store.schemas)
-    request = AppendRequest(
+    choice = AppendChoice(
         keep=of_buckets(buckets),
         strategy=Packing(
             definition.options.slice(AppendPackingOptions),
@@ -167,7 +169,7 @@ def compact_appended(
         follows=Written(written, buckets),
     )
     try:
-        found = compact_appends(definition, store, request).snapshot
+        found = compact_appends(definition, store, CompactRequest(), choice).snapshot
     except (CommitError, SnapshotExpiredError) as error:
         logger.warning(
             "%s: written rows are left to be compacted later: %s", definition.name, error

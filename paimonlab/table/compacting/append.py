@@ -44,6 +44,7 @@ from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.rounds import side_by_side, until_undisturbed
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.live_buckets import buckets_of, live_buckets
+from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.compacting.result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
@@ -83,27 +84,29 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppendRequest:
-    """What is to be compacted, and how."""
+class AppendChoice:
+    """Which files of an append table are rewritten, and in which order their rows come."""
 
     keep: Callable[[pa.Table], pa.Table]
     """Which entries are of buckets that are looked at."""
     strategy: AppendStrategy
-    progress: Progress | None = None
-    dry_run: bool = False
     follows: Written | None = None
     """The rows that it comes after; None: it comes by itself."""
 
-    def report(self, done: int, total: int) -> None:
-        """Tell how many files are done."""
-        if self.progress is not None:
-            self.progress(done, total, "files")
-
 
 def compact_appends(
-    definition: TableDefinition, store: TableStore, request: AppendRequest
+    definition: TableDefinition, store: TableStore, request: CompactRequest, choice: AppendChoice
 ) -> CompactResult:
     """Compact an append table; see `Table.compact`.
+
+    Parameters
+    ----------
+    definition, store
+        Of the table.
+    request
+        What is asked for.
+    choice
+        What follows from it.
 
     Raises
     ------
@@ -116,16 +119,16 @@ def compact_appends(
         raise UnsupportedError("data-evolution.enabled = 'true'", f"compacting {definition.name}")
     started = time.monotonic()
     user, identifier = new_user(definition.options), BATCH_COMMIT_IDENTIFIER
-    if request.follows is not None:
-        before = request.follows.snapshot
+    if choice.follows is not None:
+        before = choice.follows.snapshot
         user, identifier = before.commit_user, before.commit_identifier
 
     def attempt() -> CompactResult:
         snapshot = store.snapshots.latest()
-        tasks = [] if snapshot is None else _tasks(definition, store, snapshot, request)
+        tasks = [] if snapshot is None else _tasks(definition, store, snapshot, choice)
         if snapshot is None or not tasks or request.dry_run:
             return _result(definition, tasks, {}, None, is_dry_run=request.dry_run)
-        increments = _rewritten(definition, store, snapshot, tasks, request)
+        increments = _rewritten(definition, store, snapshot, tasks, choice, request.progress)
         messages = [_message(*one) for one in increments]
         with files_deleted_on_failure(definition, store, messages):
             landed = committer_of(definition, store).append(
@@ -145,18 +148,18 @@ def compact_appends(
 
 
 def _tasks(
-    definition: TableDefinition, store: TableStore, snapshot: Snapshot, request: AppendRequest
+    definition: TableDefinition, store: TableStore, snapshot: Snapshot, choice: AppendChoice
 ) -> list[AppendTask]:
     """Choose files, those of a bucket one behind the other."""
     tracks_rows = definition.options.slice(RowTrackingOptions).row_tracking
     written = with_stored_tracking(definition.schema) if tracks_rows else definition.schema
     writing = replace(definition, schema=written)
-    if request.follows is None:
-        buckets = live_buckets(writing, store, snapshot, request.keep)
+    if choice.follows is None:
+        buckets = live_buckets(writing, store, snapshot, choice.keep)
     else:
-        entries = request.keep(store.bucket_memory.at(snapshot, request.follows.buckets))
+        entries = choice.keep(store.bucket_memory.at(snapshot, choice.follows.buckets))
         buckets = buckets_of(writing, store, snapshot, entries)
-    return [task for bucket in buckets for task in request.strategy.tasks(bucket)]
+    return [task for bucket in buckets for task in choice.strategy.tasks(bucket)]
 
 
 def _plan(definition: TableDefinition, store: TableStore, snapshot: Snapshot) -> AppendPlan:
@@ -174,17 +177,19 @@ def _rewritten(
     store: TableStore,
     snapshot: Snapshot,
     tasks: Sequence[AppendTask],
-    request: AppendRequest,
+    choice: AppendChoice,
+    progress: Progress | None,
 ) -> list[tuple[BucketFiles, CompactIncrement]]:
     """Rewrite files, several tasks at a time; if anything fails nothing is left behind."""
-    plan, file_io, strategy = _plan(definition, store, snapshot), store.file_io, request.strategy
+    plan, file_io, strategy = _plan(definition, store, snapshot), store.file_io, choice.strategy
     total = sum(len(task.files) for task in tasks)
     done = 0
 
     def report(task: AppendTask) -> None:
         nonlocal done
         done += len(task.files)
-        request.report(done, total)
+        if progress is not None:
+            progress(done, total, "files")
 
     def undo(task: AppendTask, files: Iterable[DataFileMeta]) -> None:
         delete_outputs(CompactIncrement(after=tuple(files)), task.bucket, file_io)

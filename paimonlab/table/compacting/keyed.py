@@ -31,7 +31,6 @@ from paimonlab.errors import (
     SnapshotExpiredError,
 )
 from paimonlab.metadata.schemas import SchemaManager
-from paimonlab.progress import Progress
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -40,6 +39,7 @@ from paimonlab.storage import FileIO
 from paimonlab.table.committing.rounds import side_by_side, until_undisturbed
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.live_buckets import live_buckets
+from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.compacting.result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.bucket_files import of_buckets
@@ -51,17 +51,6 @@ from paimonlab.table.upkeep.after_commit import committer_of
 logger = logging.getLogger(__name__)
 
 Keep = Callable[[pa.Table], pa.Table]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactRequest:
-    """What is to be compacted, and how."""
-
-    full: bool = False
-    """Whether everything goes to the highest level; else what the table's options ask for."""
-    keep: Keep
-    """Which entries are of buckets that are looked at."""
-    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,27 +88,29 @@ def with_latest_schema(definition: TableDefinition, schemas: SchemaManager) -> T
     return replace(definition, schema=latest)
 
 
-def planned(
-    definition: TableDefinition, store: TableStore, request: CompactRequest
-) -> CompactResult:
-    """Tell what would be compacted."""
-    snapshot = store.snapshots.latest()
-    picked = [] if snapshot is None else _picked(definition, store, snapshot, request, request.keep)
-    return _result(definition, picked, None, is_dry_run=True)
-
-
 def compact_buckets(
-    definition: TableDefinition, store: TableStore, request: CompactRequest
+    definition: TableDefinition, store: TableStore, request: CompactRequest, keep: Keep
 ) -> CompactResult:
-    """Compact buckets until nobody is in the way.
+    """Compact buckets until nobody is in the way, or only say what would be compacted.
+
+    Parameters
+    ----------
+    definition, store
+        Of the table.
+    request
+        How they are compacted.
+    keep
+        Which entries are of buckets that are looked at.
 
     Raises
     ------
     FilesConflictError, SnapshotExpiredError
         If others replaced the files of the same buckets again and again.
     """
+    if request.dry_run:
+        return _planned(definition, store, request, keep)
     started = time.monotonic()
-    work = _Work(definition, store, request, request.keep)
+    work = _Work(definition, store, request, keep)
     try:
         result = until_undisturbed(definition.name, work.attempt, what="compacting")
     except (FilesConflictError, SnapshotExpiredError):
@@ -130,6 +121,14 @@ def compact_buckets(
     return result
 
 
+def _planned(
+    definition: TableDefinition, store: TableStore, request: CompactRequest, keep: Keep
+) -> CompactResult:
+    snapshot = store.snapshots.latest()
+    picked = [] if snapshot is None else _picked(definition, store, snapshot, request, keep)
+    return _result(definition, picked, None, is_dry_run=True)
+
+
 @dataclass(slots=True)
 class _Work:
     """Compacting buckets: what nobody else touched is kept from one attempt to the next."""
@@ -137,9 +136,14 @@ class _Work:
     definition: TableDefinition
     store: TableStore
     request: CompactRequest
-    keep: Keep
-    """Which entries are of buckets that are still to be compacted."""
+    wanted: Keep
+    """Which entries are of buckets that are looked at."""
+    keep: Keep = field(init=False)
+    """Which of them are of buckets that are still to be compacted."""
     done: list[_Done] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.keep = self.wanted
 
     def attempt(self) -> CompactResult:
         """Compact what is there, besides what is done, and commit."""
@@ -179,7 +183,7 @@ class _Work:
             valid, lost = [], self.done
         _delete(self.store.file_io, lost)
         self.done = valid
-        self.keep = _both(self.request.keep, {_key(one.bucket) for one in lost})
+        self.keep = _both(self.wanted, {_key(one.bucket) for one in lost})
 
     def undo(self) -> None:
         """Delete what was made."""

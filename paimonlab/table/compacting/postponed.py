@@ -40,6 +40,7 @@ from paimonlab.table.committing.rounds import until_undisturbed
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.by_writers import writer_compactions
 from paimonlab.table.compacting.keyed import Keep
+from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.compacting.result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
@@ -68,18 +69,6 @@ class PostponeOptions:
     """``changelog-producer``: with ``full-compaction`` every bucket is compacted in full."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PostponedRequest:
-    """Which rows get buckets, and how."""
-
-    full: bool
-    """Whether the buckets they come to are compacted in full; else as the options ask for."""
-    keep: Keep
-    """Which entries are of partitions that are looked at."""
-    progress: Progress | None = None
-    dry_run: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     """A partition with files that wait."""
@@ -101,7 +90,7 @@ class _Found:
 
 
 def compact_postponed(
-    definition: TableDefinition, store: TableStore, request: PostponedRequest
+    definition: TableDefinition, store: TableStore, request: CompactRequest, keep: Keep
 ) -> CompactResult:
     """Give rows that wait their buckets until nobody is in the way.
 
@@ -110,7 +99,9 @@ def compact_postponed(
     definition, store
         Of a table with ``bucket`` = -2, at its latest schema.
     request
-        What is wanted.
+        What is asked for; ``full`` is about the buckets that rows come to.
+    keep
+        Which entries are of partitions that are looked at.
 
     Raises
     ------
@@ -126,7 +117,7 @@ def compact_postponed(
         found = (
             _Found((), {})
             if snapshot is None
-            else _find(definition, store.manifests, snapshot, request.keep)
+            else _find(definition, store.manifests, snapshot, keep)
         )
         if request.dry_run or snapshot is None or not found.waiting:
             return _result(definition, found, (), None, is_dry_run=request.dry_run)
@@ -182,7 +173,7 @@ def _written(
     store: TableStore,
     snapshot: Snapshot,
     found: _Found,
-    request: PostponedRequest,
+    request: CompactRequest,
 ) -> list[CommitMessage]:
     """Write and compact all rows that wait; returns what one commit takes."""
     groups: defaultdict[int, list[_Waiting]] = defaultdict(list)

@@ -6,7 +6,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -18,21 +17,15 @@ from paimonlab.clock import now_millis
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.metadata.partition_stats import partition_columns
-from paimonlab.progress import Progress
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.predicates.predicate import Predicate, columns, evaluate
-from paimonlab.table.compacting.append import AppendRequest, compact_appends
+from paimonlab.table.compacting.append import AppendChoice, compact_appends
 from paimonlab.table.compacting.append_strategies import append_strategy
 from paimonlab.table.compacting.idle_partitions import idle_partitions
-from paimonlab.table.compacting.keyed import (
-    CompactRequest,
-    Keep,
-    compact_buckets,
-    planned,
-    with_latest_schema,
-)
-from paimonlab.table.compacting.postponed import PostponedRequest, compact_postponed
+from paimonlab.table.compacting.keyed import Keep, compact_buckets, with_latest_schema
+from paimonlab.table.compacting.postponed import compact_postponed
+from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.compacting.result import CompactResult
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.partition_values import partition_values
@@ -40,58 +33,44 @@ from paimonlab.table.reading.conditions import bound
 from paimonlab.table.store import TableStore
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactCall:
-    """What `Table.compact` is asked for."""
-
-    full: bool = False
-    partitions: Sequence[Mapping[str, Any]] | None = None
-    buckets: Collection[int] | None = None
-    where: str | Predicate | None = None
-    idle_for: timedelta | None = None
-    order_by: Sequence[str] | None = None
-    strategy: str | None = None
-    progress: Progress | None = None
-    dry_run: bool = False
-
-
 def compact_table(
-    definition: TableDefinition, store: TableStore, call: CompactCall
+    definition: TableDefinition, store: TableStore, request: CompactRequest
 ) -> CompactResult:
     """Compact a table; see `Table.compact`."""
     definition = with_latest_schema(definition, store.schemas)
-    keep = kept(definition, call.partitions, call.buckets, call.where)
-    if call.idle_for is not None:
-        keep = _only_idle(keep, store, call.idle_for)
+    keep = kept(definition, request.partitions, request.buckets, request.where)
+    if request.idle_for is not None:
+        keep = _only_idle(keep, store, request.idle_for)
+    return _compacted(definition, store, request, keep)
+
+
+def _compacted(
+    definition: TableDefinition, store: TableStore, request: CompactRequest, keep: Keep
+) -> CompactResult:
     if not definition.primary_keys:
-        return compact_appends(definition, store, _of_appends(definition, store, call, keep))
-    _check_keyed(definition, call)
-    if definition.bucket_mode is BucketMode.POSTPONE_MODE:
-        if call.buckets is not None:
-            raise UnsupportedError(
-                "compacting some buckets of a table with bucket = '-2'",
-                f"rows of {definition.name} that wait for a bucket are of none yet",
-            )
-        waiting = PostponedRequest(
-            full=call.full, keep=keep, progress=call.progress, dry_run=call.dry_run
+        strategy = append_strategy(
+            definition,
+            store,
+            full=request.full,
+            order_by=request.order_by,
+            strategy=request.strategy,
         )
-        return compact_postponed(definition, store, waiting)
-    request = CompactRequest(full=call.full, keep=keep, progress=call.progress)
-    verb = planned if call.dry_run else compact_buckets
-    return verb(definition, store, request)
+        return compact_appends(
+            definition, store, request, AppendChoice(keep=keep, strategy=strategy)
+        )
+    _check_keyed(definition, request)
+    if definition.bucket_mode is not BucketMode.POSTPONE_MODE:
+        return compact_buckets(definition, store, request, keep)
+    if request.buckets is not None:
+        raise UnsupportedError(
+            "compacting some buckets of a table with bucket = '-2'",
+            f"rows of {definition.name} that wait for a bucket are of none yet",
+        )
+    return compact_postponed(definition, store, request, keep)
 
 
-def _of_appends(
-    definition: TableDefinition, store: TableStore, call: CompactCall, keep: Keep
-) -> AppendRequest:
-    strategy = append_strategy(
-        definition, store, full=call.full, order_by=call.order_by, strategy=call.strategy
-    )
-    return AppendRequest(keep=keep, strategy=strategy, progress=call.progress, dry_run=call.dry_run)
-
-
-def _check_keyed(definition: TableDefinition, call: CompactCall) -> None:
-    if call.order_by is not None or call.strategy is not None:
+def _check_keyed(definition: TableDefinition, request: CompactRequest) -> None:
+    if request.order_by is not None or request.strategy is not None:
         raise UnsupportedError(
             "ordering rows while compacting",
             f"{definition.name} has a primary key: its order is that",
@@ -119,12 +98,11 @@ def planned_compaction(
     """
     check_supported(definition.options, definition.schema, "write")
     definition = with_latest_schema(definition, store.schemas)
+    request = CompactRequest(full=full, dry_run=True)
     if not definition.schema.primary_keys:
-        strategy = append_strategy(definition, store, full=full)
-        return compact_appends(
-            definition, store, AppendRequest(keep=keep, strategy=strategy, dry_run=True)
-        )
-    return planned(definition, store, CompactRequest(full=full, keep=keep))
+        choice = AppendChoice(keep=keep, strategy=append_strategy(definition, store, full=full))
+        return compact_appends(definition, store, request, choice)
+    return compact_buckets(definition, store, request, keep)
 
 
 def _only_idle(keep: Keep, store: TableStore, idle_for: timedelta) -> Keep:

@@ -34,12 +34,12 @@ from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.committing.rounds import ROUNDS, until_undisturbed
 from paimonlab.table.compacting.keyed import (
-    CompactRequest,
     Keep,
     compact_buckets,
     with_latest_schema,
 )
 from paimonlab.table.compacting.live_buckets import live_buckets
+from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.compacting.result import FileTotals
 from paimonlab.table.compacting.verb import kept
 from paimonlab.table.definition import TableDefinition
@@ -212,9 +212,9 @@ class _Work:
         picks_leave_rows = self.levels.changelog_producer == "full-compaction" or (
             self.levels.max_picks_of_level_0 != 1
         )
-        request = CompactRequest(full=picks_leave_rows, keep=of_buckets(buckets))
+        request, keep = CompactRequest(full=picks_leave_rows), of_buckets(buckets)
         try:
-            compact_buckets(self.definition, self.store, request)
+            compact_buckets(self.definition, self.store, request, keep)
         except PostCommitError as error:
             # Raised from here it would say that the rescale has happened.
             logger.warning("%s: compacted before the rescale: %s", self.definition.name, error)

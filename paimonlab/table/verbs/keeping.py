@@ -10,6 +10,7 @@ from paimonlab.maintenance import fsck as checking
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table import committing, compacting, upkeep, writing
+from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.inside import definition_of, store_of, writable
 from paimonlab.table.opened import OpenedTable
 
@@ -79,7 +80,7 @@ def compact(
     FilesConflictError
         If others replaced files of the same buckets again and again.
     """
-    call = compacting.verb.CompactCall(
+    request = CompactRequest(
         full=full,
         partitions=partitions,
         buckets=buckets,
@@ -90,7 +91,7 @@ def compact(
         progress=progress,
         dry_run=dry_run,
     )
-    return compacting.verb.compact_table(*writable(table), call)
+    return compacting.verb.compact_table(*writable(table), request)
 
 
 def compact_manifests(table: OpenedTable) -> Snapshot | None:
