@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -24,32 +22,17 @@ _older_than_option = click.option(
 )
 
 
-def _retaining(body: Body) -> Body:
-    """Give a command the options of what is kept; its function gets them as ``keeping``."""
-
-    @click.option(
-        "--retain-max", type=int, metavar="N", help="Keep no more; else as the table says."
-    )
-    @click.option("--retain-min", type=int, metavar="N", help="Keep so many, however old.")
-    @_older_than_option
-    @click.option("--max-deletes", type=int, metavar="N", help="At most so many at once.")
-    @functools.wraps(body)
-    def command(
-        *arguments: Any,
-        retain_max: int | None,
-        retain_min: int | None,
-        older_than: timedelta | int | None,
-        max_deletes: int | None,
-        **others: Any,
-    ) -> None:
-        keeping = {
-            "retain_max": retain_max,
-            "retain_min": retain_min,
-            "older_than": older_than,
-            "max_deletes": max_deletes,
-        }
-        body(*arguments, keeping=keeping, **others)
-
+def _retaining(command: Body) -> Body:
+    """Give a command the options of what is retained, by the names of the verbs' parameters."""
+    for option in (
+        click.option("--max-deletes", type=int, metavar="N", help="At most so many at once."),
+        _older_than_option,
+        click.option("--retain-min", type=int, metavar="N", help="Keep so many, however old."),
+        click.option(
+            "--retain-max", type=int, metavar="N", help="Keep no more; else as the table says."
+        ),
+    ):
+        command = option(command)
     return command
 
 
@@ -57,13 +40,13 @@ def _retaining(body: Body) -> Body:
 @on_table
 @_retaining
 @asks_first
-def expire(table: Table, *, keeping: Mapping[str, Any], consent: Consent) -> None:
+def expire(table: Table, *, consent: Consent, **retained: Any) -> None:
     """Let old snapshots go, and the files that nothing needs then.
 
     What is not said is as the options of the table say (snapshot.num-retained.max and so on).
     """
     with Bar(table.name) as bar:
-        verb = partial(table.maintenance.expire_snapshots, progress=bar.progress, **keeping)
+        verb = partial(table.maintenance.expire_snapshots, progress=bar.progress, **retained)
         consent.run(verb)
 
 
@@ -72,17 +55,10 @@ def expire(table: Table, *, keeping: Mapping[str, Any], consent: Consent) -> Non
 @_retaining
 @click.option("--all", "delete_all", is_flag=True, help="All go, the newest, too.")
 @asks_first
-def expire_changelogs(
-    table: Table, *, keeping: Mapping[str, Any], delete_all: bool, consent: Consent
-) -> None:
+def expire_changelogs(table: Table, *, consent: Consent, **retained: Any) -> None:
     """Let the changes of snapshots go that have expired before them."""
     with Bar(table.name) as bar:
-        verb = partial(
-            table.maintenance.expire_changelogs,
-            delete_all=delete_all,
-            progress=bar.progress,
-            **keeping,
-        )
+        verb = partial(table.maintenance.expire_changelogs, progress=bar.progress, **retained)
         consent.run(verb)
 
 
