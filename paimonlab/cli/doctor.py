@@ -21,12 +21,12 @@ def doctor(warehouse: str | None, *, as_json: bool) -> None:
     WAREHOUSE is tried with a small file, which is deleted again. The exit code is 1 if
     something stops paimonlab from working.
     """
-    found = checks(measured(None if warehouse is None else open_catalog(warehouse, {})))
+    checks_made = checks(measured(None if warehouse is None else open_catalog(warehouse, {})))
     if as_json:
-        click.echo(json_text(found))
+        click.echo(json_text(checks_made))
     else:
-        for one in found:
-            click.echo(f"{one.status}: {one.name}: {one.found}")
-            if one.fix:
-                click.echo(f"    {one.fix}")
-    sys.exit(1 if any(one.status == "error" for one in found) else 0)
+        for check in checks_made:
+            click.echo(f"{check.status}: {check.name}: {check.found}")
+            if check.fix:
+                click.echo(f"    {check.fix}")
+    sys.exit(1 if any(check.status == "error" for check in checks_made) else 0)

@@ -29,11 +29,11 @@ def repair(table: Table, *, consent: Consent) -> None:
     """
 
     def verb(*, dry_run: bool) -> Any:
-        found = table.maintenance.remove_unexisting_files(dry_run=dry_run)
+        lost_files = table.maintenance.remove_unexisting_files(dry_run=dry_run)
         return {
-            "missing_files": [file.path for file in found.files],
-            "lost_rows": found.record_count,
-            "committed_snapshot": found.committed and found.committed.id,
+            "missing_files": [file.path for file in lost_files.files],
+            "lost_rows": lost_files.record_count,
+            "committed_snapshot": lost_files.committed and lost_files.committed.id,
         }
 
     consent.run(verb)

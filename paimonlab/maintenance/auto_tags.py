@@ -109,15 +109,15 @@ def new_tags(
     made = {name: tag.id for name, tag in tags.items() if periods.time(name) is not None}
     latest = max(made, key=lambda name: made[name], default=None)
     first = 0 if latest is None else made[latest] + 1
-    found = dict(_from(first, snapshots))
+    snapshots_by_id = dict(_from(first, snapshots))
     due = due_tags(
-        [TagPoint(one.id, options.time_of(one)) for one in found.values()],
+        [TagPoint(snapshot.id, options.time_of(snapshot)) for snapshot in snapshots_by_id.values()],
         periods,
         last=None if latest is None else periods.time(latest),
         delay=timedelta(milliseconds=options.delay_millis),
         completes=options.completes,
     )
-    return [(name, found[snapshot_id]) for name, snapshot_id in due]
+    return [(name, snapshots_by_id[snapshot_id]) for name, snapshot_id in due]
 
 
 def batch_name(options: AutoTagOptions, snapshot: Snapshot) -> str:

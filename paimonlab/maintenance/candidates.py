@@ -82,12 +82,12 @@ def left_by_changelogs(gone: Sequence[Snapshot], reader: ReferenceReader) -> Can
     if gone:
         _add_deleted(candidates, gone, gone[0].id, reader, Leaving())
         _add_changelogs(candidates, gone, reader)
-    for one in gone:
+    for snapshot in gone:
         for name, size in (
-            (one.base_manifest_list, one.base_manifest_list_size),
-            (one.delta_manifest_list, one.delta_manifest_list_size),
+            (snapshot.base_manifest_list, snapshot.base_manifest_list_size),
+            (snapshot.delta_manifest_list, snapshot.delta_manifest_list_size),
         ):
-            _add_list(candidates, name, size, one, reader)
+            _add_list(candidates, name, size, snapshot, reader)
     return candidates
 
 
@@ -119,7 +119,9 @@ def _add_deleted(
             _apply(candidates, pa.concat_tables(pieces).combine_chunks(), reader, leaving)
 
 
-def _apply(found: Candidates, entries: pa.Table, reader: ReferenceReader, leaving: Leaving) -> None:
+def _apply(
+    candidates: Candidates, entries: pa.Table, reader: ReferenceReader, leaving: Leaving
+) -> None:
     """Follow files that come and go, in the order of the commits."""
     # Within a commit what is added stays, wherever it stands: it was moved to another level.
     entries = entries.sort_by([("id", "ascending"), ("kind", "descending")])
@@ -133,35 +135,44 @@ def _apply(found: Candidates, entries: pa.Table, reader: ReferenceReader, leavin
     )
     for paths, kind, size, source, snapshot_id in rows:
         if kind == FileKind.ADD:
-            found.drop(paths)
+            candidates.drop(paths)
         elif leaving.written_data or source == FileSource.COMPACT:
             reason = f"snapshot {snapshot_id} deleted it"
-            found.add(paths[0], "data", size, reason)
+            candidates.add(paths[0], "data", size, reason)
             for extra in paths[1:]:
-                found.add(extra, "data", None, reason)
+                candidates.add(extra, "data", None, reason)
 
 
-def _forget_data(found: Candidates) -> None:
-    found.drop([path for path, file in found.by_path.items() if file.sort == "data"])
+def _forget_data(candidates: Candidates) -> None:
+    candidates.drop([path for path, file in candidates.by_path.items() if file.sort == "data"])
 
 
-def _add_changelogs(found: Candidates, gone: Sequence[Snapshot], reader: ReferenceReader) -> None:
+def _add_changelogs(
+    candidates: Candidates, gone: Sequence[Snapshot], reader: ReferenceReader
+) -> None:
     """Add changelog files, and the manifests that name them."""
     for start in range(0, len(gone), _AT_ONCE):
-        chunk = [one for one in gone[start : start + _AT_ONCE] if one.changelog_manifest_list]
-        read = [(one, _metas(str(one.changelog_manifest_list), one, reader)) for one in chunk]
-        for (one, _), entries in zip(read, _entries(read, reader), strict=True):
-            name = str(one.changelog_manifest_list)
-            _add_list(found, name, one.changelog_manifest_list_size, one, reader)
+        chunk = [
+            snapshot
+            for snapshot in gone[start : start + _AT_ONCE]
+            if snapshot.changelog_manifest_list
+        ]
+        read = [
+            (snapshot, _metas(str(snapshot.changelog_manifest_list), snapshot, reader))
+            for snapshot in chunk
+        ]
+        for (snapshot, _), entries in zip(read, _entries(read, reader), strict=True):
+            name = str(snapshot.changelog_manifest_list)
+            _add_list(candidates, name, snapshot.changelog_manifest_list_size, snapshot, reader)
             if entries is None:
                 continue
             added = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))
             sizes = added["file_size_bytes"].to_pylist()
             for paths, size in zip(reader.data_files(added), sizes, strict=True):
-                reason = f"changelog of snapshot {one.id}"
-                found.add(paths[0], "changelog", size, reason)
+                reason = f"changelog of snapshot {snapshot.id}"
+                candidates.add(paths[0], "changelog", size, reason)
                 for extra in paths[1:]:
-                    found.add(extra, "changelog", None, reason)
+                    candidates.add(extra, "changelog", None, reason)
 
 
 def _add_metadata(
@@ -194,13 +205,13 @@ def _add_metadata(
 
 
 def _add_list(
-    found: Candidates, name: str, size: int | None, snapshot: Snapshot, reader: ReferenceReader
+    candidates: Candidates, name: str, size: int | None, snapshot: Snapshot, reader: ReferenceReader
 ) -> None:
     reason = f"snapshot {snapshot.id} has it"
-    found.add(reader.layout.manifest(name), "manifest list", size, reason)
+    candidates.add(reader.layout.manifest(name), "manifest list", size, reason)
     for meta in _metas(name, snapshot, reader) or ():
         path = reader.layout.manifest(meta.file_name)
-        found.add(path, "manifest", meta.file_size_bytes, reason)
+        candidates.add(path, "manifest", meta.file_size_bytes, reason)
 
 
 def _metas(name: str, snapshot: Snapshot, reader: ReferenceReader) -> list[ManifestFileMeta] | None:
@@ -216,18 +227,21 @@ def _entries(
     read: Sequence[tuple[Snapshot, list[ManifestFileMeta] | None]], reader: ReferenceReader
 ) -> Iterator[pa.Table | None]:
     """Read the entries of manifests; None where one is missing."""
-    metas = [meta for _, one in read for meta in one or ()]
+    metas = [meta for _, metas_of_one in read for meta in metas_of_one or ()]
     try:
         # Decoded together: that is what takes time.
         tables = reader.manifests.read(metas)
     except CorruptMetadataError as error:
         _check_missing(error)
-        for snapshot, one in read:
-            yield _of_one(snapshot, one, reader)
+        for snapshot, metas_of_one in read:
+            yield _of_one(snapshot, metas_of_one, reader)
         return
     by_name = dict(zip(dict.fromkeys(meta.file_name for meta in metas), tables, strict=True))
-    for _, one in read:
-        yield None if one is None else concat([by_name[meta.file_name] for meta in one])
+    for _, metas_of_one in read:
+        if metas_of_one is None:
+            yield None
+        else:
+            yield concat([by_name[meta.file_name] for meta in metas_of_one])
 
 
 def _of_one(

@@ -110,17 +110,17 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
             ids,
             latest,
             retention,
-            time_of=lambda one: history.changelogs.get(one).time_millis,
+            time_of=lambda changelog_id: history.changelogs.get(changelog_id).time_millis,
             next_read=next_read(history.consumers),
         )
-    gone = tuple(one for one in ids if one < bound.first_kept)
-    kept = next((one for one in ids if one >= bound.first_kept), None)
+    gone = tuple(changelog_id for changelog_id in ids if changelog_id < bound.first_kept)
+    kept = next((changelog_id for changelog_id in ids if changelog_id >= bound.first_kept), None)
     plan = ChangelogExpiry(
         table=history.name, changelogs=gone, first_kept=kept, reason=bound.reason
     )
     if not gone:
         return plan
-    read = tuple(one for one in history.changelogs.list() if one.id in gone)
+    read = tuple(changelog for changelog in history.changelogs.list() if changelog.id in gone)
     if len(read) < len(gone):
         return ChangelogExpiry(table=history.name, reason="others let changelogs go meanwhile")
     plan = replace(plan, gone=read)
@@ -185,8 +185,9 @@ def _roots(plan: ChangelogExpiry, history: TableHistory) -> list[Root]:
     """
     layout, io = history.layout, history.file_io
     tags = tags_of(layout, io)
-    found = tags_between(tags, plan.changelogs[0], plan.changelogs[-1] + 1) + others_of(history)
-    found += [root for root in changelogs_of(layout, io) if root.snapshot not in plan.gone][:1]
+    roots = tags_between(tags, plan.changelogs[0], plan.changelogs[-1] + 1) + others_of(history)
+    roots += [root for root in changelogs_of(layout, io) if root.snapshot not in plan.gone][:1]
     ids = history.snapshots.ids()
-    oldest = [history.snapshots.get(one) for one in ids[:1]]
-    return found + [Root(layout.snapshot(one.id), one, "metadata") for one in oldest]
+    for oldest in [history.snapshots.get(snapshot_id) for snapshot_id in ids[:1]]:
+        roots.append(Root(layout.snapshot(oldest.id), oldest, "metadata"))
+    return roots

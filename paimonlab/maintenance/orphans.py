@@ -150,13 +150,13 @@ def find_orphans(
     branches = _branches(layout, io)
     now = datetime.now(UTC)
     cutoff = int(older_than.timestamp() * 1000)
-    there = [
+    old_files = [
         file for file in stored_files(history, branches) if file.status.modified_millis < cutoff
     ]
     # One that was made since has files that were listed.
-    roots = list(_roots(_branches(layout, io), io)) if there else []
-    used = used_names(roots, layout, io, {file.name for file in there}, progress)
-    orphans = [_orphan(file, now) for file in there if file.name not in used]
+    roots = list(_roots(_branches(layout, io), io)) if old_files else []
+    used = used_names(roots, layout, io, {file.name for file in old_files}, progress)
+    orphans = [_orphan(file, now) for file in old_files if file.name not in used]
     return OrphanFiles(
         table=history.name,
         older_than=older_than,
@@ -180,7 +180,9 @@ def remove_orphans(
     names = {file.path.rpartition("/")[2] for file in orphans.files}
     used = used_names(roots, layout, io, names, None)
     files = [file for file in orphans.files if file.path.rpartition("/")[2] not in used]
-    gone = [UnneededFile(one.path, one.sort, one.size_bytes, "nothing names it") for one in files]
+    gone = [
+        UnneededFile(file.path, file.sort, file.size_bytes, "nothing names it") for file in files
+    ]
     gone.sort(key=lambda file: file.sort)
     threads = history.options.slice(ExpireOptions).threads
     delete_unneeded(gone, io, table=history.name, threads=threads, progress=progress)
@@ -196,7 +198,9 @@ def clock_of(file_io: FileIO, layout: TableLayout) -> datetime:
     try:
         file_io.write(path, b"")
         times = [
-            one.modified_millis for one in file_io.list(layout.manifest_folder) if one.path == path
+            status.modified_millis
+            for status in file_io.list(layout.manifest_folder)
+            if status.path == path
         ]
     finally:
         file_io.delete(path)
@@ -232,8 +236,8 @@ def _roots(branches: Iterable[TableLayout], file_io: FileIO) -> Iterator[Root]:
     for branch in branches:
         # Tags before snapshots, snapshots before changelogs: the way in which they are made.
         yield from tags_of(branch, file_io)
-        for one in SnapshotManager(file_io, branch).list():
-            yield Root(branch.snapshot(one.id), one, "commit")
+        for snapshot in SnapshotManager(file_io, branch).list():
+            yield Root(branch.snapshot(snapshot.id), snapshot, "commit")
         yield from _changelogs(branch, file_io)
 
 

@@ -125,15 +125,15 @@ class PartitionExpiry:
     @property
     def values(self) -> tuple[Mapping[str, str | None], ...]:
         """The values of the partitions that go."""
-        return tuple(one.partition.values for one in self.partitions)
+        return tuple(expiring.partition.values for expiring in self.partitions)
 
     def __str__(self) -> str:
         """Tell it to a person."""
         lines = [f"{self.table}: {len(self.partitions)} partitions older than {self.older_than}"]
-        for one in self.partitions:
-            partition = one.partition
+        for expiring in self.partitions:
+            partition = expiring.partition
             lines.append(
-                f"  {partition.values}: {one.reason}; {partition.file_count} files, "
+                f"  {partition.values}: {expiring.reason}; {partition.file_count} files, "
                 f"{partition.size_bytes:,} bytes"
             )
         if self.undated:
@@ -236,11 +236,11 @@ def plan_partition_expiry(
     """
     expired, undated = [], []
     for partition in partitions:
-        time, told = _time_of(partition, options)
+        time, basis = _time_of(partition, options)
         if time is None:
             undated.append(partition)
         elif time < older_than:
-            expired.append(ExpiringPartition(partition, time, f"{told} {time}"))
+            expired.append(ExpiringPartition(partition, time, f"{basis} {time}"))
 
     def text(partition: ExpiringPartition) -> str:
         values = partition.partition.values.values()
@@ -265,8 +265,8 @@ def _time_of(
 
 
 def _live_partitions(history: TableHistory, snapshot: Snapshot) -> list[LivePartition]:
-    files = live_entries(snapshot, history.reader.manifests)
-    sums = files.group_by("partition", use_threads=False).aggregate(
+    entries = live_entries(snapshot, history.reader.manifests)
+    sums = entries.group_by("partition", use_threads=False).aggregate(
         [
             ("row_count", "sum"),
             ("file_size_bytes", "sum"),

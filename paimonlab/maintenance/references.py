@@ -73,10 +73,10 @@ class References:
 
 def union(references: Iterable[References]) -> References:
     """Return the files of all."""
-    found = References()
-    for one in references:
-        found |= one
-    return found
+    files = References()
+    for some in references:
+        files |= some
+    return files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +105,8 @@ class ReferenceReader:
         changelog = changelog_manifests_of(snapshot, self.manifests)
         entries = concat(read_entries(snapshot, [*delta, *changelog], self.manifests))
         added = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))
-        found = self._of_metadata(snapshot, [*metas, *changelog])
-        return replace(found, data=self._data(added))
+        files = self._of_metadata(snapshot, [*metas, *changelog])
+        return replace(files, data=self._data(added))
 
     def of_changes(self, snapshot: Snapshot) -> References:
         """Return what reading the changes of a commit takes, of one whose state is gone.
@@ -181,14 +181,14 @@ class ReferenceReader:
             entries["extra_files"].to_pylist(),
             strict=True,
         )
-        found = []
+        all_paths = []
         for folder, name, external, extras in rows:
             paths = [self.layout.data_file(folder, name, external)]
             for extra in extras or ():
                 beside = None if external is None else f"{external.rpartition('/')[0]}/{extra}"
                 paths.append(self.layout.data_file(folder, extra, beside))
-            found.append(tuple(paths))
-        return found
+            all_paths.append(tuple(paths))
+        return all_paths
 
     def _folders(self, partitions: pa.Array, buckets: Sequence[int]) -> list[str]:
         return bucket_paths(partitions, buckets, self.partition_fields, self.options.partition)

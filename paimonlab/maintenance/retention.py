@@ -226,9 +226,9 @@ def _bound(
         end = Bound(
             earliest + retention.max_deletes, f"at most {retention.max_deletes} expire at once"
         )
-    for one in range(max(latest - retention.retain_max + 1, earliest), end.first_kept):
-        if is_young(one):
-            return Bound(one, young)
+    for snapshot_id in range(max(latest - retention.retain_max + 1, earliest), end.first_kept):
+        if is_young(snapshot_id):
+            return Bound(snapshot_id, young)
     return end if end.first_kept > earliest else Bound(earliest, end.reason)
 
 

@@ -157,7 +157,7 @@ def _bring_back(target: Snapshot, history: TableHistory) -> None:
     is_new = history.file_io.publish(path, data)
     if not _is_tagged(target, history):
         if is_new:
-            take_back(history.file_io, path, lambda found: found == data)
+            take_back(history.file_io, path, lambda current: current == data)
         raise _expired(target, history, "the tag that kept it was deleted meanwhile")
 
 
@@ -166,18 +166,20 @@ def _is_tagged(target: Snapshot, history: TableHistory) -> bool:
     return target.delta_manifest_list in kept
 
 
-def _delete_snapshots(found: Rollback, target: Snapshot, history: TableHistory) -> References:
+def _delete_snapshots(rollback: Rollback, target: Snapshot, history: TableHistory) -> References:
     """Delete what is newer than a snapshot, newest first, also what others commit meanwhile.
 
     Returns the files of the latter.
     """
     late = References()
     is_tagged = _is_tagged(target, history)
-    while younger := [one for one in history.snapshots.ids() if one > target.id]:
+    while younger := [
+        snapshot_id for snapshot_id in history.snapshots.ids() if snapshot_id > target.id
+    ]:
         for snapshot_id in reversed(younger):
             _check_stays(target, history, is_tagged=is_tagged)
             snapshot = history.snapshots.find(snapshot_id)
-            if snapshot is not None and snapshot_id not in found.snapshots:
+            if snapshot is not None and snapshot_id not in rollback.snapshots:
                 late |= _files_of(snapshot, history)
             # Others may have let all expire but this one.
             take_back(

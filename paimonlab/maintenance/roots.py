@@ -58,10 +58,10 @@ class Root:
 def tags_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
     """Return the tags of one branch, by snapshot."""
     # Guards first: they go once a tag has taken their place.
-    found = _guards_of(layout, file_io)
+    roots = _guards_of(layout, file_io)
     tags = TagManager(file_io, layout).list()
-    found += [Root(layout.tag(name), tag.to_snapshot(), "state") for name, tag in tags]
-    return sorted(found, key=lambda root: root.snapshot.id)
+    roots += [Root(layout.tag(name), tag.to_snapshot(), "state") for name, tag in tags]
+    return sorted(roots, key=lambda root: root.snapshot.id)
 
 
 def _guards_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
@@ -72,22 +72,25 @@ def _guards_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
 def changelogs_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
     """Return the long-lived changelogs of one branch."""
     changelogs = ChangelogManager(file_io, layout)
-    return [Root(layout.changelog(one.id), one, "changes") for one in changelogs.list()]
+    return [
+        Root(layout.changelog(changelog.id), changelog, "changes")
+        for changelog in changelogs.list()
+    ]
 
 
 def others_of(history: TableHistory) -> list[Root]:
     """Return all that the other branches of a table keep."""
     io = history.file_io
     branches = BranchManager(io, history.layout)
-    found: list[Root] = []
+    roots: list[Root] = []
     names: list[str] | None = None
     while names != (names := branches.names()):
         # One that was renamed meanwhile was under neither of its names.
-        found = []
+        roots = []
         for layout in _other_layouts(history, names):
-            found += tags_of(layout, io) + changelogs_of(layout, io) + snapshots_of(layout, io)
+            roots += tags_of(layout, io) + changelogs_of(layout, io) + snapshots_of(layout, io)
     # Guards once more: they come before a branch goes whose snapshots are taken over.
-    return found + _guards_of(history.layout, io)
+    return roots + _guards_of(history.layout, io)
 
 
 def kept_by_tags(history: TableHistory) -> list[Root]:
@@ -103,10 +106,12 @@ def _other_layouts(history: TableHistory, names: Sequence[str]) -> list[TableLay
 def snapshots_of(layout: TableLayout, file_io: FileIO, *, upto: int | None = None) -> list[Root]:
     """Return the snapshots of one branch, up to one of them; None: all."""
     listed = SnapshotManager(file_io, layout).list()
-    snapshots = [one for one in listed if upto is None or one.id <= upto]
+    snapshots = [snapshot for snapshot in listed if upto is None or snapshot.id <= upto]
     # A file that is not alive in the oldest came with the commit of another.
-    found = [Root(layout.snapshot(one.id), one, "state") for one in snapshots[:1]]
-    return found + [Root(layout.snapshot(one.id), one, "commit") for one in snapshots]
+    roots = [Root(layout.snapshot(snapshot.id), snapshot, "state") for snapshot in snapshots[:1]]
+    return roots + [
+        Root(layout.snapshot(snapshot.id), snapshot, "commit") for snapshot in snapshots
+    ]
 
 
 def kept_by_others(

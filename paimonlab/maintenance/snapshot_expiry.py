@@ -151,8 +151,8 @@ def plan_expiry(
     )
     plan = SnapshotExpiry(
         table=history.name,
-        snapshots=tuple(one for one in ids if one < bound.first_kept),
-        first_kept=next(one for one in ids if one >= bound.first_kept),
+        snapshots=tuple(snapshot_id for snapshot_id in ids if snapshot_id < bound.first_kept),
+        first_kept=next(snapshot_id for snapshot_id in ids if snapshot_id >= bound.first_kept),
         reason=bound.reason,
         strays=strays,
     )
@@ -279,7 +279,7 @@ def _keep_changes(snapshot: Snapshot, history: TableHistory) -> bool:
     if history.snapshots.still_has(snapshot):
         return True
     if is_new:
-        take_back(io, path, lambda found: found == data)
+        take_back(io, path, lambda current: current == data)
     return False
 
 
@@ -287,11 +287,11 @@ def _delete_strays(plan: SnapshotExpiry, history: TableHistory) -> None:
     # Others may have gone back to one of these ids since.
     strays = history.snapshots.chain()[1] if plan.strays else ()
     for snapshot_id in sorted({*plan.strays} & {*strays}):
-        found, path = history.snapshots.find(snapshot_id), history.layout.snapshot(snapshot_id)
-        if found is not None and take_back(
+        stray, path = history.snapshots.find(snapshot_id), history.layout.snapshot(snapshot_id)
+        if stray is not None and take_back(
             history.file_io,
             path,
-            partial(_is, found, path),
+            partial(_is, stray, path),
             may_go=lambda: bool(history.snapshots.ids()),
         ):
             logger.warning(
@@ -313,8 +313,8 @@ def _with_files(
     latest = first_kept if latest_id == first_kept.id else history.snapshots.get(latest_id)
     candidates = left_by_snapshots(gone, first_kept, history.reader, keeping.leaving)
     stay = [
-        Root(history.layout.snapshot(one.id), one, "metadata", may_go=False)
-        for one in (first_kept, latest)
+        Root(history.layout.snapshot(snapshot.id), snapshot, "metadata", may_go=False)
+        for snapshot in (first_kept, latest)
     ]
     seen: set[RootKey] = set()
 
@@ -329,7 +329,7 @@ def _with_files(
     if names and latest.id != first_kept.id:
         # A rollback may have brought back what was deleted before.
         candidates.drop(entries_since(first_kept, latest, history.reader, names))
-    ids = tuple(one.id for one in gone)
+    ids = tuple(snapshot.id for snapshot in gone)
     changelogs = ids if keeping.is_on else ()
     return replace(
         plan,
@@ -344,13 +344,13 @@ def _with_files(
 
 def _read(ids: Sequence[int], history: TableHistory) -> list[Snapshot]:
     """Read snapshots that others may delete meanwhile, lowest first."""
-    found = []
+    snapshots = []
     for snapshot_id in ids:
         try:
-            found.append(history.snapshots.get(snapshot_id))
+            snapshots.append(history.snapshots.get(snapshot_id))
         except SnapshotNotFoundError:
-            found.clear()
-    return found
+            snapshots.clear()
+    return snapshots
 
 
 def _changelogs(history: TableHistory, keeping: ChangelogKeeping) -> list[Root]:

@@ -94,5 +94,7 @@ class Candidates:
         """Return what goes: data first, then what names it."""
         order = ("data", "changelog", "index", "statistics", "manifest")
         rank = {sort: number for number, sort in enumerate(order)}
-        found = sorted(self.by_path.values(), key=lambda one: (rank.get(one.sort, 9), one.path))
-        return UnneededFiles(tuple(found))
+        ordered = sorted(
+            self.by_path.values(), key=lambda file: (rank.get(file.sort, 9), file.path)
+        )
+        return UnneededFiles(tuple(ordered))

@@ -60,22 +60,24 @@ class _NameReader:
 
     def read(self, root: Root) -> None:
         """Add what a root needs; a root deleted meanwhile needs nothing."""
-        one, referrer = root.snapshot, root.path
+        snapshot, referrer = root.snapshot, root.path
         is_changelog = root.what == "changes"
         try:
-            base = self._list(one.base_manifest_list, referrer, may_be_gone=is_changelog)
-            delta = self._list(one.delta_manifest_list, referrer, may_be_gone=is_changelog)
+            base = self._list(snapshot.base_manifest_list, referrer, may_be_gone=is_changelog)
+            delta = self._list(snapshot.delta_manifest_list, referrer, may_be_gone=is_changelog)
             if not is_changelog:
                 self._take_alive([*base, *delta])
             if root.what != "state":  # a tag keeps rows, and no changes
                 self._take(entry for entry in delta if entry.kind == FileKind.ADD or is_changelog)
-            if one.changelog_manifest_list is not None:
+            if snapshot.changelog_manifest_list is not None:
                 is_tag = root.what == "state"
-                self._take(self._list(one.changelog_manifest_list, referrer, may_be_gone=is_tag))
-            if one.index_manifest is not None:
-                self._index(one.index_manifest, referrer, may_be_gone=is_changelog)
-            if one.statistics is not None:
-                self.used.add(one.statistics)
+                self._take(
+                    self._list(snapshot.changelog_manifest_list, referrer, may_be_gone=is_tag)
+                )
+            if snapshot.index_manifest is not None:
+                self._index(snapshot.index_manifest, referrer, may_be_gone=is_changelog)
+            if snapshot.statistics is not None:
+                self.used.add(snapshot.statistics)
         except CorruptMetadataError as error:
             if not _is_missing(error) or self._file_io.exists(root.path):
                 raise
@@ -93,7 +95,9 @@ class _NameReader:
             self._read(metas, referrer, may_be_gone=may_be_gone)
             self._lists[name] = [meta.file_name for meta in metas]
             self.used.update(self._lists[name])
-        return [entry for one in self._lists[name] for entry in self._entries.get(one, ())]
+        return [
+            entry for manifest in self._lists[name] for entry in self._entries.get(manifest, ())
+        ]
 
     def _read(self, metas: Sequence[ManifestFileMeta], referrer: str, *, may_be_gone: bool) -> None:
         new = [meta for meta in metas if meta.file_name not in self._entries]

@@ -55,15 +55,18 @@ def _tables(call: Invocation) -> list[Table]:
     if not name.endswith(_ALL_TABLES):
         return [call.table()]
     database = name.removesuffix(_ALL_TABLES)
-    opened = [call.catalog.table(f"{database}.{one}") for one in call.catalog.tables(database)]
+    opened = [
+        call.catalog.table(f"{database}.{table_name}")
+        for table_name in call.catalog.tables(database)
+    ]
     return [table for table in opened if isinstance(table, Table)]
 
 
 def _remove_unexisting_files(call: Invocation) -> Sequence[Row]:
     _check_alone(call)
     is_dry_run = call.is_dry_run or call.flag("dry_run")
-    found = call.note(call.table().maintenance.remove_unexisting_files(dry_run=is_dry_run))
-    return [(file.path,) for file in found.files]
+    lost_files = call.note(call.table().maintenance.remove_unexisting_files(dry_run=is_dry_run))
+    return [(file.path,) for file in lost_files.files]
 
 
 def _check_alone(call: Invocation) -> None:

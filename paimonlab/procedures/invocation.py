@@ -153,6 +153,8 @@ class Invocation:
         SchemaError
             If a key is unknown.
         """
-        found = key_values(self.text("options") or "", procedure=self.procedure, argument="options")
-        check_known(found)
-        return found
+        options = key_values(
+            self.text("options") or "", procedure=self.procedure, argument="options"
+        )
+        check_known(options)
+        return options

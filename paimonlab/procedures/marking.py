@@ -14,8 +14,8 @@ from paimonlab.procedures.procedure import Procedure, Row
 
 
 def _mark_partition_done(call: Invocation) -> Sequence[Row]:
-    found = partitions(call.required_text("partitions"), procedure=call.procedure)
-    call.table().mark_partitions_done(found)
+    chosen = partitions(call.required_text("partitions"), procedure=call.procedure)
+    call.table().mark_partitions_done(chosen)
     return DONE
 
 

@@ -24,13 +24,13 @@ def partitions(text: str, *, procedure: str) -> list[dict[str, str]]:
     >>> partitions("dt=1, hh='2';dt=3", procedure="compact")
     [{'dt': '1', 'hh': '2'}, {'dt': '3'}]
     """
-    found = [
+    chosen = [
         key_values(part, procedure=procedure, argument="partitions")
         for part in text.rstrip(";").split(";")
     ]
-    if not all(found):
+    if not all(chosen):
         raise ArgumentError(procedure, f"partitions => {text!r} has an empty partition")
-    return [{key: _bare(value) for key, value in one.items()} for one in found]
+    return [{key: _bare(value) for key, value in partition.items()} for partition in chosen]
 
 
 def _bare(value: str) -> str:

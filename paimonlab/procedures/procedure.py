@@ -156,7 +156,9 @@ class Procedure:
         return Invocation(
             procedure=self.name,
             catalog=catalog,
-            arguments={one.name: arguments.get(one.name) for one in self.parameters},
+            arguments={
+                parameter.name: arguments.get(parameter.name) for parameter in self.parameters
+            },
             default_database=default_database,
             catalog_name=catalog_name,
             progress=progress,

@@ -47,7 +47,7 @@ def find(name: str) -> Procedure:
     ProcedureNotFoundError
         If there is no such procedure; the message names similar ones.
     """
-    found = PROCEDURES.get(name.lower())
-    if found is None:
+    procedure = PROCEDURES.get(name.lower())
+    if procedure is None:
         raise ProcedureNotFoundError(name, tuple(PROCEDURES))
-    return found
+    return procedure

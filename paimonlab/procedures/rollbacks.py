@@ -40,19 +40,19 @@ def target(procedure: str, version: str | None, snapshot: int | None, tag: str |
         raise ArgumentError(procedure, "give one of version, snapshot and tag")
     if version is not None:
         return int(version) if version.isdecimal() else version
-    found = snapshot if tag is None else tag
-    assert found is not None, "one of them is given"
-    return found
+    chosen = snapshot if tag is None else tag
+    assert chosen is not None, "one of them is given"
+    return chosen
 
 
 def _rollback(call: Invocation) -> Sequence[Row]:
-    found = target(call.procedure, call.text("version"), call.number("snapshot"), call.text("tag"))
+    goal = target(call.procedure, call.text("version"), call.number("snapshot"), call.text("tag"))
     table = call.table()
     latest = _latest(table)
-    if isinstance(found, str):
-        done = call.note(table.maintenance.rollback_to(tag=found, dry_run=call.is_dry_run))
+    if isinstance(goal, str):
+        done = call.note(table.maintenance.rollback_to(tag=goal, dry_run=call.is_dry_run))
         return ((latest.id, done.snapshot_id),)
-    return _to_id(call, table, latest, found)
+    return _to_id(call, table, latest, goal)
 
 
 def _rollback_to_timestamp(call: Invocation) -> Sequence[Row]:
@@ -66,10 +66,10 @@ def _rollback_to_watermark(call: Invocation) -> Sequence[Row]:
     table, watermark = call.table(), call.number("watermark")
     assert watermark is not None, "bind() asks for it"
     latest = _latest(table)
-    found = up_to_watermark(table.snapshots.list(), watermark)
-    if found is None:
+    snapshot = up_to_watermark(table.snapshots.list(), watermark)
+    if snapshot is None:
         raise SnapshotNotFoundError(table.name, f"with a watermark of {watermark} or earlier")
-    return _to_id(call, table, latest, found.id)
+    return _to_id(call, table, latest, snapshot.id)
 
 
 def up_to_watermark(snapshots: Sequence[Snapshot], watermark: int) -> Snapshot | None:
@@ -86,13 +86,13 @@ def up_to_watermark(snapshots: Sequence[Snapshot], watermark: int) -> Snapshot |
     """
     if snapshots and snapshots[-1].watermark == _NO_WATERMARK:
         return None
-    found = None
+    newest = None
     known: int | None = None
     for snapshot in snapshots:
         known = snapshot.watermark if snapshot.watermark is not None else known
         if known is not None and known <= watermark:
-            found = snapshot
-    return found
+            newest = snapshot
+    return newest
 
 
 def _to_id(call: Invocation, table: Table, latest: Snapshot, snapshot_id: int) -> Sequence[Row]:
@@ -110,10 +110,10 @@ def _to_id(call: Invocation, table: Table, latest: Snapshot, snapshot_id: int) -
 
 
 def _latest(table: Table) -> Snapshot:
-    found = table.snapshot
-    if found is None:
+    snapshot = table.snapshot
+    if snapshot is None:
         raise SnapshotNotFoundError(table.name, "to go back to", "Nothing was committed yet.")
-    return found
+    return snapshot
 
 
 ROLLBACK_PROCEDURES = (

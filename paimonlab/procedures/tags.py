@@ -65,11 +65,13 @@ def _create_tag_from_timestamp(call: Invocation) -> Sequence[Row]:
     if millis is None:
         raise ArgumentError(call.procedure, "needs timestamp, in milliseconds since 1970")
     table = call.table()
-    found = _first_at_or_after(table, millis)
-    request = TagRequest(name=name, snapshot=found.id, time_retained=call.duration("time_retained"))
+    snapshot = _first_at_or_after(table, millis)
+    request = TagRequest(
+        name=name, snapshot=snapshot.id, time_retained=call.duration("time_retained")
+    )
     create_tag(_history(table), request)
-    watermark = "null" if found.watermark is None else str(found.watermark)
-    return ((name, found.id, found.time_millis, watermark),)
+    watermark = "null" if snapshot.watermark is None else str(snapshot.watermark)
+    return ((name, snapshot.id, snapshot.time_millis, watermark),)
 
 
 def _first_at_or_after(table: Table, millis: int) -> Snapshot:
@@ -90,12 +92,12 @@ def _delete_tag(call: Invocation) -> Sequence[Row]:
     names = [name.strip() for name in call.required_text("tag").split(",")]
     if not all(names):
         raise ArgumentError(call.procedure, "tag has a blank name between commas")
-    there = tags.list()
-    found = [name for name in dict.fromkeys(names) if name in there]
+    tags_by_name = tags.list()
+    existing = [name for name in dict.fromkeys(names) if name in tags_by_name]
     if call.is_dry_run:
-        _plan_deletions(call, tags, found)
+        _plan_deletions(call, tags, existing)
     else:
-        for name in found:
+        for name in existing:
             call.note(tags.delete(name))
     return DONE
 
@@ -111,8 +113,8 @@ def _expire_tags(call: Invocation) -> Sequence[Row]:
 
 def _plan_deletions(call: Invocation, tags: Tags, names: Sequence[str]) -> None:
     """Note what deleting tags one after the other deletes: the last of a file's tags takes it."""
-    for place, name in enumerate(names):
-        call.note(tags.delete(name, dry_run=True, after=names[:place]))
+    for number, name in enumerate(names):
+        call.note(tags.delete(name, dry_run=True, after=names[:number]))
 
 
 def _trigger(call: Invocation) -> Sequence[Row]:

@@ -55,8 +55,8 @@ def matches_partitions(entries: pa.Table, conditions: Conditions, schema: TableS
         return np.ones(entries.num_rows, np.bool_)
     partitions = pc.dictionary_encode(entries["partition"].combine_chunks())
     distinct = partition_columns(partitions.dictionary, partition_fields(schema))
-    found = pc.fill_null(evaluate(conditions.partition, distinct), False)  # noqa: FBT003
-    return found.to_numpy(zero_copy_only=False)[partitions.indices.to_numpy()]
+    is_true = pc.fill_null(evaluate(conditions.partition, distinct), False)  # noqa: FBT003
+    return is_true.to_numpy(zero_copy_only=False)[partitions.indices.to_numpy()]
 
 
 def matches_buckets(
@@ -137,14 +137,18 @@ def _manifest_stats(
     metas: Sequence[ManifestFileMeta], fields: Sequence[DataField]
 ) -> dict[str, ColumnStats]:
     stats = [meta.partition_stats for meta in metas]
-    low = partition_columns(pa.array([one.min_values for one in stats], pa.large_binary()), fields)
-    high = partition_columns(pa.array([one.max_values for one in stats], pa.large_binary()), fields)
+    low = partition_columns(
+        pa.array([stat.min_values for stat in stats], pa.large_binary()), fields
+    )
+    high = partition_columns(
+        pa.array([stat.max_values for stat in stats], pa.large_binary()), fields
+    )
     rows = pa.array([meta.num_added_files + meta.num_deleted_files for meta in metas], pa.int64())
     return {
         field.name: ColumnStats(
             low.column(position),
             high.column(position),
-            _null_counts([one.null_counts for one in stats], position),
+            _null_counts([stat.null_counts for stat in stats], position),
             rows,
         )
         for position, field in enumerate(fields)
@@ -152,4 +156,6 @@ def _manifest_stats(
 
 
 def _null_counts(counts: Sequence[tuple[int | None, ...] | None], position: int) -> pa.Array:
-    return pa.array([one[position] if one else None for one in counts], pa.int64())
+    return pa.array(
+        [of_manifest[position] if of_manifest else None for of_manifest in counts], pa.int64()
+    )

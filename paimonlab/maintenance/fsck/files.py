@@ -41,8 +41,8 @@ class StoredFiles:
                 for one in listed
                 if not (one.is_directory or one.is_linked)
             }
-        found = self._folders[folder].get(name)
-        return self._linked_size(path) if found is None else found
+        size = self._folders[folder].get(name)
+        return self._linked_size(path) if size is None else size
 
     def _linked_size(self, path: str) -> int | None:
         """Return the size of a file behind a link that may be followed."""

@@ -73,8 +73,8 @@ def landed(
             raise
         compactions = compactions_of(messages)
         delete_files(compactions, write_plan(definition, store.layout), store.file_io)
-        found = compact_written(definition, store, compactions)
-        return rows if found is None else found
+        compacted = compact_written(definition, store, compactions)
+        return rows if compacted is None else compacted
 
 
 def compact_written(
@@ -102,8 +102,8 @@ def compact_written(
     options = definition.options.slice(WriterCompactionOptions)
     has_buckets = definition.bucket_mode is not BucketMode.POSTPONE_MODE
     if not definition.schema.primary_keys:
-        found = compact_appended(definition, store, messages, written)
-        return None if found == written else found
+        compacted = compact_appended(definition, store, messages, written)
+        return None if compacted == written else compacted
     if not messages or options.write_only or not has_buckets:
         return None
     keys = {(message.partition, message.bucket) for message in messages}
@@ -152,7 +152,9 @@ def compact_appended(
     Source: apache/paimon@1.3.1 ``org.apache.paimon.append.AppendOnlyWriter``, ``prepareCommit``;
     ``…BucketedAppendCompactManager``.
     """
-    buckets = frozenset((one.partition, one.bucket) for one in messages if one.new_files)
+    buckets = frozenset(
+        (message.partition, message.bucket) for message in messages if message.new_files
+    )
     if not buckets or not compacts_appended(definition):
         return written
     if written is None:
@@ -169,7 +171,7 @@ def compact_appended(
         follows=Written(written, buckets),
     )
     try:
-        found = compact_appends(definition, store, CompactRequest(), choice).snapshot
+        compacted = compact_appends(definition, store, CompactRequest(), choice).snapshot
     except (CommitError, SnapshotExpiredError) as error:
         logger.warning(
             "%s: written rows are left to be compacted later: %s", definition.name, error
@@ -179,7 +181,7 @@ def compact_appended(
         raise
     except Exception as error:
         raise PostCommitError(definition.name, written.id, repr(error)) from error
-    return written if found is None else found
+    return written if compacted is None else compacted
 
 
 def compacts_appended(definition: TableDefinition) -> bool:

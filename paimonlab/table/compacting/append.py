@@ -129,7 +129,7 @@ def compact_appends(
         if snapshot is None or not tasks or request.dry_run:
             return _result(definition, tasks, {}, None, is_dry_run=request.dry_run)
         increments = _rewritten(definition, store, snapshot, tasks, choice, request.progress)
-        messages = [_message(*one) for one in increments]
+        messages = [_message(*of_bucket) for of_bucket in increments]
         with files_deleted_on_failure(definition, store, messages):
             landed = committer_of(definition, store).append(
                 messages,
@@ -204,8 +204,8 @@ def _rewritten(
     made = list(zip(tasks, outputs, strict=True))
     finished: list[tuple[BucketFiles, CompactIncrement]] = []
     try:
-        for _, found in groupby(made, key=lambda one: _place(one[0].bucket)):
-            of_bucket = list(found)
+        for _, task_files in groupby(made, key=lambda pair: _place(pair[0].bucket)):
+            of_bucket = list(task_files)
             ours = [task for task, _ in of_bucket]
             after = [file for _, files in of_bucket for file in files]
             finished.append((ours[0].bucket, increment_of(ours, after, plan, file_io)))
@@ -254,10 +254,10 @@ def _result(
 ) -> CompactResult:
     fields = definition.partition_fields
     buckets = []
-    for place, found in groupby(tasks, key=lambda task: _place(task.bucket)):
-        ours = list(found)
-        (text,) = partition_text(pa.array([place[0]], pa.large_binary()), fields).to_pylist()
-        buckets.append(_summary(ours, text if fields else "", after.get(place)))
+    for key, of_bucket in groupby(tasks, key=lambda task: _place(task.bucket)):
+        ours = list(of_bucket)
+        (text,) = partition_text(pa.array([key[0]], pa.large_binary()), fields).to_pylist()
+        buckets.append(_summary(ours, text if fields else "", after.get(key)))
     return CompactResult(
         table=definition.name, snapshot=snapshot, is_dry_run=is_dry_run, buckets=tuple(buckets)
     )

@@ -150,12 +150,12 @@ class _Work:
         definition, store = self.definition, self.store
         try:
             snapshot = store.snapshots.latest()
-            found = (
+            picked = (
                 []
                 if snapshot is None
                 else _picked(definition, store, snapshot, self.request, self.keep)
             )
-            self.done += _compacted(definition, store, found, self.request)
+            self.done += _compacted(definition, store, picked, self.request)
         except SnapshotExpiredError:
             raise
         except BaseException:
@@ -183,7 +183,7 @@ class _Work:
             valid, lost = [], self.done
         _delete(self.store.file_io, lost)
         self.done = valid
-        self.keep = _both(self.wanted, {_key(one.bucket) for one in lost})
+        self.keep = _both(self.wanted, {_key(compaction.bucket) for compaction in lost})
 
     def undo(self) -> None:
         """Delete what was made."""
@@ -207,16 +207,16 @@ def _picked(
     keep: Keep,
 ) -> list[_Done]:
     plan, now = compact_plan(definition, store, snapshot), clock.now()
-    found = []
+    chosen = []
     for bucket in live_buckets(definition, store, snapshot, keep):
         picked, _ = pick_unit(bucket, plan, now=now, full=request.full)
         if picked is not None:
-            found.append(_Done(bucket, picked, None))
-    return found
+            chosen.append(_Done(bucket, picked, None))
+    return chosen
 
 
 def _compacted(
-    definition: TableDefinition, store: TableStore, found: Sequence[_Done], request: CompactRequest
+    definition: TableDefinition, store: TableStore, picked: Sequence[_Done], request: CompactRequest
 ) -> list[_Done]:
     """Compact several buckets at a time, the largest first."""
     now = clock.now()
@@ -225,30 +225,30 @@ def _compacted(
 
     def report(_one: _Done) -> None:
         if request.progress is not None:
-            request.progress(next(number), len(found), "buckets")
+            request.progress(next(number), len(picked), "buckets")
 
     return side_by_side(
         partial(_compact_one, file_io=store.file_io, plan=plan, now=now),
-        sorted(found, key=lambda one: -_bytes(one.picked.unit.files)),
-        undo=lambda _, one: _delete(store.file_io, [one]),
+        sorted(picked, key=lambda compaction: -_bytes(compaction.picked.unit.files)),
+        undo=lambda _, compaction: _delete(store.file_io, [compaction]),
         done=report,
     )
 
 
-def _compact_one(one: _Done, *, file_io: FileIO, plan: CompactPlan, now: datetime) -> _Done:
-    increment = compact(one.picked, one.bucket, plan, file_io, now=now)
-    return _Done(one.bucket, one.picked, increment)
+def _compact_one(compaction: _Done, *, file_io: FileIO, plan: CompactPlan, now: datetime) -> _Done:
+    increment = compact(compaction.picked, compaction.bucket, plan, file_io, now=now)
+    return _Done(compaction.bucket, compaction.picked, increment)
 
 
 def _commit(
     definition: TableDefinition, store: TableStore, done: Sequence[_Done]
 ) -> Snapshot | None:
     return committer_of(definition, store).append(
-        [one.message for one in done],
+        [compaction.message for compaction in done],
         user=new_user(definition.options),
         identifier=BATCH_COMMIT_IDENTIFIER,
         is_new_user=True,
-        checked_id=min(one.bucket.snapshot_id for one in done),
+        checked_id=min(compaction.bucket.snapshot_id for compaction in done),
     )
 
 
@@ -283,9 +283,9 @@ def _upper(bucket: BucketFiles) -> set[tuple[str, int]]:
 
 
 def _delete(file_io: FileIO, done: Iterable[_Done]) -> None:
-    for one in done:
-        if one.increment is not None:
-            delete_outputs(one.increment, one.bucket, file_io)
+    for compaction in done:
+        if compaction.increment is not None:
+            delete_outputs(compaction.increment, compaction.bucket, file_io)
 
 
 def _bytes(files: Iterable[DataFileMeta]) -> int:
@@ -300,29 +300,31 @@ def _result(
     is_dry_run: bool = False,
 ) -> CompactResult:
     fields = definition.partition_fields
-    rows = pa.array([one.bucket.partition for one in done], pa.large_binary())
+    rows = pa.array([compaction.bucket.partition for compaction in done], pa.large_binary())
     texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(done)
     return CompactResult(
         table=definition.name,
         snapshot=snapshot,
         is_dry_run=is_dry_run,
-        buckets=tuple(_summary(one, text) for one, text in zip(done, texts, strict=True)),
+        buckets=tuple(
+            _summary(compaction, text) for compaction, text in zip(done, texts, strict=True)
+        ),
     )
 
 
-def _summary(one: _Done, partition: str) -> BucketCompaction:
-    unit, increment = one.picked.unit, one.increment
+def _summary(compaction: _Done, partition: str) -> BucketCompaction:
+    unit, increment = compaction.picked.unit, compaction.increment
     after = None
     if increment is not None:
         gone = {file.file_name for file in increment.before}
-        rest = [file for file in one.bucket.files if file.file_name not in gone]
+        rest = [file for file in compaction.bucket.files if file.file_name not in gone]
         after = FileTotals.of([*rest, *increment.after])
     return BucketCompaction(
         partition=partition,
-        bucket=one.bucket.bucket,
+        bucket=compaction.bucket.bucket,
         reason=unit.reason.value,
         output_level=unit.output_level,
         picked=FileTotals.of(unit.files),
-        before=FileTotals.of(one.bucket.files),
+        before=FileTotals.of(compaction.bucket.files),
         after=after,
     )

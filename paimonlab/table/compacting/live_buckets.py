@@ -121,7 +121,7 @@ def _changelog(plan: WritePlan, folder: str, level: int) -> FileTarget:
 def _indexes(
     manifests: ManifestStore, snapshot: Snapshot
 ) -> Mapping[BucketKey, list[IndexManifestEntry]]:
-    found: defaultdict[BucketKey, list[IndexManifestEntry]] = defaultdict(list)
+    by_bucket: defaultdict[BucketKey, list[IndexManifestEntry]] = defaultdict(list)
     for index in index_files_of(snapshot, manifests):
-        found[index.partition, index.bucket].append(index)
-    return found
+        by_bucket[index.partition, index.bucket].append(index)
+    return by_bucket

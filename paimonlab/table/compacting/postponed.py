@@ -177,9 +177,9 @@ def _written(
 ) -> list[CommitMessage]:
     """Write and compact all rows that wait; returns what one commit takes."""
     groups: defaultdict[int, list[_Waiting]] = defaultdict(list)
-    for one in found.waiting:
-        groups[one.buckets].append(one)
-    progress = _Files(sum(len(one.files) for one in found.waiting), request.progress)
+    for partition in found.waiting:
+        groups[partition.buckets].append(partition)
+    progress = _Files(sum(len(partition.files) for partition in found.waiting), request.progress)
     messages: list[CommitMessage] = []
     try:
         for buckets, waiting in sorted(groups.items()):
@@ -191,12 +191,12 @@ def _written(
         raise
     gone = (
         CommitMessage(
-            partition=one.partition,
+            partition=partition.partition,
             bucket=POSTPONE_BUCKET,
             total_buckets=POSTPONE_BUCKET,
-            compact_before=one.files,
+            compact_before=partition.files,
         )
-        for one in found.waiting
+        for partition in found.waiting
     )
     return [*messages, *gone]
 

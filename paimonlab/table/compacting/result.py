@@ -24,11 +24,11 @@ class FileTotals:
     @classmethod
     def of(cls, files: Iterable[DataFileMeta]) -> FileTotals:
         """Add files up."""
-        found = list(files)
+        listed = list(files)
         return cls(
-            len(found),
-            sum(file.file_size_bytes for file in found),
-            sum(file.row_count for file in found),
+            len(listed),
+            sum(file.file_size_bytes for file in listed),
+            sum(file.row_count for file in listed),
         )
 
     def __add__(self, other: FileTotals) -> FileTotals:
@@ -83,15 +83,15 @@ class CompactResult:
     @property
     def before(self) -> FileTotals:
         """All files of these buckets."""
-        return sum((one.before for one in self.buckets), FileTotals(0, 0, 0))
+        return sum((bucket.before for bucket in self.buckets), FileTotals(0, 0, 0))
 
     @property
     def after(self) -> FileTotals | None:
         """All files of these buckets afterwards; None: nothing was done yet."""
         if self.is_dry_run:
             return None
-        found = (one.after for one in self.buckets if one.after is not None)
-        return sum(found, FileTotals(0, 0, 0))
+        totals = (bucket.after for bucket in self.buckets if bucket.after is not None)
+        return sum(totals, FileTotals(0, 0, 0))
 
     def __str__(self) -> str:
         """Say it in one line."""
@@ -106,7 +106,7 @@ class CompactResult:
 
     def __repr__(self) -> str:
         """Say it for people, a line a bucket."""
-        lines = [str(self), *(f"  {one}" for one in self.buckets[:_SHOWN])]
+        lines = [str(self), *(f"  {bucket}" for bucket in self.buckets[:_SHOWN])]
         if len(self.buckets) > _SHOWN:
             lines.append(f"  and {len(self.buckets) - _SHOWN:,} more")
         return "\n".join(lines)

@@ -110,8 +110,8 @@ def _only_idle(keep: Keep, store: TableStore, idle_for: timedelta) -> Keep:
     idle = idle_partitions(store, since_millis)
 
     def keep_idle(entries: pa.Table) -> pa.Table:
-        found = keep(entries)
-        return found.filter(pc.is_in(found["partition"], idle.cast(found["partition"].type)))
+        entries = keep(entries)
+        return entries.filter(pc.is_in(entries["partition"], idle.cast(entries["partition"].type)))
 
     return keep_idle
 

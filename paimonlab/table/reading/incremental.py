@@ -162,10 +162,10 @@ def _to_auto_tag(name: str, definition: TableDefinition, store: TableStore) -> C
     if end is None:
         raise SchemaError(f"{definition.name}: {name!r} cannot be a tag that was made by itself")
     tags = dict(store.tags.list())
-    times = {one: time for one in tags if (time := periods.time(one)) is not None and time < end}
+    times = {tag: time for tag in tags if (time := periods.time(tag)) is not None and time < end}
     if name not in tags or not times:
         return ChangeRange(kind=ChangeKind.DIFF)
-    earlier = max(times, key=lambda one: times[one])
+    earlier = max(times, key=lambda tag: times[tag])
     return _difference(tags[earlier], tags[name], store)
 
 
@@ -199,7 +199,9 @@ def _difference(before: Snapshot, after: Snapshot, store: TableStore) -> ChangeR
         )
     if after.id == before.id:
         return ChangeRange(kind=ChangeKind.DIFF)
-    buckets = [store.schemas.get(one.schema_id).options.get("bucket") for one in (before, after)]
+    buckets = [
+        store.schemas.get(snapshot.schema_id).options.get("bucket") for snapshot in (before, after)
+    ]
     if buckets[0] != buckets[1]:
         raise SchemaError(
             f"{store.name}: the number of buckets changed between snapshot {before.id} and "

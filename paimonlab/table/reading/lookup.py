@@ -52,18 +52,18 @@ def lookup(scan: Scan, keys: Any) -> pa.Table:
         return scan.arrow_schema.empty_table()
     within = None
     for name in names:
-        one = col(name).is_in(pc.unique(wanted.column(name)).to_pylist())
-        within = one if within is None else within & one
+        is_wanted = col(name).is_in(pc.unique(wanted.column(name)).to_pylist())
+        within = is_wanted if within is None else within & is_wanted
     assert within is not None, "a primary key has columns"
     columns = (*scan.columns, *(name for name in names if name not in scan.columns))
     predicate = bind(within, scan.schema.fields, scan.definition.name)
     asked = scan.narrowed(columns, predicate)
     is_few = wanted.num_rows <= _FEW and asked.is_one_snapshot and asked.level is None
-    found = _few(asked, predicate) if is_few else asked.to_arrow()
+    rows = _few(asked, predicate) if is_few else asked.to_arrow()
     if len(names) > 1:
         # Each column alone matched; the combinations have to match, too.
-        found = _semi_join(found, wanted, names)
-    return found.select(list(scan.columns))
+        rows = _semi_join(rows, wanted, names)
+    return rows.select(list(scan.columns))
 
 
 def _keys(scan: Scan, keys: Any) -> pa.Table:
@@ -88,12 +88,12 @@ def _keys(scan: Scan, keys: Any) -> pa.Table:
     return pa.table(columns, names=list(schema.primary_keys))
 
 
-def _semi_join(found: pa.Table, wanted: pa.Table, names: list[str]) -> pa.Table:
-    numbered = found.select(names).append_column(
-        "position", pa.array(range(found.num_rows), pa.int64())
+def _semi_join(rows: pa.Table, wanted: pa.Table, names: list[str]) -> pa.Table:
+    numbered = rows.select(names).append_column(
+        "position", pa.array(range(rows.num_rows), pa.int64())
     )
     matches = numbered.join(wanted, keys=names, join_type="left semi")
-    return found.take(matches.column("position"))
+    return rows.take(matches.column("position"))
 
 
 def _few(scan: Scan, predicate: Predicate) -> pa.Table:
@@ -106,13 +106,13 @@ def _few(scan: Scan, predicate: Predicate) -> pa.Table:
     is_simple = _keeps_newest(scan, plan)
     batches: list[pa.RecordBatch] = []
     for split, positions in files.matching(conditions, scan.schema):
-        found = None
+        of_split = None
         if is_simple and not any(split.deletion_files):
             chosen = [split.files[position] for position in positions]
-            found = newest_rows(split, chosen, conditions.key, plan, scan.store.file_io)
-        if found is None:
-            found = list(read_split(split, plan, scan.store.file_io))
-        batches += found
+            of_split = newest_rows(split, chosen, conditions.key, plan, scan.store.file_io)
+        if of_split is None:
+            of_split = list(read_split(split, plan, scan.store.file_io))
+        batches += of_split
     return pa.Table.from_batches(batches, schema=plan.arrow_schema)
 
 
@@ -138,9 +138,9 @@ def _files(scan: Scan, conditions: Conditions) -> PlannedFiles:
         frozenset(scan.definition.options.items()),
         str(conditions.partition),
     )
-    found = store.lookup_plans.get(key)
-    if found is None:
+    files = store.lookup_plans.get(key)
+    if files is None:
         planned = replace(scan, predicate=conditions.partition, limit=None)
-        found = PlannedFiles.of(planned.plan().splits, planned.read_plan())
-        store.lookup_plans.put(key, found, _FILE_BYTES * (1 + len(found.split)))
-    return found
+        files = PlannedFiles.of(planned.plan().splits, planned.read_plan())
+        store.lookup_plans.put(key, files, _FILE_BYTES * (1 + len(files.split)))
+    return files

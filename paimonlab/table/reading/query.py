@@ -121,8 +121,8 @@ def _scan_branch(definition: TableDefinition, store: TableStore, query: Query) -
 def _start(definition: TableDefinition, store: TableStore, point: TravelPoint) -> Start:
     if point.is_now:
         return start_of(definition, store)
-    found = travel(point, store.snapshots, store.tags, definition.name)
-    return Start(snapshot=found, has_its_schema=True)
+    snapshot = travel(point, store.snapshots, store.tags, definition.name)
+    return Start(snapshot=snapshot, has_its_schema=True)
 
 
 def _scan_changes(changes: Changes, limit: int | None) -> Scan:
@@ -172,7 +172,7 @@ def _same_time(snapshot: Snapshot, snapshots: SnapshotManager) -> int:
 
 def _check_same_columns(main: TableDefinition, schema: TableSchema, other: TableDefinition) -> None:
     ours, theirs = (
-        [(one.name, with_nullable(one.type, nullable=True)) for one in fields]
+        [(field.name, with_nullable(field.type, nullable=True)) for field in fields]
         for fields in (schema.fields, other.schema.fields)
     )
     if ours != theirs:

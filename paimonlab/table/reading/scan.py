@@ -255,8 +255,8 @@ class Scan:
     def partitions(self) -> frozenset[bytes]:
         """Partitions with rows, as serialised BinaryRows, whatever the condition is."""
         whole = self.narrowed(self.columns, None)
-        found: list[bytes] = whole.plan_here().files["partition"].unique().to_pylist()
-        return frozenset(found)
+        rows: list[bytes] = whole.plan_here().files["partition"].unique().to_pylist()
+        return frozenset(rows)
 
     @property
     def is_one_snapshot(self) -> bool:

@@ -173,7 +173,7 @@ def checked_mode(chosen: TravelOptions, table: str) -> str:
     wanted = {mode for mode, names in MODE_POINTS.items() if given & {*names}}
     mode = chosen.mode
     if mode == "default":
-        mode = next((one for one in MODE_POINTS if one in wanted), "latest-full")
+        mode = next((candidate for candidate in MODE_POINTS if candidate in wanted), "latest-full")
     if mode == "incremental":
         raise SchemaError(
             f"{table}: scan.mode = 'incremental' needs incremental-between or "

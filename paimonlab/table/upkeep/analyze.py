@@ -70,8 +70,8 @@ def statistics_of(scan: Scan, columns: Sequence[str] | None) -> Statistics | Non
     if snapshot is None:
         return None
     chosen = _chosen(scan, columns)
-    gathered = {one.name: _Column(one) for one in chosen}
-    narrowed = scan.narrowed([one.name for one in chosen], None)
+    gathered = {field.name: _Column(field) for field in chosen}
+    narrowed = scan.narrowed([field.name for field in chosen], None)
     row_count = 0
     for batch in narrowed.to_batches():
         row_count += batch.num_rows
@@ -105,10 +105,10 @@ def _chosen(scan: Scan, columns: Sequence[str] | None) -> list[DataField]:
     return [fields[name] for name in columns]
 
 
-def _is_counted(one: DataField) -> bool:
-    if not isinstance(one.type, AtomicType):
+def _is_counted(column: DataField) -> bool:
+    if not isinstance(column.type, AtomicType):
         return False
-    root = one.type.root
+    root = column.type.root
     return root in _LENGTHS or root in _TEXTS or root in _BYTES or root is TypeRoot.DECIMAL
 
 

@@ -70,13 +70,13 @@ def remove_lost_files(
     files = (
         LostFile(path, entry.file.file_size_bytes, entry.file.row_count) for path, entry in lost
     )
-    found = LostFiles(
+    lost_files = LostFiles(
         table=definition.name,
         snapshot_id=snapshot.id,
         files=tuple(sorted(files, key=lambda file: file.path)),
     )
     if dry_run or not lost:
-        return found
+        return lost_files
     _check_vectors(store, snapshot, {entry.file.file_name for _, entry in lost})
     by_bucket = defaultdict(list)
     for _, entry in lost:
@@ -92,7 +92,7 @@ def remove_lost_files(
         messages, user=user, identifier=BATCH_COMMIT_IDENTIFIER, is_new_user=True
     )
     logger.warning("%s: %d lost files are given up", definition.name, len(lost))
-    return replace(found, committed=committed)
+    return replace(lost_files, committed=committed)
 
 
 def _lost(
@@ -111,9 +111,9 @@ def _check_vectors(store: TableStore, snapshot: Snapshot, names: set[str]) -> No
     if snapshot.index_manifest is None:
         return
     for index in store.manifests.read_index(snapshot.index_manifest):
-        for one in index.deletion_vectors or ():
-            if one.data_file_name in names:
+        for vector in index.deletion_vectors or ():
+            if vector.data_file_name in names:
                 raise UnsupportedError(
                     "giving up a data file that has a deletion vector",
-                    f"{store.name}: {one.data_file_name}; overwrite its partition instead",
+                    f"{store.name}: {vector.data_file_name}; overwrite its partition instead",
                 )

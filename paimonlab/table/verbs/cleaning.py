@@ -61,9 +61,9 @@ def _target(table: Opened, point: TravelPoint) -> Snapshot:
     definition, store = definition_of(table), store_of(table)
     if point.tag is not None:
         return store.tags.get(point.tag).to_snapshot()
-    found = travel(point, store.snapshots, store.tags, definition.name)
-    assert found is not None, "only now may have no snapshot"
-    return found
+    snapshot = travel(point, store.snapshots, store.tags, definition.name)
+    assert snapshot is not None, "only now may have no snapshot"
+    return snapshot
 
 
 def remove_orphan_files(
