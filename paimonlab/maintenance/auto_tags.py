@@ -1,4 +1,4 @@
-"""Tags that commits make by themselves.
+"""Tags that commits create by themselves.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.tag.TagAutoCreation``, ``…TagBatchCreation``,
 ``…TagTimeExtractor``.
@@ -24,14 +24,14 @@ _OFFSET = re.compile(r"(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoTagOptions:
-    """The table options that steer tags which are made by themselves."""
+    """The table options that steer tags that commits create by themselves."""
 
     mode: str = option_field("tag.automatic-creation", "enum", "none")
     """``tag.automatic-creation``"""
     period: str = option_field("tag.creation-period", "enum", "daily")
     """``tag.creation-period``"""
     period_millis: int | None = option_field("tag.creation-period-duration", "duration", None)
-    """``tag.creation-period-duration``: goes before the period."""
+    """``tag.creation-period-duration``: used instead of the period."""
     formatter: str = option_field("tag.period-formatter", "enum", "with_dashes")
     """``tag.period-formatter``"""
     delay_millis: int = option_field("tag.creation-delay", "duration", "0 ms")
@@ -39,7 +39,7 @@ class AutoTagOptions:
     completes: bool = option_field("tag.automatic-completion", "boolean", default=False)
     """``tag.automatic-completion``"""
     retain_max: int | None = option_field("tag.num-retained-max", "int", None)
-    """``tag.num-retained-max``: of the tags made by themselves; of all with ``batch``."""
+    """``tag.num-retained-max``: of the tags that commits created; of all with ``batch``."""
     batch_name: str | None = option_field("tag.batch.customized-name", "string", None)
     """``tag.batch.customized-name``"""
     expires: bool = option_field("tag.time-expire-enabled", "boolean", default=True)
@@ -67,7 +67,7 @@ class AutoTagOptions:
         return periods
 
     def time_of(self, snapshot: Snapshot) -> datetime | None:
-        """Return the local time that counts for a snapshot; None: it has none."""
+        """Return the local time that counts for a snapshot; None if it has none."""
         if self.mode != "watermark":
             return local_time(snapshot.time_millis, self.process_zone)
         if snapshot.watermark in {None, _NO_WATERMARK}:
@@ -90,7 +90,7 @@ def _zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
-        raise SchemaError(f"{name!r} is no time zone") from error
+        raise SchemaError(f"{name!r} is not a time zone") from error
 
 
 def new_tags(
@@ -121,15 +121,15 @@ def new_tags(
 
 
 def batch_name(options: AutoTagOptions, snapshot: Snapshot) -> str:
-    """Return the name of the tag that a batch write makes of a snapshot."""
+    """Return the name of the tag that a batch write creates."""
     day = local_time(snapshot.time_millis, options.process_zone)
     return options.batch_name or f"batch-write-{day:%Y-%m-%d}"
 
 
 def surplus(options: AutoTagOptions, tags: Mapping[str, Tag]) -> list[str]:
-    """Find the oldest tags of which there are more than may be.
+    """Find the oldest tags beyond the number that is retained.
 
-    With ``batch`` all tags count, else those that were made by themselves.
+    With ``batch`` all tags count, else those that commits created.
     """
     counted = dict(tags)
     if options.mode != "batch":

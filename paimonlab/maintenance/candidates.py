@@ -35,7 +35,7 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaving:
-    """Which files of the deleted snapshots go with them."""
+    """Which files of the deleted snapshots are deleted with them."""
 
     written_data: bool = True
     """Data files that writers made, not compactions; others need them for the changes."""
@@ -48,7 +48,7 @@ class Leaving:
 def left_by_snapshots(
     gone: Sequence[Snapshot], first_kept: Snapshot, reader: ReferenceReader, leaving: Leaving
 ) -> Candidates:
-    """Return the files that may go with snapshots.
+    """Return the files that may be deleted with snapshots.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def left_by_snapshots(
     reader
         Reads what the table's snapshots refer to.
     leaving
-        Which of their files go.
+        Which of their files are deleted.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Letting long-lived changelogs go, and the files that only they needed.
+"""Expiry of long-lived changelogs, and deleting the files that only they needed.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.table.ExpireChangelogImpl``.
 """
@@ -52,22 +52,22 @@ class ChangelogExpiryRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangelogExpiry:
-    """What goes when changelogs expire."""
+    """What is deleted when changelogs expire."""
 
     table: str
     changelogs: tuple[int, ...] = ()
     """Ids, lowest first."""
     first_kept: int | None = None
-    """The oldest changelog that stays; None: none does."""
+    """The oldest changelog that is kept; None: none is."""
     reason: str = "there are none"
-    """Why that one stays."""
+    """Why that one is kept."""
     files: UnneededFiles = field(default_factory=UnneededFiles)
-    """Files that nothing needs then."""
+    """Files that nothing needs any more."""
     gone: tuple[Snapshot, ...] = field(default=(), repr=False, compare=False)
-    """What is meant by the ids: others may go back, and use them again."""
+    """The changelogs that the ids mean: after a rollback by others the ids are used again."""
 
     def __str__(self) -> str:
-        """Tell it to a person."""
+        """Describe it in words."""
         if not self.changelogs:
             return f"{self.table}: no changelog expires, as {self.reason}"
         return (
@@ -93,7 +93,7 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
     history
         The history of the branch.
     retention
-        What stays; None: nothing does.
+        What is kept; None: nothing.
 
     Raises
     ------
@@ -134,12 +134,13 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
 def expire(
     plan: ChangelogExpiry, history: TableHistory, *, progress: Progress | None = None
 ) -> ChangelogExpiry:
-    """Let changelogs go as planned.
+    """Let changelogs expire as planned.
 
     Returns
     -------
     ChangelogExpiry
-        What was deleted: nothing if a consumer has come that reads what would go, unless all do.
+        What was deleted: nothing if a new consumer has to read what would be deleted, unless all
+        are deleted.
     """
     if not plan.changelogs:
         return plan
@@ -179,9 +180,9 @@ def _is(changelog: Snapshot, data: bytes) -> bool:
 
 
 def _roots(plan: ChangelogExpiry, history: TableHistory) -> list[Root]:
-    """Return all that may need what changelogs leave.
+    """Return all that may need files of the expired changelogs.
 
-    What later ones share with them, the first of these does: a manifest never comes back.
+    Of newer changelogs the oldest is enough: files that it does not share, none of them does.
     """
     layout, io = history.layout, history.file_io
     tags = tags_of(layout, io)

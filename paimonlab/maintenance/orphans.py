@@ -35,7 +35,7 @@ from paimonlab.storage import FileIO, join
 logger = logging.getLogger(__name__)
 
 LEAST_AGE = timedelta(days=1)
-"""Younger files may be of a commit that is under way."""
+"""Newer files may belong to a commit that is under way."""
 _PAST = timedelta(seconds=1)
 
 
@@ -59,11 +59,11 @@ class OrphanFiles:
 
     table: str
     older_than: datetime
-    """Younger files were left out."""
+    """Newer files were left out."""
     files: tuple[OrphanFile, ...] = field(default=(), repr=False)
     """By path."""
     seen: frozenset[RootKey] = field(default=frozenset(), repr=False, compare=False)
-    """The snapshots, tags and changelogs that were looked at."""
+    """The snapshots, tags and changelogs that were read."""
 
     @property
     def size_bytes(self) -> int:
@@ -76,11 +76,11 @@ class OrphanFiles:
         return tuple(file.path for file in self.files)
 
     def counts(self) -> Mapping[str, int]:
-        """How many there are of each sort."""
+        """How many files of each kind there are."""
         return Counter(file.sort for file in self.files)
 
     def __str__(self) -> str:
-        """Tell it to a person."""
+        """Describe it in words."""
         head = (
             f"{self.table}: {len(self.files):,} orphan files, {self.size_bytes:,} bytes, older "
             f"than {self.older_than:%Y-%m-%d %H:%M:%S%z}"
@@ -113,12 +113,13 @@ def remove_orphan_files(history: TableHistory, request: OrphanFilesRequest) -> O
         limit = datetime.fromtimestamp(request.older_than_millis / 1000, UTC)
     if now - limit < _PAST:
         raise ValueError(
-            f"older_than = {limit} is not past: files of commits that are under way would go"
+            f"older_than = {limit} is not in the past: files of commits that are under way would "
+            "be deleted"
         )
     if not (request.dry_run or request.force) and now - limit < LEAST_AGE - timedelta(minutes=1):
         raise ValueError(
             f"older_than = {limit} is less than a day ago: files of a write that is under way may "
-            "go. Pass force=True if nobody writes to the table"
+            "be deleted. Pass force=True if nobody writes to the table"
         )
     check_alone(history)
     orphans = find_orphans(history, older_than=limit, progress=request.progress)
@@ -153,7 +154,7 @@ def find_orphans(
     old_files = [
         file for file in stored_files(history, branches) if file.status.modified_millis < cutoff
     ]
-    # One that was made since has files that were listed.
+    # A branch that was created since may need files that were listed.
     roots = list(_roots(_branches(layout, io), io)) if old_files else []
     used = used_names(roots, layout, io, {file.name for file in old_files}, progress)
     orphans = [_orphan(file, now) for file in old_files if file.name not in used]
@@ -226,7 +227,7 @@ def _branches(layout: TableLayout, file_io: FileIO) -> list[TableLayout]:
         if not SchemaManager(file_io, branch).ids():
             raise CorruptMetadataError(
                 branch.schema_folder,
-                "there is no schema, so that it cannot be told what the branch needs; restore or "
+                "there is no schema, so that it is unclear what the branch needs; restore or "
                 "delete it",
             )
     return branches

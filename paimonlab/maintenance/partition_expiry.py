@@ -36,21 +36,21 @@ class PartitionExpireOptions:
     check_interval_millis: int = option_field(
         "partition.expiration-check-interval", "duration", "1 h"
     )
-    """``partition.expiration-check-interval``: a committer does not look more often."""
+    """``partition.expiration-check-interval``: a committer does not check more often."""
     expire_strategy: str = option_field("partition.expiration-strategy", "enum", "values-time")
     """``partition.expiration-strategy``: what the age of a partition is."""
     timestamp_pattern: str | None = option_field("partition.timestamp-pattern", "string", None)
-    """``partition.timestamp-pattern``: how columns make a time; None: the first one is it."""
+    """``partition.timestamp-pattern``: how columns make up a time; None: the first is the time."""
     timestamp_formatter: str | None = option_field("partition.timestamp-formatter", "string", None)
     """``partition.timestamp-formatter``: how the time is written."""
     max_expires: int = option_field("partition.expiration-max-num", "int", 100)
     """``partition.expiration-max-num``: at most so many expire at once."""
     batch_size: int | None = option_field("partition.expiration-batch-size", "int", None)
-    """``partition.expiration-batch-size``: so many go with a commit; None: all."""
+    """``partition.expiration-batch-size``: this many are dropped per commit; None: all."""
     at_end_of_input: bool = option_field(
         "end-input.check-partition-expire", "boolean", default=False
     )
-    """``end-input.check-partition-expire``: whether every commit of a batch looks."""
+    """``end-input.check-partition-expire``: whether every commit of a batch checks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +96,12 @@ class LivePartition:
     record_count: int
     """Before merging."""
     updated: datetime | None
-    """When its newest file was made: local, without a zone; None: no file says."""
+    """When its newest file was created: local, without a zone; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiringPartition:
-    """A partition that goes."""
+    """A partition that is dropped."""
 
     partition: LivePartition
     time: datetime
@@ -111,24 +111,24 @@ class ExpiringPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionExpiry:
-    """What expires with partitions: their rows. Files go with their snapshots."""
+    """What expires with partitions: their rows. Files are deleted with their snapshots."""
 
     table: str
     older_than: datetime | None = None
     """Local, without a zone; None: no partition expires."""
     partitions: tuple[ExpiringPartition, ...] = ()
     undated: tuple[LivePartition, ...] = ()
-    """Those that stay because they have no time."""
+    """Those that are kept because their values are not a time."""
     snapshot_id: int = 0
-    """What was looked at."""
+    """The snapshot that was read."""
 
     @property
     def values(self) -> tuple[Mapping[str, str | None], ...]:
-        """The values of the partitions that go."""
+        """The values of the partitions that are dropped."""
         return tuple(expiring.partition.values for expiring in self.partitions)
 
     def __str__(self) -> str:
-        """Tell it to a person."""
+        """Describe it in words."""
         lines = [f"{self.table}: {len(self.partitions)} partitions older than {self.older_than}"]
         for expiring in self.partitions:
             partition = expiring.partition
@@ -196,7 +196,7 @@ def expire_partitions(
 
 
 def _before(now: datetime, millis: int) -> datetime:
-    """Return a time before; one that no calendar has is as good as the first."""
+    """Return an earlier time; if the calendar does not reach back so far, its first."""
     try:
         return now - timedelta(milliseconds=millis)
     except OverflowError:
@@ -308,7 +308,7 @@ def _live_partitions(history: TableHistory, snapshot: Snapshot) -> list[LivePart
 
 
 def _wall_clock(millis: int) -> datetime:
-    """Return when a file was made: metadata has the local time, encoded as if it were UTC."""
+    """Return when a file was created: metadata has local time, encoded as if it were UTC."""
     return datetime.fromtimestamp(millis / 1000, UTC).replace(tzinfo=None)
 
 
@@ -321,7 +321,7 @@ def _drop(
     rows = [expiring.partition.row for expiring in plan.partitions]
     size = options.batch_size or len(rows)
     for start in range(0, len(rows), size):
-        # What was written since is young: by its own time, not by that in its values.
+        # What was written since is new by its time of writing, though not by its values.
         is_by_update = options.expire_strategy.lower() == "update-time"
         committer.overwrite(
             [],
@@ -337,7 +337,7 @@ def _drop(
 def is_check_due(
     options: PartitionExpireOptions, snapshot: Snapshot, *, last: datetime, now: datetime
 ) -> bool:
-    """Whether a committer that looked at ``last`` looks after a commit.
+    """Whether a committer that checked at ``last`` checks after a commit.
 
     Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.PartitionExpire.expire``.
     """

@@ -1,8 +1,8 @@
 """How many snapshots and changelogs a table keeps, and for how long.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.table.ExpireSnapshotsImpl``,
-``org.apache.paimon.options.ExpireConfig``. A snapshot goes by age only once the one after it is
-older than the limit, as since 2.0: what was the table at that time can then still be read.
+``org.apache.paimon.options.ExpireConfig``. A snapshot expires by age only once the one after
+it is older than the limit, as since 2.0: the table as of that time can then still be read.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _MOST = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """What stays."""
+    """What is kept."""
 
     retain_max: int = _MOST
-    """More are not kept, whatever their age."""
+    """At most this many are kept, whatever their age."""
     retain_min: int = 1
-    """So many are kept, whatever their age; at least 1."""
+    """At least this many are kept, whatever their age; 1 or more."""
     older_than_millis: int
-    """Epoch milliseconds; what is younger is kept, but for ``retain_max``."""
+    """Epoch milliseconds; what is newer is kept, except beyond ``retain_max``."""
     max_deletes: int = _MOST
     """At most this many expire in one call."""
 
@@ -131,12 +131,12 @@ class ExpireOptions:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Up to where something expires."""
+    """Where expiry ends."""
 
     first_kept: int
-    """Smallest id that stays."""
+    """The smallest id that is kept."""
     reason: str
-    """Why it stays."""
+    """Why it is kept."""
 
 
 def snapshot_bound(
@@ -153,9 +153,9 @@ def snapshot_bound(
     ids
         Of all snapshots, ascending, at least one.
     retention
-        What stays.
+        What is kept.
     time_of
-        Tells when a snapshot was committed, epoch milliseconds; asked for as few as possible.
+        Returns when a snapshot was committed, epoch milliseconds; called for as few as possible.
     next_read
         The consumer that is furthest behind, and the snapshot it reads next.
 
@@ -182,7 +182,7 @@ def changelog_bound(
     time_of: Callable[[int], int],
     next_read: tuple[str, int] | None = None,
 ) -> Bound:
-    """Decide which changelogs expire: those below the bound; the newest always stays.
+    """Decide which changelogs expire: those below the bound; the newest is always kept.
 
     Parameters
     ----------

@@ -30,11 +30,11 @@ class Rollback:
     changelogs: tuple[int, ...]
     """Ids, newest first."""
     tags: tuple[str, ...]
-    """Names of tags of younger snapshots."""
+    """Names of tags of newer snapshots."""
     is_only_tagged: bool = False
-    """Whether the snapshot has expired and is made anew from its tag."""
+    """Whether the snapshot has expired and is restored from its tag."""
     files: References = field(default_factory=References, repr=False)
-    """Files that nothing needs then."""
+    """Files that nothing needs any more."""
 
     @property
     def file_count(self) -> int:

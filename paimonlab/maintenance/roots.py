@@ -1,4 +1,4 @@
-"""What keeps files: tags, branches, changelogs, and the snapshots that stay.
+"""What keeps files: tags, branches, changelogs, and the snapshots that are kept.
 
 Everything is read again for each call, and errors are raised: what cannot be read may need any
 file. Only data files that may be deleted are looked up, which keeps it cheap.

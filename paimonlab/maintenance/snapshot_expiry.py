@@ -1,7 +1,7 @@
-"""Letting old snapshots go, and the files that only they needed.
+"""Expiry of snapshots, and deleting the files that only they needed.
 
-The order is ours, not Java's: snapshots go first, lowest first, and their files last. A crash
-leaves files that nothing names, never a snapshot whose files are gone.
+The order is ours, not Java's: snapshots are deleted first, lowest first, and their files last. A
+crash leaves files that nothing refers to, never a snapshot whose files are gone.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.table.ExpireSnapshotsImpl``.
 """
@@ -56,31 +56,31 @@ class SnapshotExpiryRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotExpiry:
-    """What goes when snapshots expire."""
+    """What is deleted when snapshots expire."""
 
     table: str
     snapshots: tuple[int, ...] = ()
     """Ids, lowest first."""
     first_kept: int | None = None
-    """The oldest snapshot that stays; None if the table has no snapshot."""
+    """The oldest snapshot that is kept; None if the table has no snapshot."""
     reason: str = "nothing was committed yet"
-    """Why that one stays."""
+    """Why that one is kept."""
     strays: tuple[int, ...] = ()
     """Ids below the oldest snapshot that anybody reads: published too late by processes that died
     before they found out. Their files are left to orphan file cleaning."""
     changelogs: tuple[int, ...] = ()
     """Ids of the snapshots whose changes outlive them."""
     files: UnneededFiles = field(default_factory=UnneededFiles)
-    """Files that nothing needs then."""
+    """Files that nothing needs any more."""
     seen: frozenset[RootKey] = field(default=frozenset(), repr=False, compare=False)
     """The tags and branches that were looked at."""
     gone: tuple[Snapshot, ...] = field(default=(), repr=False, compare=False)
-    """What is meant by the ids: others may go back, and use them again."""
+    """The snapshots that the ids mean: after a rollback by others the ids are used again."""
     kept: Snapshot | None = field(default=None, repr=False, compare=False)
-    """What is meant by the oldest that stays."""
+    """The oldest snapshot that is kept."""
 
     def __str__(self) -> str:
-        """Tell it to a person."""
+        """Describe it in words."""
         if not self.snapshots:
             return f"{self.table}: no snapshot expires, as {self.reason}"
         text = (
@@ -100,7 +100,7 @@ class ChangelogKeeping:
 
     @property
     def leaving(self) -> Leaving:
-        """What goes with a snapshot."""
+        """What is deleted with a snapshot."""
         return Leaving(
             written_data=not self.is_on or self.has_files,
             changelogs=not self.is_on,
@@ -129,7 +129,7 @@ def plan_expiry(
     history
         The history of the branch.
     retention
-        What stays.
+        What is kept.
     keeping
         How changes outlive their snapshots.
 
@@ -170,13 +170,13 @@ def plan_expiry(
 def expire(
     plan: SnapshotExpiry, history: TableHistory, *, progress: Progress | None = None
 ) -> SnapshotExpiry:
-    """Let snapshots go as planned.
+    """Let snapshots expire as planned.
 
     Returns
     -------
     SnapshotExpiry
-        What was deleted: less than planned if a tag or branch was made meanwhile, nothing if a
-        consumer has come that reads what would go.
+        What was deleted: less than planned if a tag or branch was created meanwhile, nothing if
+        a new consumer has to read what would be deleted.
     """
     _delete_strays(plan, history)
     if not plan.snapshots or plan.first_kept is None:
@@ -216,8 +216,8 @@ def _delete_snapshots(
 ) -> bool:
     """Delete snapshots, lowest first; False if others rolled back to one of them.
 
-    The hint goes first: whoever goes back looks at it, then deletes; here what stays is looked
-    at, then deleted. So one of us sees the other.
+    The hint is written first: a rollback reads it, then deletes; here we look whether what is
+    kept is still there, then delete. So one of the two notices the other.
     """
     io, layout, kept = history.file_io, history.layout, plan.kept
     assert kept is not None, "there are snapshots"
@@ -245,7 +245,7 @@ def _delete_snapshots(
 
 
 def _stays(kept: Snapshot, history: TableHistory) -> bool:
-    """Whether nobody rolled back to before a snapshot: it is there, or it has expired."""
+    """Whether nobody rolled back to an older snapshot: it exists, or it has expired."""
     if history.snapshots.still_has(kept):
         return True
     ids = history.snapshots.ids()
@@ -265,7 +265,7 @@ def _is(snapshot: Snapshot, path: str, data: bytes) -> bool:
 
 
 def _keep_changes(snapshot: Snapshot, history: TableHistory) -> bool:
-    """Make a changelog of a snapshot; False if it is gone, whoever has its id now."""
+    """Create the changelog of a snapshot; False if it no longer exists, though its id may."""
     io, path = history.file_io, history.layout.changelog(snapshot.id)
     try:
         data = io.read(history.layout.snapshot(snapshot.id))
@@ -371,7 +371,7 @@ def _changelogs(history: TableHistory, keeping: ChangelogKeeping) -> list[Root]:
 
 
 def _still_unneeded(plan: SnapshotExpiry, history: TableHistory) -> list[UnneededFile]:
-    """Look at tags and branches once more, as the snapshots are gone: some may be new."""
+    """Check tags and branches once more, now that the snapshots are deleted: some may be new."""
     left = Candidates()
     left.by_path.update({file.path: file for file in plan.files})
 

@@ -1,6 +1,6 @@
-"""The files that Paimon made in the folders of a table, found by listing.
+"""The files that Paimon created in the folders of a table, found by listing.
 
-Folders that Paimon does not make, and files with names it does not give, are left out.
+Folders that Paimon does not create, and files with names it does not give, are left out.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.OrphanFilesClean``, listing.
 """
@@ -26,7 +26,7 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOptions:
-    """The table options that say how files are called and where they are."""
+    """The table options that say what files are called and where they are."""
 
     data_prefix: str = option_field("data-file.prefix", "string", "data-")
     """``data-file.prefix``"""
@@ -52,7 +52,7 @@ class StoredFile:
 
 
 def stored_files(history: TableHistory, branches: Sequence[TableLayout]) -> Iterator[StoredFile]:
-    """List the files that Paimon may have made in the folders of a table; it makes no links.
+    """List the files that Paimon may have created in the folders of a table; links are not.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def check_alone(history: TableHistory) -> None:
     Raises
     ------
     UnsupportedError
-        If one does: files of the one are no orphans of the other.
+        If one does: files of the other would look like orphans.
     """
     own = history.options.slice(ExternalPathOptions).readable_folders
     if not own:
@@ -167,7 +167,7 @@ def check_alone(history: TableHistory) -> None:
                 name = f"{database.path.rpartition('/')[2].removesuffix('.db')}."
                 raise UnsupportedError(
                     "looking for orphan files in a folder that two tables use",
-                    f"{name}{table.path.rpartition('/')[2]} has data files in {shared[0]}, too",
+                    f"{name}{table.path.rpartition('/')[2]} also has data files in {shared[0]}",
                 )
 
 

@@ -24,7 +24,7 @@ class TableHistory:
     name: str
     """``database.table``, for messages."""
     options: Options
-    """Those of the table that count; a verb takes the slice that is about it."""
+    """The options of the table that count; each verb takes its slice of them."""
     layout: TableLayout
     file_io: FileIO
     snapshots: SnapshotManager

@@ -1,4 +1,4 @@
-"""Creating tags: on request, and by themselves after commits.
+"""Creating tags: on request, and automatically after commits.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.utils.TagManager``,
 ``org.apache.paimon.tag.TagAutoManager``.
@@ -107,7 +107,7 @@ def _created(
 
 def _delete_surplus(history: TableHistory, options: AutoTagOptions) -> None:
     for name in surplus(options, dict(history.tags.list())):
-        logger.info("%s: tag %s goes, there are too many", history.name, name)
+        logger.info("%s: tag %s is deleted, there are too many", history.name, name)
         delete_tag(name, history)
 
 
@@ -136,7 +136,7 @@ def _of_id(history: TableHistory, snapshot_id: int) -> Snapshot:
 
 
 def _check_alone(history: TableHistory, name: str, snapshot: Snapshot) -> None:
-    """Check that no snapshot gets two tags that look as if they were created by themselves."""
+    """Check that no snapshot gets two tags that look as if commits had created them."""
     options = history.options.slice(AutoTagOptions)
     if options.mode not in {"process-time", "watermark"}:
         return

@@ -24,7 +24,7 @@ class TagDeletion:
     tag: str
     snapshot_id: int
     files: References = field(default_factory=References, repr=False)
-    """Files that nothing needs then; none while the tag's snapshot is there."""
+    """Files that nothing needs any more; none while the tag's snapshot exists."""
 
     @property
     def file_count(self) -> int:
@@ -51,8 +51,8 @@ def delete_tag(
     TagNotFoundError
         If there is no such tag.
     CorruptMetadataError
-        If a manifest that tells what is needed cannot be read: the tag is gone then, its files
-        are left to orphan file cleaning.
+        If a manifest that tells what is needed cannot be read: the tag is deleted by then, its
+        files are left to orphan file cleaning.
     """
     deletion = _deletion(name, history, dry_run=dry_run, after=after)
     if not dry_run:
@@ -71,7 +71,7 @@ def _deletion(
     deletion = TagDeletion(tag=name, snapshot_id=tag.id)
     if is_kept:
         return deletion
-    # What was made meanwhile counts, so that all is looked at once the tag is gone.
+    # What was created meanwhile counts, so that all is read once the tag is deleted.
     keeping = needed(
         partial(kept_by_others, history, but_tags={name, *after}),
         history.reader,

@@ -1,4 +1,4 @@
-"""Deleting the tags that have lived as long as they were meant to.
+"""Deleting the tags whose time has passed.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.tag.TagTimeExpire``.
 """
@@ -16,10 +16,10 @@ from paimonlab.spec.snapshot import Tag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagExpiryRequest:
-    """Which tags are to expire: those that have lived long enough, by what they say."""
+    """Which tags are to expire: those that are older than the time they say."""
 
     older_than: datetime | None = None
-    """Local, without a zone: tags created before go as well, whatever they say."""
+    """Local, without a zone: tags created before expire as well, whatever they say."""
     now: datetime | None = None
     """Local, without a zone; None: the clock's."""
     dry_run: bool = False
@@ -59,10 +59,10 @@ def expired_tags(
     tags
         The tags by name.
     now, older_than
-        Local date and time without a zone, as tags have it; those made before ``older_than`` go
-        as well.
+        Local date and time without a zone, as tags have it; those created before ``older_than``
+        expire as well.
     modified
-        When the files of tags were written, for those that do not say when they were made.
+        When the files of tags were written, for those that do not say when they were created.
     """
     expired = []
     for name, tag in tags:
@@ -76,7 +76,7 @@ def expired_tags(
 
 
 def created_at(tag: Tag) -> datetime | None:
-    """Return when a tag was made, as a local date and time; None if unknown."""
+    """Return when a tag was created, as a local date and time; None if unknown."""
     if tag.tag_create_time is None:
         return None
     year, month, day, hour, minute, second, nanos = [*tag.tag_create_time, 0, 0, 0, 0][:7]

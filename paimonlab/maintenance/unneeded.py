@@ -33,7 +33,7 @@ class UnneededFile:
 
 @dataclass(frozen=True, slots=True)
 class UnneededFiles:
-    """The files that an operation deletes, or would delete, in the order in which they go."""
+    """The files that an operation deletes, or would delete, in that order."""
 
     files: tuple[UnneededFile, ...] = field(default=(), repr=False)
 
@@ -54,7 +54,7 @@ class UnneededFiles:
         return sum(file.size_bytes or 0 for file in self.files)
 
     def counts(self) -> Mapping[str, int]:
-        """How many there are of each sort."""
+        """How many files of each kind there are."""
         return Counter(file.sort for file in self.files)
 
     def __str__(self) -> str:
@@ -66,18 +66,18 @@ class UnneededFiles:
 
 
 class Candidates:
-    """Files that go unless something else needs them, by path."""
+    """Files to delete unless something else needs them, by path."""
 
     def __init__(self) -> None:
         self.by_path: dict[str, UnneededFile] = {}
 
     def add(self, path: str, sort: FileSort, size_bytes: int | None, reason: str) -> None:
-        """Take a file in; of one that is there already the first reason counts."""
+        """Add a file; of one that was added before the first reason counts."""
         if path not in self.by_path:
             self.by_path[path] = UnneededFile(path, sort, size_bytes, reason)
 
     def drop(self, paths: Iterable[str]) -> None:
-        """Take files out."""
+        """Remove files."""
         for path in paths:
             self.by_path.pop(path, None)
 
@@ -91,7 +91,7 @@ class Candidates:
         )
 
     def files(self) -> UnneededFiles:
-        """Return what goes: data first, then what names it."""
+        """Return what is deleted: data first, then what refers to it."""
         order = ("data", "changelog", "index", "statistics", "manifest")
         rank = {sort: number for number, sort in enumerate(order)}
         ordered = sorted(

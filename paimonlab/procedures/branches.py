@@ -49,7 +49,7 @@ BRANCH_PROCEDURES = (
     ),
     Procedure(
         name="delete_branch",
-        parameters=(TABLE, required("branch", "STRING", "Names, with commas between.")),
+        parameters=(TABLE, required("branch", "STRING", "Names, separated by commas.")),
         result=RESULT,
         description="Delete branches.",
         rows=_delete_branch,

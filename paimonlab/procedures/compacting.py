@@ -29,7 +29,7 @@ def _request(call: Invocation) -> CompactRequest:
     Raises
     ------
     ArgumentError
-        If they do not go together.
+        If they cannot be combined.
     """
     chosen, where = call.filled("partitions"), call.filled("where")
     if chosen is not None and where is not None:
@@ -117,10 +117,10 @@ COMPACT_PROCEDURES = (
             optional("order_by", "STRING", "Columns that rows are ordered by: a,b."),
             optional("where", "STRING", "A condition on partition columns."),
             _OPTIONS,
-            optional("partition_idle_time", "STRING", "Only partitions without news for so long."),
+            optional("partition_idle_time", "STRING", "Only partitions idle for so long."),
         ),
         result=RESULT,
-        description="Rewrite files so that reads are cheaper; what a reader sees stays.",
+        description="Rewrite files so that reads are cheaper; rows stay the same.",
         rows=_compact,
         has_plan=True,
     ),

@@ -1,4 +1,4 @@
-"""Procedures about consumers: readers that tell which snapshot they read next.
+"""Procedures about consumers: readers that record which snapshot they read next.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.ResetConsumerProcedure``,
 ``ClearConsumersProcedure``.
@@ -70,10 +70,10 @@ CONSUMER_PROCEDURES = (
         parameters=(
             TABLE,
             required("consumerId", "STRING", "The name of the consumer."),
-            optional("nextSnapshotId", "BIGINT", "What it reads next; none: it is forgotten."),
+            optional("nextSnapshotId", "BIGINT", "What it reads next; none: it is deleted."),
         ),
         result=RESULT,
-        description="Let a consumer read on from another snapshot, or forget it.",
+        description="Let a consumer read on from another snapshot, or delete it.",
         rows=_reset_consumer,
     ),
     Procedure(
@@ -84,7 +84,7 @@ CONSUMER_PROCEDURES = (
             optional("excludingConsumers", "STRING", "What names that stay match."),
         ),
         result=RESULT,
-        description="Forget consumers by regular expressions of their names.",
+        description="Delete consumers by regular expressions of their names.",
         rows=_clear_consumers,
     ),
 )

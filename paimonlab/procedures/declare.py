@@ -1,4 +1,4 @@
-"""A short way to write parameters and columns of procedures down."""
+"""Short declarations of parameters and columns of procedures."""
 
 from __future__ import annotations
 

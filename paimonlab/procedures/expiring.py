@@ -1,4 +1,4 @@
-"""Procedures that let old snapshots and partitions go.
+"""Procedures that let old snapshots and partitions expire.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.ExpireSnapshotsProcedure``,
 ``ExpirePartitionsProcedure``, ``org.apache.paimon.utils.ProcedureUtils``.
@@ -49,7 +49,7 @@ def _expire_snapshots(call: Invocation) -> Sequence[Row]:
 def _check_counts(
     procedure: str, options: Options, retain_max: int | None, retain_min: int | None
 ) -> None:
-    """Check what a call and the table say together: neither gives way to the other.
+    """Check what a call and the table say together: neither overrides the other.
 
     Raises
     ------
@@ -99,14 +99,14 @@ EXPIRE_PROCEDURES = (
         name="expire_snapshots",
         parameters=(
             TABLE,
-            optional("retain_max", "INT", "More snapshots are not kept."),
-            optional("retain_min", "INT", "So many are kept, whatever their age."),
-            optional("older_than", "STRING", "Those committed before this local time go."),
+            optional("retain_max", "INT", "At most this many are kept, whatever their age."),
+            optional("retain_min", "INT", "At least this many are kept, whatever their age."),
+            optional("older_than", "STRING", "Local time: those with a successor before expire."),
             optional("max_deletes", "INT", "At most this many snapshots expire in one call."),
             _OPTIONS,
         ),
         result=columns(deleted_snapshots_count="INT NOT NULL"),
-        description="Let old snapshots go, and the files that nothing needs then.",
+        description="Let old snapshots expire, and delete the files that nothing else needs.",
         rows=_expire_snapshots,
         has_plan=True,
     ),
@@ -114,11 +114,11 @@ EXPIRE_PROCEDURES = (
         name="expire_partitions",
         parameters=(
             TABLE,
-            optional("expiration_time", "STRING", "How old partitions may be, as 7 d."),
-            optional("timestamp_formatter", "STRING", "How a time is written, as yyyyMMdd."),
-            optional("timestamp_pattern", "STRING", "How values make a time, as $dt $hour:00:00."),
+            optional("expiration_time", "STRING", "How old partitions may become, as in 7 d."),
+            optional("timestamp_formatter", "STRING", "How a time is written, as in yyyyMMdd."),
+            optional("timestamp_pattern", "STRING", "How values make a time: $dt $hour:00:00."),
             optional("expire_strategy", "STRING", "values-time or update-time."),
-            optional("max_expires", "INT", "More do not go."),
+            optional("max_expires", "INT", "At most this many are dropped."),
             _OPTIONS,
         ),
         result=columns(expired_partitions="STRING"),

@@ -20,8 +20,8 @@ from paimonlab.table.table import Table
 from paimonlab.table.upkeep.history import history_of
 
 _ALL_TABLES = ".*"
-_DRY_RUN = optional("dry_run", "BOOLEAN", "Whether to only tell what would be done.")
-_PARALLELISM = optional("parallelism", "INT", "How many tasks of Spark do it.")
+_DRY_RUN = optional("dry_run", "BOOLEAN", "Whether to only say what would be done.")
+_PARALLELISM = optional("parallelism", "INT", "How many tasks of Spark do the work.")
 
 
 def _remove_orphan_files(call: Invocation) -> Sequence[Row]:
@@ -91,13 +91,13 @@ FILE_PROCEDURES = (
         name="remove_orphan_files",
         parameters=(
             required("table", "STRING", "The table, as database.table, or all: database.*."),
-            optional("older_than", "STRING", "Files younger than this local time stay."),
+            optional("older_than", "STRING", "Files newer than this local time are kept."),
             _DRY_RUN,
             _PARALLELISM,
             optional("mode", "STRING", "local: in this process."),
         ),
         result=columns(deletedFileCount="BIGINT", deletedFileTotalLenInBytes="BIGINT"),
-        description="Delete files that nothing names, and that are a day old or more.",
+        description="Delete files that nothing refers to, and that are a day old or more.",
         rows=_remove_orphan_files,
         has_plan=True,
     ),

@@ -1,4 +1,4 @@
-"""One call of a procedure: the catalog it works on and what it was told."""
+"""One call of a procedure: the catalog it works on, and its arguments."""
 
 from __future__ import annotations
 

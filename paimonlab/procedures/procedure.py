@@ -1,4 +1,4 @@
-"""What a procedure takes, gives and does."""
+"""What a procedure takes, returns and does."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Procedure:
     parameters: tuple[Parameter, ...]
     """In the order of positional arguments."""
     result: tuple[DataField, ...]
-    """The columns of the rows that a call gives."""
+    """The columns of the rows that a call returns."""
     description: str
     rows: Callable[[Invocation], Sequence[Row]] = field(repr=False, compare=False)
     """Does it."""
@@ -71,7 +71,7 @@ class Procedure:
         Returns
         -------
         pyarrow.Table
-            The columns of ``result``; most procedures give one row.
+            The columns of ``result``; most procedures return one row.
 
         Raises
         ------

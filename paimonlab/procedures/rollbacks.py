@@ -1,4 +1,4 @@
-"""Procedures that go back to an older snapshot.
+"""Procedures that roll back to an older snapshot.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.RollbackProcedure``,
 ``RollbackToTimestampProcedure``, ``RollbackToWatermarkProcedure``.
@@ -22,7 +22,7 @@ _NO_WATERMARK = -(2**63)
 
 
 def target(procedure: str, version: str | None, snapshot: int | None, tag: str | None) -> int | str:
-    """Decide what to go back to: the id of a snapshot, or the name of a tag.
+    """Decide what to roll back to: the id of a snapshot, or the name of a tag.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def up_to_watermark(snapshots: Sequence[Snapshot], watermark: int) -> Snapshot |
 
 
 def _to_id(call: Invocation, table: Table, latest: Snapshot, snapshot_id: int) -> Sequence[Row]:
-    """Go back to a snapshot, which may be kept only by a tag."""
+    """Roll back to a snapshot, which may be kept only by a tag."""
     try:
         table.snapshots.get(snapshot_id)
     except SnapshotNotFoundError:
@@ -126,7 +126,7 @@ ROLLBACK_PROCEDURES = (
             optional("tag", "STRING", "The name of a tag."),
         ),
         result=_IDS,
-        description="Go back to a snapshot or tag: what came after it is deleted for good.",
+        description="Roll back to a snapshot or tag: what came after it is deleted for good.",
         rows=_rollback,
         has_plan=True,
     ),
@@ -141,7 +141,7 @@ ROLLBACK_PROCEDURES = (
             ),
         ),
         result=_IDS,
-        description="Go back to a time: what came after it is deleted for good.",
+        description="Roll back to a time: what came after it is deleted for good.",
         rows=_rollback_to_timestamp,
         has_plan=True,
     ),
@@ -156,7 +156,7 @@ ROLLBACK_PROCEDURES = (
             ),
         ),
         result=_IDS,
-        description="Go back to a watermark: what came after it is deleted for good.",
+        description="Roll back to a watermark: what came after it is deleted for good.",
         rows=_rollback_to_watermark,
         has_plan=True,
     ),

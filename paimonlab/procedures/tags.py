@@ -26,7 +26,7 @@ from paimonlab.table.upkeep.tags import Tags
 
 _DEFAULT_LIFE = "tag.default-time-retained"
 _TAG = required("tag", "STRING", "The name of the tag.")
-_LIFE = optional("time_retained", "STRING", "How long it lives, as 1 d; none: for ever.")
+_LIFE = optional("time_retained", "STRING", "How long it is kept, as in 1 d; none: for ever.")
 _OF_SNAPSHOT = (
     TABLE,
     _TAG,
@@ -123,9 +123,9 @@ def _trigger(call: Invocation) -> Sequence[Row]:
 
 
 def _history(table: Table) -> TableHistory:
-    """Return the history of a table; new tags live for ever unless a call says how long.
+    """Return the history of a table; new tags are kept for ever unless a call says how long.
 
-    The default life of the table is for tags that Paimon makes by itself.
+    The default of the table is for tags that Paimon creates by itself.
     """
     definition = definition_of(table)
     kept = {key: value for key, value in definition.options.items() if key != _DEFAULT_LIFE}
@@ -144,7 +144,7 @@ TAG_PROCEDURES = (
         name="replace_tag",
         parameters=_OF_SNAPSHOT,
         result=RESULT,
-        description="Let a tag name another snapshot, or live for another time.",
+        description="Let a tag refer to another snapshot, or be kept for another time.",
         rows=_replace_tag,
     ),
     Procedure(
@@ -174,9 +174,9 @@ TAG_PROCEDURES = (
     ),
     Procedure(
         name="delete_tag",
-        parameters=(TABLE, required("tag", "STRING", "Names, with commas between.")),
+        parameters=(TABLE, required("tag", "STRING", "Names, separated by commas.")),
         result=RESULT,
-        description="Delete tags; files go that only they kept.",
+        description="Delete tags, and the files that only they kept.",
         rows=_delete_tag,
         has_plan=True,
     ),
@@ -184,10 +184,10 @@ TAG_PROCEDURES = (
         name="expire_tags",
         parameters=(
             TABLE,
-            optional("older_than", "STRING", "Tags made before this local time go as well."),
+            optional("older_than", "STRING", "Local time: older tags are deleted as well."),
         ),
         result=columns(expired_tags="STRING NOT NULL"),
-        description="Delete the tags that have lived as long as they were meant to.",
+        description="Delete the tags whose time has passed.",
         rows=_expire_tags,
         has_plan=True,
     ),
@@ -195,7 +195,7 @@ TAG_PROCEDURES = (
         name="trigger_tag_automatic_creation",
         parameters=(TABLE,),
         result=RESULT,
-        description="Make the tags that tag.automatic-creation asks for by now.",
+        description="Create the tags that tag.automatic-creation asks for by now.",
         rows=_trigger,
     ),
 )

@@ -65,7 +65,7 @@ def test_a_time_that_is_not_past_is_refused(lake: Lake, table: Table) -> None:
     left = orphan(table, hours=1)
     tomorrow = f"{datetime.now().astimezone() + timedelta(days=1):%Y-%m-%d %H:%M:%S}"
 
-    with pytest.raises(ArgumentError, match="is not past"):
+    with pytest.raises(ArgumentError, match="is not in the past"):
         lake.call("remove_orphan_files", "db.t", tomorrow)
     with pytest.raises(ArgumentError, match="mode => 'remote' is neither"):
         lake.call("remove_orphan_files", "db.t", SOON, mode="remote")

@@ -1,4 +1,4 @@
-"""What keeps a table in order and changes no row: expiry, tags, consumers, stray and lost files.
+"""What keeps a table in order and changes no row: tags, consumers, lost files, emptying.
 
 Answers what goes after a commit, or when a user says so.
 """

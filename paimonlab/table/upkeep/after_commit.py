@@ -1,4 +1,4 @@
-"""What follows a commit: what is old goes, tags that are due are made.
+"""What follows a commit: what is old expires, tags that are due are created.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.table.sink.TableCommitImpl.maintain``.
 """
@@ -38,8 +38,8 @@ class Upkeep:
     """What a commit does beside committing: a `CommitCallback`.
 
     With ``snapshot.expire.execution-mode`` = ``async`` a thread does it, for one commit at a
-    time: a commit that finds it at work leaves its share to the next. What goes wrong there the
-    next commit raises.
+    time: a commit that finds it at work leaves the rest to the next. An error there is raised by
+    the next commit.
     """
 
     def __init__(self, definition: TableDefinition, store: TableStore) -> None:
@@ -90,7 +90,7 @@ def expire_by_options(history: TableHistory) -> None:
 
 
 def committer_of(definition: TableDefinition, store: TableStore) -> Committer:
-    """Return a committer, after whose commits the table is looked after if its options say so."""
+    """Return a committer after whose commits upkeep runs, if the options say so."""
     committer = plain_committer_of(definition.options, store)
     is_left_to_others = definition.options.slice(WriterCompactionOptions).write_only
     return committer if is_left_to_others else committer.with_callbacks([Upkeep(definition, store)])

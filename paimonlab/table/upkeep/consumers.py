@@ -13,14 +13,14 @@ from paimonlab.spec.options.table_options import option_field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerOptions:
-    """The table option that lets consumers go."""
+    """The table option that lets consumers expire."""
 
     expiration_millis: int | None = option_field("consumer.expiration-time", "duration", None)
-    """``consumer.expiration-time``: how long one may stand still; None: for ever."""
+    """``consumer.expiration-time``: how long one may be idle; None: for ever."""
 
 
 class Consumers:
-    """Readers that tell which snapshot they read next: ``table.consumers``.
+    """Readers that record which snapshot they read next: ``table.consumers``.
 
     Snapshots from that one on do not expire.
     """
@@ -38,12 +38,12 @@ class Consumers:
         Raises
         ------
         ConsumerNotFoundError
-            If there is none of that name.
+            If there is no such consumer.
         """
         return self._consumers.get(name)
 
     def reset(self, name: str, next_snapshot: int) -> None:
-        """Let a consumer read on from a snapshot; it is made if it is not there.
+        """Let a consumer read on from a snapshot; it is created if it does not exist.
 
         Raises
         ------
@@ -53,17 +53,17 @@ class Consumers:
         self._consumers.reset(name, next_snapshot)
 
     def delete(self, name: str) -> None:
-        """Forget a consumer.
+        """Delete a consumer.
 
         Raises
         ------
         ConsumerNotFoundError
-            If there is none of that name.
+            If there is no such consumer.
         """
         self._consumers.delete(name)
 
     def clear(self, *, including: str = ".*", excluding: str | None = None) -> Sequence[str]:
-        r"""Forget the consumers whose whole names match a regular expression.
+        r"""Delete the consumers whose whole names match a regular expression.
 
         Parameters
         ----------
@@ -87,14 +87,14 @@ class Consumers:
         return names
 
     def expire(self, older_than: datetime | timedelta, *, dry_run: bool = False) -> Sequence[str]:
-        """Forget the consumers that have not moved since a time, or for so long.
+        """Delete the consumers that have not moved since a time, or for some time.
 
         Parameters
         ----------
         older_than
             A time, or how long ago.
         dry_run
-            Forget none, only tell which.
+            Delete none, only return which.
 
         Returns
         -------

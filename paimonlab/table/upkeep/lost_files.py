@@ -1,4 +1,4 @@
-"""Data files that a table has but its store has not: finding them, and going on without.
+"""Data files that a table refers to but its store does not have: going on without them.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.ListUnexistingFiles``.
 """
@@ -29,10 +29,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LostFile:
-    """A data file that is not there."""
+    """A data file that is missing."""
 
     path: str
-    """Where it ought to be, absolute."""
+    """Where it should be, absolute."""
     size_bytes: int
     record_count: int
     """Rows that are lost, before merging."""
@@ -40,7 +40,7 @@ class LostFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostFiles:
-    """The data files of a table that are not there."""
+    """The data files of a table that are missing."""
 
     table: str
     snapshot_id: int | None = None

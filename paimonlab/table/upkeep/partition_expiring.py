@@ -37,14 +37,14 @@ def expire_partitions(
     request
         What is too old.
     user
-        Who commits; nobody did before.
+        Who commits; a user that nobody had before.
     now
         Local, without a zone; None: the clock's.
     """
     definition = definition.with_options(request.options)
     check_supported(definition.options, definition.schema, "write")
     if definition.options.slice(PartitionExpireOptions).expiration_millis is None:
-        raise ValueError("say how old partitions may be: expiration_time=")
+        raise ValueError("give expiration_time: how old partitions may become")
     history = history_of(definition, store)
     committer = plain_committer_of(definition.options, store)
     now = now or datetime.now()  # noqa: DTZ005 - partitions have no zone

@@ -26,7 +26,7 @@ from paimonlab.table.upkeep.history import history_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purge:
-    """What goes when a table is emptied; its definition and one empty snapshot stay."""
+    """What is deleted when a table is emptied: all but its definition and one empty snapshot."""
 
     table: str
     branches: tuple[str, ...]
@@ -36,12 +36,12 @@ class Purge:
     """Ids of the main branch."""
     changelogs: tuple[int, ...]
     file_count: int
-    """Files of data and metadata; few of them stay."""
+    """Files of data and metadata; few of them are kept."""
     size_bytes: int
     """Of these."""
 
     def __str__(self) -> str:
-        """Tell it to a person."""
+        """Describe it in words."""
         return (
             f"{self.table}: all rows, {len(self.snapshots)} snapshots, {len(self.changelogs)} "
             f"changelogs, {len(self.tags)} tags, {len(self.branches)} branches, "
@@ -85,7 +85,7 @@ def purge(
     quiet = history_of(definition.with_options(_NO_CHANGELOGS), store)
     expire_snapshots(quiet, SnapshotExpiryRequest(retention=_latest_alone()))
     expire_changelogs(quiet, ChangelogExpiryRequest(delete_all=True))
-    # Nobody writes meanwhile, so that what nothing names will never be named.
+    # Nobody writes meanwhile, so that nothing will ever refer to what nothing refers to now.
     limit = clock_of(store.file_io, store.layout) + timedelta(seconds=1)
     remove_orphans(find_orphans(history, older_than=limit), history, progress=progress)
     return plan

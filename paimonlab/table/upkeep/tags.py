@@ -37,7 +37,7 @@ class Tags:
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         """
         return self._store.tags.get(name)
 
@@ -49,7 +49,7 @@ class Tags:
         timestamp: datetime | int | str | None = None,
         time_retained: timedelta | None = None,
     ) -> Tag:
-        """Name a snapshot, so that expiry leaves it and its files.
+        """Give a snapshot a name, which keeps it and its files from expiry.
 
         Parameters
         ----------
@@ -60,8 +60,7 @@ class Tags:
         timestamp
             Instead of the id: the latest snapshot at or before this time.
         time_retained
-            How long the tag is meant to live; None: as ``tag.default-time-retained`` says, else
-            for ever.
+            How long the tag is kept; None: as ``tag.default-time-retained`` says, else for ever.
 
         Raises
         ------
@@ -81,17 +80,17 @@ class Tags:
     def replace(
         self, name: str, *, snapshot: int | None = None, time_retained: timedelta | None = None
     ) -> Tag:
-        """Let a tag name another snapshot; the files that only it kept are not deleted.
+        """Let a tag refer to another snapshot; the files that only it kept are not deleted.
 
         Parameters
         ----------
         name, snapshot, time_retained
-            As in `create`; without ``time_retained`` the tag then lives for ever.
+            As in `create`; without ``time_retained`` the tag is then kept for ever.
 
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         SnapshotNotFoundError
             If there is no such snapshot.
         """
@@ -104,7 +103,7 @@ class Tags:
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         AlreadyExistsError
             If the new name is taken.
         """
@@ -120,10 +119,10 @@ class Tags:
         name
             Of the tag.
         dry_run
-            Delete nothing, only tell what would be.
+            Delete nothing, only return what would be deleted.
         after
-            For a dry run of several: the tags that would be gone by then, whose files count as
-            needed no more.
+            For a dry run of several: the tags that would be deleted by then, whose files count as
+            no longer needed.
 
         Returns
         -------
@@ -133,14 +132,14 @@ class Tags:
         Raises
         ------
         TagNotFoundError
-            If there is none of that name.
+            If there is no such tag.
         CorruptMetadataError
-            If it cannot be told what is needed: the tag is gone then, its files are left.
+            If it is unclear what is needed: the tag is deleted by then, its files are left.
         ValueError
             If ``after`` is given without ``dry_run``.
         """
         if after and not dry_run:
-            raise ValueError("after is for a dry run: what is gone needs no name")
+            raise ValueError("after is for a dry run: it names tags as if they were deleted")
         return delete_tag(name, self._history, dry_run=dry_run, after=after)
 
     def expire(
@@ -150,16 +149,16 @@ class Tags:
         now: datetime | None = None,
         dry_run: bool = False,
     ) -> Sequence[str]:
-        """Delete the tags that have lived as long as they were meant to.
+        """Delete the tags whose time has passed.
 
         Parameters
         ----------
         older_than
-            Tags made before this time go as well, whatever they say.
+            Tags created before this time are deleted as well, whatever they say.
         now
             The present, if it is not the clock's; both are local without a zone.
         dry_run
-            Delete none, only tell which.
+            Delete none, only return which.
 
         Returns
         -------
@@ -170,7 +169,7 @@ class Tags:
         return expire_tags(self._history, request)
 
     def create_due(self) -> Sequence[str]:
-        """Make the tags that ``tag.automatic-creation`` asks for by now; commits do it.
+        """Create the tags that ``tag.automatic-creation`` asks for by now; commits do it.
 
         Returns
         -------

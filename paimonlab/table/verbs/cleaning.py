@@ -24,18 +24,18 @@ def rollback_to(
     timestamp: datetime | int | str | None = None,
     dry_run: bool = False,
 ) -> Rollback:
-    """Go back to an older snapshot: what came after it is deleted for good.
+    """Roll back to an older snapshot: what came after it is deleted for good.
 
-    Later snapshots, tags and changelogs go, and the files that nothing needs then: no tag,
-    no branch. Nobody should write to the table meanwhile. Schemas stay.
+    Newer snapshots, tags and changelogs are deleted, and the files that no tag and no branch
+    needs. Nobody should write to the table meanwhile. Schemas are kept.
 
     Parameters
     ----------
     snapshot, tag, timestamp
-        Where to go back to, one of them: an id, a name, or the latest snapshot at or before a
-        time. A tag may name a snapshot that has expired.
+        Where to roll back to, one of them: an id, a name, or the latest snapshot at or before
+        a time. A tag may refer to a snapshot that has expired.
     dry_run
-        Delete nothing, only tell what would be.
+        Delete nothing, only return what would be deleted.
 
     Returns
     -------
@@ -45,9 +45,9 @@ def rollback_to(
     Raises
     ------
     SnapshotNotFoundError, TagNotFoundError
-        If there is nothing to go back to.
+        If there is no such snapshot or tag.
     CorruptMetadataError
-        If a snapshot is missing in between, or if it cannot be told what is needed.
+        If a snapshot is missing in between, or if it is unclear what is needed.
     """
     point = TravelPoint(snapshot=snapshot, tag=tag, timestamp=timestamp)
     if point.is_now:
@@ -74,23 +74,24 @@ def remove_orphan_files(
     force: bool = False,
     progress: Progress | None = None,
 ) -> OrphanFiles:
-    """Find the files that nothing names, and delete them if ``dry_run`` is False.
+    """Find the files that nothing refers to, and delete them if ``dry_run`` is False.
 
-    Crashes, lost races and writes that were given up leave them. Only files that Paimon may
-    have made are looked at, in folders that it makes. What a snapshot, tag or changelog of
-    any branch needs stays; if that cannot be read, nothing is deleted.
+    Crashes, lost races and abandoned writes leave them. Only files that Paimon may have
+    created are considered, in folders that it creates. What a snapshot, tag or changelog of
+    any branch needs is kept; if that cannot be read, nothing is deleted.
 
     Parameters
     ----------
     older_than
-        Younger files stay, as they may be of a write that is under way: an aware datetime,
-        epoch milliseconds, a text in the process's local zone, or how long ago; None: a day.
+        Newer files are kept, as they may belong to a write that is under way: an aware
+        datetime, epoch milliseconds, a text in the process's local zone, or how long ago;
+        None: a day.
     dry_run
-        Delete nothing, only tell what would be.
+        Delete nothing, only return what would be deleted.
     force
-        Take files that are less than a day old, too: nobody may write to the table.
+        Include files that are less than a day old: nobody may write to the table.
     progress
-        Told of the snapshots that were looked at, and of files that are gone.
+        Called with how many snapshots were read, and how many files are deleted.
 
     Returns
     -------
@@ -102,11 +103,11 @@ def remove_orphan_files(
     ValueError
         If ``older_than`` is not past, or less than a day ago without ``force``.
     CorruptMetadataError
-        If it cannot be told what is needed.
+        If it is unclear what is needed.
 
     Notes
     -----
-    Roots of ``data-file.external-paths`` are looked at, too: they must be this table's alone.
+    Folders of ``data-file.external-paths`` are searched as well: no other table may use them.
     """
     request = OrphanFilesRequest(
         older_than_millis=epoch_millis(older_than), dry_run=dry_run, force=force, progress=progress
@@ -117,13 +118,13 @@ def remove_orphan_files(
 def remove_unexisting_files(table: Opened, *, dry_run: bool = True) -> LostFiles:
     """Find data files that are missing from the store, and go on without them.
 
-    Their rows are lost, and older rows of their keys may come back: restore the files if you
-    can. Only entries of the latest snapshot go, in a commit of kind OVERWRITE.
+    Their rows are lost, and older rows of their keys may reappear: restore the files if you
+    can. Only entries of the latest snapshot are removed, by a commit of kind OVERWRITE.
 
     Parameters
     ----------
     dry_run
-        Commit nothing, only tell which are missing.
+        Commit nothing, only return which are missing.
 
     Returns
     -------
@@ -143,15 +144,15 @@ def remove_unexisting_files(table: Opened, *, dry_run: bool = True) -> LostFiles
 def purge_files(table: Opened, *, dry_run: bool = False, progress: Progress | None = None) -> Purge:
     """Empty a table for good: rows, tags, branches, consumers, older snapshots, all files.
 
-    Its definition stays, and one empty snapshot. Nobody may write to it meanwhile: files of
-    a write that is under way go, too.
+    Its definition and one empty snapshot are kept. Nobody may write to it meanwhile: files of
+    a write that is under way are deleted as well.
 
     Parameters
     ----------
     dry_run
-        Delete nothing, only tell what would be.
+        Delete nothing, only return what would be deleted.
     progress
-        Told of files that are gone.
+        Called with how many files are deleted.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Verbs that let go what is old: bound in `paimonlab.table.maintenance.Maintenance`."""
+"""Verbs that delete what is old: bound in `paimonlab.table.maintenance.Maintenance`."""
 
 from __future__ import annotations
 
@@ -30,29 +30,30 @@ def expire_snapshots(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> SnapshotExpiry:
-    """Let old snapshots go, and the files that nothing needs then.
+    """Let old snapshots expire, and delete the files that nothing else needs.
 
-    Never those that a consumer is still to read; files that a tag or another branch needs
-    stay. If anything that tells what is needed cannot be read, nothing is deleted.
+    Snapshots that a consumer still has to read do not expire, and files that a tag or another
+    branch needs are kept. If it is unclear what is needed, since metadata cannot be read,
+    nothing is deleted.
 
     Parameters
     ----------
     retain_max
-        More snapshots are not kept, whatever their age; None: as the table's
+        At most this many snapshots are kept, whatever their age; None: as the table's
         ``snapshot.num-retained.max`` says.
     retain_min
-        So many are kept, whatever their age; None: ``snapshot.num-retained.min``, or
-        ``retain_max`` if that is less.
+        At least this many are kept, whatever their age; None:
+        ``snapshot.num-retained.min``, or ``retain_max`` if that is less.
     older_than
-        Those that were followed by others before this time go: an aware datetime, epoch
-        milliseconds, a text in the process's local zone, or how long ago; None:
+        Snapshots that were followed by another before this time expire: an aware datetime,
+        epoch milliseconds, a text in the process's local zone, or how long ago; None:
         ``snapshot.time-retained``.
     max_deletes
         At most this many snapshots expire in one call; None: ``snapshot.expire.limit``.
     dry_run
-        Delete nothing, only tell what would be.
+        Delete nothing, only return what would be deleted.
     progress
-        Told of snapshots and files that are gone.
+        Called with how many snapshots and files are deleted.
 
     Returns
     -------
@@ -62,9 +63,9 @@ def expire_snapshots(
     Raises
     ------
     CorruptMetadataError
-        If it cannot be told what is needed.
+        If it is unclear what is needed.
     SchemaError
-        If ``retain_max`` is less than ``retain_min``, or that less than 1.
+        If ``retain_max`` is less than ``retain_min``, or ``retain_min`` less than 1.
 
     Notes
     -----
@@ -97,15 +98,15 @@ def expire_changelogs(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> ChangelogExpiry:
-    """Let the changes of snapshots go that have expired before them.
+    """Delete the changelogs that were kept of expired snapshots.
 
     Parameters
     ----------
     retain_max, retain_min, older_than, max_deletes, dry_run, progress
-        As in `expire_snapshots`, of the ``changelog.…`` options; counts begin with the latest
-        snapshot. The newest changelog stays.
+        As in `expire_snapshots`, with the ``changelog.…`` options; counts begin with the
+        latest snapshot. The newest changelog is kept.
     delete_all
-        All go, the newest, too.
+        Whether all are deleted, even the newest.
 
     Returns
     -------
@@ -144,8 +145,8 @@ def expire_partitions(
 ) -> PartitionExpiry:
     """Drop the partitions that are older than they may be.
 
-    Rows are gone from now on; files go when the snapshots do that have them. By the time of
-    the last change, a partition that is written to meanwhile stays.
+    Readers no longer see their rows; files are deleted when the snapshots that have them
+    expire. If the last change decides, a partition that is written to meanwhile is kept.
 
     Parameters
     ----------
@@ -155,12 +156,12 @@ def expire_partitions(
         ``values-time``: their values say how old they are; ``update-time``: their newest file
         does. None: ``partition.expiration-strategy``.
     timestamp_pattern, timestamp_formatter
-        How values make a time, as ``$dt $hour:00:00``, and how that is written, in the
-        letters of Java, as ``yyyyMMdd``. None: as the options of the same names say.
+        How the values make up a time, as in ``$dt $hour:00:00``, and how that is written, in
+        the letters of Java, as in ``yyyyMMdd``. None: as the options of the same names say.
     max_expires
-        More do not go; None: ``partition.expiration-max-num``.
+        At most this many are dropped; None: ``partition.expiration-max-num``.
     dry_run
-        Drop nothing, only tell what would be.
+        Drop nothing, only return what would be dropped.
 
     Returns
     -------
@@ -170,11 +171,11 @@ def expire_partitions(
     Raises
     ------
     FilesConflictError
-        If others write to what is to be dropped again and again.
+        If others write again and again to what is to be dropped.
     SchemaError
-        If there is no such strategy.
+        If the strategy is unknown.
     UnsupportedError
-        If the formatter has a letter that is not built.
+        If the formatter has a letter that is not supported.
     """
     request = PartitionExpiryRequest(
         expiration_time=expiration_time,
