@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from paimonlab import clock
 from paimonlab.cli.arguments import Body, duration, moment, on_table
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
@@ -149,5 +150,5 @@ def orphans(
 def _local(older_than: timedelta | int) -> datetime:
     """Return a time as tags have it: local, without a zone."""
     if isinstance(older_than, timedelta):
-        return datetime.now() - older_than  # noqa: DTZ005 - tags have local times
+        return clock.local_now() - older_than
     return datetime.fromtimestamp(older_than / 1000)  # noqa: DTZ006 - tags have local times

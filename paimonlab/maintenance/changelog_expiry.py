@@ -6,10 +6,10 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.ExpireChangelogImpl``.
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from paimonlab import clock
 from paimonlab.maintenance.candidates import left_by_changelogs
 from paimonlab.maintenance.deletion import delete_empty_folders, delete_unneeded
 from paimonlab.maintenance.held_back import held_by, next_read
@@ -80,7 +80,7 @@ class ChangelogExpiry:
 def expire_changelogs(history: TableHistory, request: ChangelogExpiryRequest) -> ChangelogExpiry:
     """Let changelogs expire, or only plan it; see `Maintenance.expire_changelogs`."""
     options = history.options.slice(ExpireOptions)
-    retention = request.retention.over(options.of_changelogs(time.time_ns() // 1_000_000))
+    retention = request.retention.over(options.of_changelogs(clock.now_millis()))
     plan = plan_changelog_expiry(history, None if request.delete_all else retention)
     return plan if request.dry_run else expire(plan, history, progress=request.progress)
 

@@ -10,13 +10,13 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.OrphanFilesClean``,
 from __future__ import annotations
 
 import logging
-import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from paimonlab import clock
 from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.deletion import delete_unneeded
 from paimonlab.maintenance.retention import ExpireOptions
@@ -195,7 +195,7 @@ def remove_orphans(
 def clock_of(file_io: FileIO, layout: TableLayout) -> datetime:
     """Return the time by the store's clock, or by this machine's if that is earlier."""
     path = join(layout.manifest_folder, f".clock-{uuid.uuid4()}.tmp")
-    now = time.time_ns() // 1_000_000
+    now = clock.now_millis()
     try:
         file_io.write(path, b"")
         times = [

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from paimonlab import clock
 from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.candidates import Leaving, left_by_snapshots
 from paimonlab.maintenance.deletion import delete_empty_folders, delete_unneeded
@@ -113,7 +114,7 @@ def expire_snapshots(history: TableHistory, request: SnapshotExpiryRequest) -> S
     options = history.options.slice(ExpireOptions)
     plan = plan_expiry(
         history,
-        request.retention.over(options.of_snapshots(time.time_ns() // 1_000_000)),
+        request.retention.over(options.of_snapshots(clock.now_millis())),
         ChangelogKeeping(options.keeps_changelogs, options.has_changelog_files),
     )
     return plan if request.dry_run else expire(plan, history, progress=request.progress)

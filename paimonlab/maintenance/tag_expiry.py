@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from paimonlab import clock
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.tag_deletion import delete_tag
 from paimonlab.spec.snapshot import Tag
@@ -35,7 +36,7 @@ def expire_tags(history: TableHistory, request: TagExpiryRequest) -> list[str]:
     """
     names = expired_tags(
         history.tags.list(),
-        now=request.now or datetime.now(),  # noqa: DTZ005 - tags have local times
+        now=request.now or clock.local_now(),
         older_than=request.older_than,
         modified={} if request.older_than is None else history.tags.modified(),
     )

@@ -5,10 +5,9 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.tag.SuccessFileTagCallback``.
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import msgspec
 
+from paimonlab import clock
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.storage import FileIO, join
 
@@ -28,7 +27,7 @@ def success_file(name: str, layout: TableLayout) -> str:
 def write_success_file(name: str, layout: TableLayout, file_io: FileIO) -> None:
     """Write the file of a tag; if there is one, it keeps its time of creation."""
     path = success_file(name, layout)
-    now = int(datetime.now().astimezone().timestamp() * 1000)
+    now = clock.now_millis()
     times = _SuccessFile(now, now)
     if file_io.exists(path):
         before = msgspec.json.decode(file_io.read(path), type=_SuccessFile)

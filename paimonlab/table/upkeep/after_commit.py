@@ -6,11 +6,12 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.sink.TableCommitImpl.maint
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 import pyarrow as pa
 
+from paimonlab import clock
 from paimonlab.commit.committer import Committer
 from paimonlab.maintenance.auto_tags import AutoTagOptions
 from paimonlab.maintenance.changelog_expiry import ChangelogExpiryRequest, expire_changelogs
@@ -63,7 +64,7 @@ class Upkeep:
         # Consumers first: they hold snapshots back.
         if self._consumers_live_millis is not None:
             lifetime = timedelta(milliseconds=self._consumers_live_millis)
-            self._store.consumers.expire(datetime.now(UTC) - lifetime)
+            self._store.consumers.expire(clock.now() - lifetime)
         history = history_of(self._definition, self._store)
         expire_by_options(history)
         if self._partitions.expiration_millis is not None:
@@ -74,7 +75,7 @@ class Upkeep:
             expire_tags(history, TagExpiryRequest())
 
     def _expire_partitions(self, snapshot: Snapshot) -> None:
-        now = datetime.now()  # noqa: DTZ005 - partitions have no zone
+        now = clock.local_now()
         last = self._turns.partitions_checked
         if is_check_due(self._partitions, snapshot, last=last, now=now):
             request, user = PartitionExpiryRequest(), str(uuid.uuid4())

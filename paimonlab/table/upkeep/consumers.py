@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from paimonlab import clock
 from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.spec.options.table_options import option_field
 
@@ -102,5 +103,5 @@ class Consumers:
             Their names.
         """
         if isinstance(older_than, timedelta):
-            older_than = datetime.now(UTC) - older_than
+            older_than = clock.now() - older_than
         return self._consumers.expire(older_than.astimezone(), dry_run=dry_run)

@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 from itertools import count
 
+from paimonlab import clock
 from paimonlab.maintenance import partition_expiry
 from paimonlab.maintenance.partition_expiry import (
     PartitionExpireOptions,
@@ -47,7 +48,7 @@ def expire_partitions(
         raise ValueError("give expiration_time: how old partitions may become")
     history = history_of(definition, store)
     committer = plain_committer_of(definition.options, store)
-    now = now or datetime.now()  # noqa: DTZ005 - partitions have no zone
+    now = now or clock.local_now()
     # Each commit has a user of its own, also after a conflict: what one did is not done again.
     users = (f"{user}-{number}" if number else user for number in count())
     return until_undisturbed(

@@ -5,10 +5,10 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.FileStoreTable.purgeFiles`
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from datetime import timedelta
 
+from paimonlab import clock
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.maintenance.changelog_expiry import ChangelogExpiryRequest, expire_changelogs
 from paimonlab.maintenance.orphans import clock_of, find_orphans, remove_orphans
@@ -95,7 +95,7 @@ def _latest_alone() -> RetentionRequest:
     return RetentionRequest(
         retain_max=1,
         retain_min=1,
-        older_than_millis=time.time_ns() // 1_000_000,
+        older_than_millis=clock.now_millis(),
         max_deletes=2**31 - 1,
     )
 
