@@ -1,4 +1,4 @@
-"""The procedure that tells other systems that partitions are complete.
+"""The procedure that marks partitions as complete for other systems.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.MarkPartitionDoneProcedure``.
 """
@@ -24,7 +24,7 @@ MARK_PROCEDURES = (
         name="mark_partition_done",
         parameters=(TABLE, required("partitions", "STRING", "Partitions: dt=1,hh=2;dt=3,hh=4.")),
         result=RESULT,
-        description="Tell readers of other systems that partitions are complete.",
+        description="Mark partitions as complete for readers of other systems.",
         rows=_mark_partition_done,
     ),
 )

@@ -44,7 +44,7 @@ def landed(
     messages: Sequence[CommitMessage],
     commit: Callable[[], Committed],
 ) -> Committed | Snapshot:
-    """Commit, and compact anew if others compacted the same buckets first.
+    """Commit, and compact again if others compacted the same buckets first.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def compact_appended(
 
 
 def compacts_appended(definition: TableDefinition) -> bool:
-    """Tell whether buckets of an append table are compacted by those who write to them."""
+    """Return whether buckets of an append table are compacted by those who write to them."""
     is_append = not definition.schema.primary_keys
     if not is_append or definition.options.slice(WriterCompactionOptions).write_only:
         return False

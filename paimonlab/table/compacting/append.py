@@ -1,4 +1,4 @@
-"""Compacting append tables: files are put together, rows may be put in order.
+"""Compacting append tables: small files are combined, rows may be sorted.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure``.
 """
@@ -85,7 +85,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendChoice:
-    """Which files of an append table are rewritten, and in which order their rows come."""
+    """What of an append table is rewritten: of which buckets, and by which strategy."""
 
     keep: Callable[[pa.Table], pa.Table]
     """Which entries are of buckets that are looked at."""
@@ -150,7 +150,7 @@ def compact_appends(
 def _tasks(
     definition: TableDefinition, store: TableStore, snapshot: Snapshot, choice: AppendChoice
 ) -> list[AppendTask]:
-    """Choose files, those of a bucket one behind the other."""
+    """Choose files, those of each bucket together."""
     tracks_rows = definition.options.slice(RowTrackingOptions).row_tracking
     written = with_stored_tracking(definition.schema) if tracks_rows else definition.schema
     writing = replace(definition, schema=written)

@@ -55,7 +55,7 @@ class Packing:
 
     @property
     def threads(self) -> int:
-        """One a CPU: a task holds few batches."""
+        """One per CPU: a task holds few batches."""
         return os.cpu_count() or 1
 
     def tasks(self, bucket: BucketFiles) -> Iterator[AppendTask]:

@@ -24,7 +24,7 @@ def writer_compactions(
     *,
     replaces: bool,
 ) -> BucketCompactions | None:
-    """Make what compacts for a writer.
+    """Return what compacts for a writer.
 
     Parameters
     ----------

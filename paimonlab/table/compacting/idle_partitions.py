@@ -15,7 +15,7 @@ from paimonlab.table.store import TableStore
 
 
 def idle_partitions(store: TableStore, since_millis: int) -> pa.Array:
-    """Return the partitions whose newest file was made at or before a time.
+    """Return the partitions whose newest file was created at or before a time.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def idle_partitions(store: TableStore, since_millis: int) -> pa.Array:
     Returns
     -------
     pyarrow.Array
-        Serialised BinaryRows. A partition whose files do not say when they were made is one.
+        Serialised BinaryRows. If files do not say when they were created, their partition is idle.
     """
     snapshot = store.snapshots.latest()
     if snapshot is None:

@@ -1,8 +1,8 @@
 """Compacting buckets of a table and committing what came out.
 
 Every bucket is compacted by itself, several at a time. What came out becomes one snapshot of
-kind COMPACT. If others replaced files of a bucket meanwhile, what was made of it is deleted and
-the bucket looked at anew.
+kind COMPACT. If others replaced files of a bucket meanwhile, the new files are deleted and
+the bucket is compacted again.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure``,
 ``org.apache.paimon.flink.action.CompactAction``.
@@ -55,7 +55,7 @@ Keep = Callable[[pa.Table], pa.Table]
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """A bucket and what became of it."""
+    """A bucket and its compaction."""
 
     bucket: BucketFiles
     picked: Picked
@@ -91,7 +91,7 @@ def with_latest_schema(definition: TableDefinition, schemas: SchemaManager) -> T
 def compact_buckets(
     definition: TableDefinition, store: TableStore, request: CompactRequest, keep: Keep
 ) -> CompactResult:
-    """Compact buckets until nobody is in the way, or only say what would be compacted.
+    """Compact buckets, or only say what would be compacted; again while others interfere.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ class _Work:
         return _result(definition, self.done, landed)
 
     def _undo_lost(self) -> None:
-        """Delete what was made of buckets that others changed: they are compacted anew."""
+        """Delete the new files of buckets that others changed: they are compacted again."""
         try:
             valid, lost = _still_valid(self.definition, self.store, self.done)
         except SnapshotExpiredError:
@@ -186,7 +186,7 @@ class _Work:
         self.keep = _both(self.wanted, {_key(compaction.bucket) for compaction in lost})
 
     def undo(self) -> None:
-        """Delete what was made."""
+        """Delete the new files."""
         _delete(self.store.file_io, self.done)
         self.done = []
 
@@ -255,7 +255,7 @@ def _commit(
 def _still_valid(
     definition: TableDefinition, store: TableStore, done: Sequence[_Done]
 ) -> tuple[list[_Done], list[_Done]]:
-    """Tell buckets that nobody else compacted from those that somebody did."""
+    """Separate buckets that nobody else compacted from those that others did."""
     snapshot = store.snapshots.latest()
     keys = {_key(one.bucket) for one in done}
     now = live_buckets(definition, store, snapshot, of_buckets(keys)) if snapshot else []

@@ -86,13 +86,13 @@ class _Found:
 
     waiting: tuple[_Waiting, ...]
     in_buckets: Mapping[BucketKey, Sequence[DataFileMeta]]
-    """Files that wait no more, or never did."""
+    """Files that no longer wait, or never did."""
 
 
 def compact_postponed(
     definition: TableDefinition, store: TableStore, request: CompactRequest, keep: Keep
 ) -> CompactResult:
-    """Give rows that wait their buckets until nobody is in the way.
+    """Give rows that wait their buckets; again while others interfere.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class FileTotals:
-    """How much some data files hold."""
+    """How much some data files contain."""
 
     files: int
     bytes: int
@@ -75,7 +75,7 @@ class CompactResult:
 
     table: str
     snapshot: Snapshot | None
-    """What was committed; None: nothing was to be done, or was only asked about."""
+    """What was committed; None: there was nothing to do, or it was a dry run."""
     buckets: tuple[BucketCompaction, ...]
     """The buckets that had something to compact."""
     is_dry_run: bool = False
@@ -105,7 +105,7 @@ class CompactResult:
         return f"{self.table}: compacted {count:,} {noun}, {self.before} -> {self.after}{landed}"
 
     def __repr__(self) -> str:
-        """Say it for people, a line a bucket."""
+        """Describe it, one line per bucket."""
         lines = [str(self), *(f"  {bucket}" for bucket in self.buckets[:_SHOWN])]
         if len(self.buckets) > _SHOWN:
             lines.append(f"  and {len(self.buckets) - _SHOWN:,} more")

@@ -64,7 +64,7 @@ def _compacted(
     if request.buckets is not None:
         raise UnsupportedError(
             "compacting some buckets of a table with bucket = '-2'",
-            f"rows of {definition.name} that wait for a bucket are of none yet",
+            f"rows of {definition.name} that wait for a bucket have none yet",
         )
     return compact_postponed(definition, store, request, keep)
 
@@ -73,14 +73,14 @@ def _check_keyed(definition: TableDefinition, request: CompactRequest) -> None:
     if request.order_by is not None or request.strategy is not None:
         raise UnsupportedError(
             "ordering rows while compacting",
-            f"{definition.name} has a primary key: its order is that",
+            f"{definition.name} has a primary key, which orders its rows",
         )
 
 
 def planned_compaction(
     definition: TableDefinition, store: TableStore, keep: Keep, *, full: bool
 ) -> CompactResult:
-    """Tell what compacting some buckets would do, as ``table.compact(dry_run=True)`` does.
+    """Return what compacting some buckets would do, as ``table.compact(dry_run=True)`` does.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def planned_compaction(
     Raises
     ------
     UnsupportedError
-        If compacting the table takes what is not built.
+        If compacting the table needs what is not implemented.
     """
     check_supported(definition.options, definition.schema, "write")
     definition = with_latest_schema(definition, store.schemas)

@@ -1,4 +1,4 @@
-"""Verbs that delete or give up: bound in `paimonlab.table.maintenance.Maintenance`."""
+"""Verbs that delete files or give them up: bound in `paimonlab.table.maintenance.Maintenance`."""
 
 from __future__ import annotations
 

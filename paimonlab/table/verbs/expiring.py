@@ -193,7 +193,7 @@ def expire_partitions(
 def expire_tags(
     table: Opened, older_than: datetime | None = None, *, dry_run: bool = False
 ) -> Sequence[str]:
-    """Delete the tags that have lived as long as they were meant to; see `Tags.expire`."""
+    """Delete the tags whose time has passed; see `Tags.expire`."""
     request = TagExpiryRequest(older_than=older_than, dry_run=dry_run)
     history = history_of(definition_of(table), store_of(table))
     return tag_expiry.expire_tags(history, request)
@@ -202,5 +202,5 @@ def expire_tags(
 def expire_consumers(
     table: Opened, older_than: datetime | timedelta, *, dry_run: bool = False
 ) -> Sequence[str]:
-    """Forget the consumers that have stood still; see `Consumers.expire`."""
+    """Delete the consumers that have not moved for some time; see `Consumers.expire`."""
     return Consumers(store_of(table).consumers).expire(older_than, dry_run=dry_run)

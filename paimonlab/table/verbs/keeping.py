@@ -33,7 +33,7 @@ def compact(
     progress: Progress | None = None,
     dry_run: bool = False,
 ) -> CompactResult:
-    """Rewrite files so that reads are cheaper, in one commit; what a reader sees stays.
+    """Rewrite files so that reads are cheaper, in one commit; rows stay the same.
 
     In a primary-key table the sorted runs of buckets are merged. In an append table small
     files are put together, and files with many deleted rows are written without them. In a
@@ -43,9 +43,9 @@ def compact(
     Parameters
     ----------
     full
-        True: everything goes to the highest level, deletes vanish; in an append table small
-        files do not wait for more of them. False: only what the table's options ask for, as
-        a writer would; buckets with few runs are left alone.
+        True: everything is merged into the highest level without deletes; in an append table
+        small files do not wait for more of them. False: only what the table's options ask for,
+        as a writer would; buckets with few runs are skipped.
     partitions
         Values of all or some of the partition columns each; None: all partitions.
     buckets
@@ -66,7 +66,7 @@ def compact(
         Is called with what is done, of how much, and the unit: ``progress(3, 8, "buckets")``;
         in an append table, and where rows wait for buckets, the unit is files.
     dry_run
-        Only tell what would be compacted.
+        Only return what would be compacted.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def compact(
     Raises
     ------
     UnsupportedError
-        If compacting the table takes what is not built.
+        If compacting the table needs what is not implemented.
     FilesConflictError
         If others replaced files of the same buckets again and again.
     """
@@ -107,12 +107,12 @@ def compact_manifests(table: OpenedTable) -> Snapshot | None:
 
 
 def mark_partitions_done(table: OpenedTable, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Tell readers of other systems that partitions are complete.
+    """Mark partitions as complete for readers of other systems.
 
     Parameters
     ----------
     partitions
-        The values of all partition columns each.
+        The values of all partition columns, one mapping per partition.
 
     Returns
     -------
@@ -129,14 +129,14 @@ def mark_partitions_done(table: OpenedTable, partitions: Sequence[Mapping[str, A
 
 
 def fsck(table: OpenedTable, *, deep: bool = False, progress: Progress | None = None) -> FsckReport:
-    """Check every file of the table, of all its branches; change none.
+    """Check every file of the table and of all its branches; change none.
 
     Parameters
     ----------
     deep
-        Whether to read all rows, too, and compare them with what metadata says of them.
+        Whether to read all rows as well, and compare them with their metadata.
     progress
-        Called with how much is done, how much there is, and of what.
+        Called with how much is done, how much there is, and the unit.
 
     Returns
     -------
