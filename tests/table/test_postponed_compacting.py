@@ -250,7 +250,7 @@ def test_what_makes_no_sense_is_refused(create: Callable[..., Table]) -> None:
     table = create(**{"postpone.default-bucket-num": "0"})
     table.write(pa.table({"p": ["x"], "k": pa.array([1], pa.int32())}))
 
-    with pytest.raises(UnsupportedError, match="of none yet"):
+    with pytest.raises(UnsupportedError, match="have none yet"):
         table.compact(buckets=[0])
     with pytest.raises(SchemaError, match="has to be at least 1, is 0"):
         table.compact()
