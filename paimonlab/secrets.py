@@ -300,8 +300,8 @@ def _hide(match: re.Match[str]) -> str:
 
 def _quote(value: str) -> str:
     """Return the quote that a value begins with, escaped as it is; empty: none."""
-    found = _OPENING.match(value)
-    return found[0] if found else ""
+    opening = _OPENING.match(value)
+    return opening[0] if opening else ""
 
 
 def _stars(value: str) -> str:

@@ -135,8 +135,8 @@ class Catalog:
         if not self.has_database(database):
             raise DatabaseNotFoundError(database, self.databases())
         folder = self._database_path(database)
-        found = [Path(status.path).name for status in self.file_io.list(folder)]
-        return sorted(name for name in found if self._is_there(Identifier(database, name)))
+        folders = [Path(status.path).name for status in self.file_io.list(folder)]
+        return sorted(name for name in folders if self._is_there(Identifier(database, name)))
 
     def has_table(self, name: str) -> bool:
         """Whether a table is there."""

@@ -94,11 +94,11 @@ def global_table(catalog: Listing, identifier: Identifier) -> CatalogTable:
     TableNotFoundError
         If there is none of that name.
     """
-    found = _GLOBAL_TABLES.get(identifier.table)
-    if found is None or identifier.branch or identifier.system_table:
+    global_rows = _GLOBAL_TABLES.get(identifier.table)
+    if global_rows is None or identifier.branch or identifier.system_table:
         known = [f"{SYSTEM_DATABASE}.{name}" for name in global_table_names()]
         raise TableNotFoundError(str(identifier), known)
-    schema, rows = found
+    schema, rows = global_rows
     return CatalogTable(identifier, schema, lambda: rows(catalog))
 
 
@@ -132,8 +132,8 @@ def _tables(catalog: Listing) -> pa.Table:
 
 
 def _partitions(catalog: Listing) -> pa.Table:
-    found = [_partitions_of(table) for table in _tables_of(catalog) if table.partition_keys]
-    return pa.concat_tables([PARTITIONS.empty_table(), *found])
+    tables = [_partitions_of(table) for table in _tables_of(catalog) if table.partition_keys]
+    return pa.concat_tables([PARTITIONS.empty_table(), *tables])
 
 
 def _partitions_of(table: Table) -> pa.Table:

@@ -37,8 +37,8 @@ def schema_from(
     columns = schema.fields if isinstance(schema, Schema) else schema
     of_rows = None if isinstance(columns, Mapping) else write.frames.schema_of(columns, table=name)
     if not isinstance(schema, Schema):
-        found = schema if of_rows is None else of_rows
-        return Schema(found, tuple(partition_keys), tuple(primary_keys), options or {}, comment)
+        fields = schema if of_rows is None else of_rows
+        return Schema(fields, tuple(partition_keys), tuple(primary_keys), options or {}, comment)
     if of_rows is not None:
         schema = replace(schema, fields=of_rows)
     if primary_keys or partition_keys or options or comment:

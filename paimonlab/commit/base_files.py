@@ -166,7 +166,11 @@ class BaseFiles:
         latest_id = latest.id if latest else 0
         snapshots = (self._get(one, latest) for one in range(base_id + 1, latest_id + 1))
         wrote = (CommitKind.APPEND, CommitKind.OVERWRITE)
-        return [one.id for one in snapshots if one.commit_user != user and one.commit_kind in wrote]
+        return [
+            snapshot.id
+            for snapshot in snapshots
+            if snapshot.commit_user != user and snapshot.commit_kind in wrote
+        ]
 
     def _changes(self, checked_id: int, latest: Snapshot) -> Iterator[pa.Table]:
         for snapshot_id in range(checked_id + 1, latest.id + 1):

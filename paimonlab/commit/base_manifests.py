@@ -89,5 +89,5 @@ class BaseManifests:
         if not len(names):
             return False
         entries = self._folded(latest, [meta])
-        found = pc.is_in(entries["file_name"], names.combine_chunks())
-        return bool(np.any(found.to_numpy()))
+        is_named = pc.is_in(entries["file_name"], names.combine_chunks())
+        return bool(np.any(is_named.to_numpy()))

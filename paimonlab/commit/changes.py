@@ -304,7 +304,9 @@ class Overwrite:
             return
         landed = list(self.base.landed_since(reads.snapshot_id, latest))
         if reads.its_partitions:
-            replaceable = [replace(one, entries=self._replaceable(one.entries)) for one in landed]
+            replaceable = [
+                replace(commit, entries=self._replaceable(commit.entries)) for commit in landed
+            ]
             check_partitions_unchanged(replaceable, self._covered, reads, table)
             latest_id = latest.id if latest else 0
             added = self.changes.entries

@@ -38,10 +38,10 @@ class Checked:
             After which they have to be checked if nothing is known.
         """
         known = [self._upto.get(thing) for thing in things]
-        found = [one for one in known if one is not None]
-        if not found or len(found) < len(known):
+        since_each = [one for one in known if one is not None]
+        if not since_each or len(since_each) < len(known):
             return base_id
-        oldest = min(found, key=lambda one: one.id)
+        oldest = min(since_each, key=lambda one: one.id)
         return max(oldest.id, base_id) if self._snapshots.still_has(oldest) else base_id
 
     def remember(self, things: Collection[Hashable], latest: Snapshot | None) -> None:

@@ -144,10 +144,10 @@ def compactions_of(messages: Sequence[CommitMessage]) -> list[CommitMessage]:
             deleted_files=(),
             changelog_files=(),
             new_indexes=tuple(
-                one for one in message.new_indexes if _is_of_compaction(one, message)
+                index for index in message.new_indexes if _is_of_compaction(index, message)
             ),
             deleted_indexes=tuple(
-                one for one in message.deleted_indexes if _is_of_compaction(one, message)
+                index for index in message.deleted_indexes if _is_of_compaction(index, message)
             ),
         )
         for message in messages
@@ -176,7 +176,7 @@ def _indexes(messages: Sequence[CommitMessage], *, are_of_compaction: bool) -> I
     base_ids: list[int] = []
     for message in messages:
         chosen = [
-            [one for one in files if _is_of_compaction(one, message) == are_of_compaction]
+            [file for file in files if _is_of_compaction(file, message) == are_of_compaction]
             for files in (message.new_indexes, message.deleted_indexes)
         ]
         new += chosen[0]

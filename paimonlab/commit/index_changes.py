@@ -106,11 +106,11 @@ def check_one_vector_each(
     seen: set[tuple[bytes, int, str]] = set()
     for file in files:
         for owner in vector_owners([file]):
-            place = (file.partition, file.bucket, owner)
-            if place in seen:
+            owned_file = (file.partition, file.bucket, owner)
+            if owned_file in seen:
                 problem = f"{owner} would have two deletion vectors. {_REDO}"
                 raise FilesConflictError(table, snapshot_id, [owner], problem)
-            seen.add(place)
+            seen.add(owned_file)
 
 
 def check_buckets_unchanged(

@@ -176,8 +176,8 @@ class Landing:
 
     def _check_history(self, base: Snapshot | None) -> None:
         """Check that the snapshot a lost attempt was built upon is, or was, part of the table."""
-        found = None if base is None else self.snapshots.find(base.id)
-        if base is not None and found is not None and found != base:
+        current = None if base is None else self.snapshots.find(base.id)
+        if base is not None and current is not None and current != base:
             raise CommitRolledBackError(self.table, base.id + 1)
 
     def _landed(self, snapshot: Snapshot, preparation: Preparation, race: Race) -> Snapshot:

@@ -116,7 +116,7 @@ def _has_names(snapshot: Snapshot, traces: Traces) -> bool:
 
 
 def _names_any(tables: list[pa.Table], names: pa.Array) -> bool:
-    return any(pc.any(pc.is_in(one["file_name"], names)).as_py() for one in tables)
+    return any(pc.any(pc.is_in(table["file_name"], names)).as_py() for table in tables)
 
 
 def _but(entries: pa.Table, kind: FileKind, other: FileKind) -> pa.Array:

@@ -203,7 +203,7 @@ def check_keys_known(
 
 def _with_other_rows(landed: Iterable[Landed]) -> Iterable[Landed]:
     """Leave out compactions, which only move rows to other files."""
-    return (one for one in landed if one.kind is not CommitKind.COMPACT)
+    return (commit for commit in landed if commit.kind is not CommitKind.COMPACT)
 
 
 def _refuse(one: Landed, read_id: int, table: str, what: str) -> None:
@@ -213,5 +213,7 @@ def _refuse(one: Landed, read_id: int, table: str, what: str) -> None:
 
 def _buckets(entries: pa.Table) -> list[BucketKey]:
     """Return the buckets of entries: partition and number, each once."""
-    found = entries.select(["partition", "bucket"]).group_by(["partition", "bucket"]).aggregate([])
-    return list(zip(*(found[name].to_pylist() for name in ("partition", "bucket")), strict=True))
+    distinct = (
+        entries.select(["partition", "bucket"]).group_by(["partition", "bucket"]).aggregate([])
+    )
+    return list(zip(*(distinct[name].to_pylist() for name in ("partition", "bucket")), strict=True))

@@ -47,11 +47,11 @@ def check_row_ranges(
     starts, counts = added["first_row_id"].to_numpy(), added["row_count"].to_numpy()
     order = np.lexsort((newest, first))
     # The last of equal first row ids is the newest file.
-    place = np.searchsorted(first[order], starts, side="right") - 1
-    completed = order[np.maximum(place, 0)] if len(order) else np.zeros(len(starts), np.int64)
+    preceding = np.searchsorted(first[order], starts, side="right") - 1
+    completed = order[np.maximum(preceding, 0)] if len(order) else np.zeros(len(starts), np.int64)
     is_there = np.zeros(len(starts), np.bool_)
     if len(order):
-        is_there = (place >= 0) & (first[completed] == starts) & (rows[completed] == counts)
+        is_there = (preceding >= 0) & (first[completed] == starts) & (rows[completed] == counts)
     names = added["file_name"]
     if not is_there.all():
         gone = names[int(np.flatnonzero(~is_there)[0])].as_py()

@@ -68,7 +68,11 @@ class OverwriteScope:
         if self.values is None:
             return np.ones(len(partitions), np.bool_)
         columns = partition_columns(partitions, fields)
-        chars = {one.name for one in fields if is_char(one.type)} if self.ignores_blanks else set()
+        chars = (
+            {field.name for field in fields if is_char(field.type)}
+            if self.ignores_blanks
+            else set()
+        )
         columns = _without_blanks(columns, chars)
         mask = np.zeros(len(partitions), np.bool_)
         for values in self.values:
@@ -104,11 +108,11 @@ def _without_blanks(columns: pa.RecordBatch, chars: Collection[str]) -> pa.Recor
 
 def _bare_rows(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:
     """Encode partitions without the trailing blanks of CHAR values."""
-    chars = {one.name for one in fields if is_char(one.type)}
+    chars = {field.name for field in fields if is_char(field.type)}
     if not chars:
         return rows
     bare = _without_blanks(partition_columns(rows, fields), chars)
-    return binary_row.encode(bare.columns, [one.type for one in fields])
+    return binary_row.encode(bare.columns, [field.type for field in fields])
 
 
 def _has(

@@ -175,12 +175,12 @@ class Settler:
         # unless the table went back to the base.
         if base is not None and self._is_there(base):
             return Fate.LANDED
-        found = self._found(snapshot)
-        if found is _Found.OURS:
+        published = self._found(snapshot)
+        if published is _Found.OURS:
             return self._fate_of_ours(snapshot, base, traces)
         if self._has_descendants(snapshot, traces):
             return Fate.LANDED
-        if found is _Found.OTHER or self._went_back(base):
+        if published is _Found.OTHER or self._went_back(base):
             raise CommitRolledBackError(self.table, snapshot.id)
         raise unknown_outcome(snapshot, self.table, None)
 
@@ -188,7 +188,7 @@ class Settler:
         """Settle a snapshot that is under its id, and whose base is not."""
         self._check_table(snapshot)
         child = self._get(snapshot.id + 1)
-        above = [one for one in self.snapshots.ids() if one > snapshot.id]
+        above = [snapshot_id for snapshot_id in self.snapshots.ids() if snapshot_id > snapshot.id]
         if child is None and snapshot.id + 1 in above:
             raise _MovedOnError(f"others published snapshot {snapshot.id + 1}")
         if child is not None:
@@ -234,16 +234,16 @@ class Settler:
 
     def _check_table(self, snapshot: Snapshot) -> None:
         """Check that the table was not dropped, as publishing creates folders again."""
-        found = SchemaManager(self.file_io, self.layout, table_name=self.table)
+        schemas = SchemaManager(self.file_io, self.layout, table_name=self.table)
         try:
-            is_same = found.get(snapshot.schema_id) == self.schemas.get(snapshot.schema_id)
+            is_same = schemas.get(snapshot.schema_id) == self.schemas.get(snapshot.schema_id)
         except SchemaNotFoundError:
             is_same = False
         if is_same:
             return
         path = self.layout.snapshot(snapshot.id)
         take_back(self.file_io, path, lambda data: data == snapshot.to_json())
-        if found.ids():
+        if schemas.ids():
             raise CommitRolledBackError(self.table, snapshot.id)
         self.file_io.delete_empty_directory(self.layout.snapshot_folder)
         raise TableNotFoundError(self.table)
@@ -261,7 +261,7 @@ class Settler:
             return False
         if self.snapshots.has(base.id):
             return not self._is_there(base)
-        below = [one for one in self.snapshots.live_ids() if one < base.id]
+        below = [snapshot_id for snapshot_id in self.snapshots.live_ids() if snapshot_id < base.id]
         return bool(below) and self.snapshots.has(below[-1])
 
     def _has_descendants(self, snapshot: Snapshot, traces: Traces) -> bool:
@@ -269,7 +269,7 @@ class Settler:
         if self._is_kept(snapshot):
             return True
         later = (one for one in self._all_kept() if one.id > snapshot.id)
-        return any(descends_from(one, traces, self.manifests) for one in later)
+        return any(descends_from(snapshot_id, traces, self.manifests) for snapshot_id in later)
 
     def _is_kept(self, snapshot: Snapshot) -> bool:
         """Whether a tag, a branch or a long-lived changelog has a snapshot."""
@@ -295,11 +295,11 @@ class Settler:
         return self._get(snapshot.id) == snapshot
 
     def _found(self, snapshot: Snapshot) -> _Found:
-        found = self._get(snapshot.id)
-        if found is None:
+        published = self._get(snapshot.id)
+        if published is None:
             return _Found.NOTHING
         # The name of the list holds a random number that only this commit knows.
-        is_ours = found.delta_manifest_list == snapshot.delta_manifest_list
+        is_ours = published.delta_manifest_list == snapshot.delta_manifest_list
         return _Found.OURS if is_ours else _Found.OTHER
 
     def _get(self, snapshot_id: int) -> Snapshot | None:

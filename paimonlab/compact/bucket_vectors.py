@@ -75,11 +75,11 @@ class VectorWriter:
         def read(index: IndexManifestEntry, vector: DeletionVectorRange) -> DeletionVector:
             beside_data = self.options.is_beside_data
             file = deletion_file(index, vector, place.folder, beside_data=beside_data)
-            (found,) = read_deletion_vectors(
+            (vectors,) = read_deletion_vectors(
                 [file], self.read, self.file_io, snapshot_id=place.snapshot_id
             )
-            assert found is not None, "a place that is given is read"
-            return found
+            assert vectors is not None, "a place that is given is read"
+            return vectors
 
         changed = changed_vectors(before, changes, alive, read, is_one_file=place.is_one_file)
         if not changed.vectors:

@@ -138,8 +138,10 @@ def changelog(
 
 def with_kinds(rows: pa.Table, kinds: npt.NDArray[np.int8]) -> pa.Table:
     """Give rows other kinds."""
-    place = rows.schema.get_field_index(VALUE_KIND)
-    return rows.set_column(place, rows.schema.field(place), pa.array(kinds, pa.int8()))
+    column_index = rows.schema.get_field_index(VALUE_KIND)
+    return rows.set_column(
+        column_index, rows.schema.field(column_index), pa.array(kinds, pa.int8())
+    )
 
 
 def differing(left: pa.Table, right: pa.Table, columns: Sequence[DataField]) -> Mask:

@@ -49,11 +49,11 @@ def cluster_runs(files: Iterable[DataFileMeta]) -> tuple[LevelSortedRun, ...]:
     """
     runs: list[LevelSortedRun] = []
     by_level = sorted(files, key=lambda file: file.level)
-    for level, found in groupby(by_level, key=lambda file: file.level):
+    for level, grouped in groupby(by_level, key=lambda file: file.level):
         if level == 0:
-            runs += [LevelSortedRun(0, (file,)) for file in found]
+            runs += [LevelSortedRun(0, (file,)) for file in grouped]
         else:
-            runs.append(LevelSortedRun(level, tuple(found)))
+            runs.append(LevelSortedRun(level, tuple(grouped)))
     return tuple(runs)
 
 

@@ -297,13 +297,13 @@ class _Work:
     def _marked(self, gone: Collection[str]) -> dict[str, DeletionVector]:
         """Return the vectors of files in which rows were marked, with all they had before."""
         places = self.bucket.vectors
-        found = {}
+        vectors = {}
         for name, vector in self.merging.marks.vectors.items():
             if name in gone:
                 continue
             before = self._read_vector(places.get(name))
-            found[name] = vector if before is None else before | vector
-        return found
+            vectors[name] = vector if before is None else before | vector
+        return vectors
 
     def _vector(self, index: IndexManifestEntry, vector: DeletionVectorRange) -> DeletionVector:
         place = deletion_file(
@@ -312,12 +312,12 @@ class _Work:
             self.bucket.folder,
             beside_data=self.bucket.has_indexes_beside_data,
         )
-        found = self._read_vector(place)
-        assert found is not None, "a place that is given is read"
-        return found
+        vector_bitmap = self._read_vector(place)
+        assert vector_bitmap is not None, "a place that is given is read"
+        return vector_bitmap
 
     def _read_vector(self, place: DeletionFile | None) -> DeletionVector | None:
-        (found,) = read_deletion_vectors(
+        (vectors,) = read_deletion_vectors(
             [place], self.plan.read, self.file_io, snapshot_id=self.bucket.snapshot_id
         )
-        return found
+        return vectors

@@ -98,7 +98,7 @@ def _in_file(
 ) -> list[IndexSpec]:
     """Say which indexes a file gets, by the names that its columns have there."""
     fields = {field.id: field for field in of_file.fields}
-    found = []
+    indexes = []
     for spec in options.indexes:
         field = fields.get(schema.field(spec.column).id)
         if field is None:
@@ -109,8 +109,8 @@ def _in_file(
                 continue
             type_ = type_.value
         if form_of(type_, spec.kind) is not None:
-            found.append(replace(spec, column=field.name))
-    return found
+            indexes.append(replace(spec, column=field.name))
+    return indexes
 
 
 def _as_it_is(file: DataFileMeta, bucket: BucketFiles) -> DataSplit:

@@ -170,8 +170,8 @@ def _newest_that_counts(
     if not ignores or not kinds.any():
         return last
     ordered = kinds[members.positions]
-    place = members.place_of_last((ordered == RowKind.INSERT) | (ordered == RowKind.UPDATE_AFTER))
-    return np.where(place < 0, last, members.positions[np.maximum(place, 0)])
+    newest = members.place_of_last((ordered == RowKind.INSERT) | (ordered == RowKind.UPDATE_AFTER))
+    return np.where(newest < 0, last, members.positions[np.maximum(newest, 0)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,9 @@ class _Reader:
     def _with_copies(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Add the key columns of the table, which are in the key copies."""
         keys = self.plan.schema.trimmed_primary_keys
-        names = (key_column(one.name) if one.name in keys else one.name for one in self.fields)
+        names = (
+            key_column(field.name) if field.name in keys else field.name for field in self.fields
+        )
         return pa.RecordBatch.from_arrays(
             [rows.column(name) for name in names], schema=self._schema
         )

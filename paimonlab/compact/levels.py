@@ -43,11 +43,11 @@ def level_runs(files: Iterable[DataFileMeta]) -> tuple[LevelSortedRun, ...]:
     """
     by_level = sorted(files, key=lambda file: file.level)
     runs: list[LevelSortedRun] = []
-    for level, found in groupby(by_level, key=lambda file: file.level):
+    for level, grouped in groupby(by_level, key=lambda file: file.level):
         if level == 0:
-            runs.extend(LevelSortedRun(0, (file,)) for file in sorted(found, key=_newest_first))
+            runs.extend(LevelSortedRun(0, (file,)) for file in sorted(grouped, key=_newest_first))
         else:
-            runs.append(LevelSortedRun(level, tuple(found)))
+            runs.append(LevelSortedRun(level, tuple(grouped)))
     return tuple(runs)
 
 

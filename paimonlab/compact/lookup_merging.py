@@ -92,19 +92,19 @@ class LookupMerger:
         if self.older is None or not is_new.any():
             return piece.rows, piece.levels, groups
         wanted = np.flatnonzero(is_new)
-        found = self.older.find(_keys_of(piece, self.plan, groups, wanted))
+        older_rows = self.older.find(_keys_of(piece, self.plan, groups, wanted))
         if self.marks is not None:
-            self.marks.add(found)
-        if found.rows is None or not len(found.keys):
+            self.marks.add(older_rows)
+        if older_rows.rows is None or not len(older_rows.keys):
             return piece.rows, piece.levels, groups
-        older = found.rows.select(piece.rows.column_names).cast(piece.rows.schema)
+        older = older_rows.rows.select(piece.rows.column_names).cast(piece.rows.schema)
         rows = pa.concat_tables([piece.rows, older])
         count = piece.rows.num_rows
         order = np.concatenate([groups.positions, np.arange(count, rows.num_rows)])
-        keys = np.concatenate([groups.groups, wanted[found.keys]])
-        again = Members.of(keys, [one[order] for one in _sequences(rows, self.plan)])
+        keys = np.concatenate([groups.groups, wanted[older_rows.keys]])
+        again = Members.of(keys, [sequence[order] for sequence in _sequences(rows, self.plan)])
         members = Members(order[again.positions], again.lengths)
-        return rows, np.concatenate([piece.levels, found.levels]), members
+        return rows, np.concatenate([piece.levels, older_rows.levels]), members
 
     def close(self) -> Sequence[DataFileMeta]:
         """Finish the changelog."""
@@ -194,8 +194,8 @@ def _keys_of(piece: KeyedRows, plan: ReadPlan, groups: Members, wanted: Position
 def _sequences(rows: pa.Table, plan: ReadPlan) -> list[Keys]:
     """Return what decides which of two rows of a key is newer, most significant first."""
     options = plan.options
-    found: list[Keys] = [as_numpy(rows[SEQUENCE_NUMBER])]
+    columns: list[Keys] = [as_numpy(rows[SEQUENCE_NUMBER])]
     if options.sequence_fields:
         fields = [rows[name] for name in options.sequence_fields]
-        found.insert(0, sort_keys(fields, is_descending=options.sequence_descending))
-    return found
+        columns.insert(0, sort_keys(fields, is_descending=options.sequence_descending))
+    return columns

@@ -58,19 +58,19 @@ class Merging:
     def upgrade(self, file: DataFileMeta, output_level: int) -> UpgradeKind:
         """Say what it takes to give a file another level."""
         formats = [self.bucket.targets(level).format.name for level in (file.level, output_level)]
-        found = upgrade_kind(
+        kind = upgrade_kind(
             file,
             output_level,
             self.levels,
             has_sequence_fields=bool(self.plan.options.sequence_fields),
             is_same_format=formats[0] == formats[1],
         )
-        if found is UpgradeKind.LOOKED_AT and not self._is_reported:
+        if kind is UpgradeKind.LOOKED_AT and not self._is_reported:
             # Nobody asks but for older rows to mark.
             older = self._older(output_level, with_rows=False)
             if older is None or not self.levels.deletion_vectors:
                 return UpgradeKind.METADATA
-        return found
+        return kind
 
     @property
     def _is_reported(self) -> bool:

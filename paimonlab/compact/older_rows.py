@@ -124,17 +124,21 @@ class OlderFiles:
         (alive,) = surviving_rows(split, self.plan, self.file_io)
         with open_data_file(split, file, self.plan, self.file_io) as data:
             pairs = list(self._joined(data, keys, wanted, alive))
-            found = np.concatenate([one for one, _ in pairs]) if pairs else wanted[:0]
+            key_numbers = np.concatenate([one for one, _ in pairs]) if pairs else wanted[:0]
             positions = np.concatenate([one for _, one in pairs]) if pairs else wanted[:0]
             rows = None
             if self.with_rows or self.expiry is not None:
                 rows = self._rows_at(data, positions, file.row_count)
         if self.expiry is not None and rows is not None:
             young = self.expiry.is_young(rows)
-            found, positions, rows = found[young], positions[young], rows.filter(pa.array(young))
-        levels = np.full(len(found), file.level, np.int8)
+            key_numbers, positions, rows = (
+                key_numbers[young],
+                positions[young],
+                rows.filter(pa.array(young)),
+            )
+        levels = np.full(len(key_numbers), file.level, np.int8)
         places = ((file.file_name, positions),) if len(positions) else ()
-        return OlderRows(found, levels, places, rows if self.with_rows else None)
+        return OlderRows(key_numbers, levels, places, rows if self.with_rows else None)
 
     def _joined(
         self, data: DataFile, keys: pa.Table, wanted: Positions, alive: Mask | None
@@ -181,11 +185,11 @@ class OlderFiles:
         rows = None
         if self.with_rows:
             nothing = arrow_schema(self.fields).empty_table()
-            rows = pa.concat_tables([nothing, *(one.rows for one in parts)])
+            rows = pa.concat_tables([nothing, *(part.rows for part in parts)])
         return OlderRows(
-            np.concatenate([np.empty(0, np.int64), *(one.keys for one in parts)]),
-            np.concatenate([np.empty(0, np.int8), *(one.levels for one in parts)]),
-            tuple(place for one in parts for place in one.places),
+            np.concatenate([np.empty(0, np.int64), *(part.keys for part in parts)]),
+            np.concatenate([np.empty(0, np.int8), *(part.levels for part in parts)]),
+            tuple(place for part in parts for place in part.places),
             rows,
         )
 

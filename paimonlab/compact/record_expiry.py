@@ -98,11 +98,13 @@ class RecordExpiry:
         """
         names = file.value_stats_cols
         fields = schema.fields if names is None else tuple(map(schema.field, names))
-        place = next((at for at, one in enumerate(fields) if one.id == self.field.id), None)
-        if place is None or len(file.value_stats.min_values) <= _EMPTY_BYTES:
+        field_index = next((at for at, one in enumerate(fields) if one.id == self.field.id), None)
+        if field_index is None or len(file.value_stats.min_values) <= _EMPTY_BYTES:
             return False
-        types = [one.type for one in fields]
-        smallest = decode(pa.array([file.value_stats.min_values], pa.large_binary()), types)[place]
+        types = [field.type for field in fields]
+        smallest = decode(pa.array([file.value_stats.min_values], pa.large_binary()), types)[
+            field_index
+        ]
         if smallest.null_count:
             return False
         target = to_arrow(self.field.type)

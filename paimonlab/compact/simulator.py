@@ -101,18 +101,18 @@ class Replay:
     @property
     def compactions(self) -> tuple[Compaction, ...]:
         """All compactions, in order."""
-        return tuple(one.compaction for one in self.moments if one.compaction is not None)
+        return tuple(moment.compaction for moment in self.moments if moment.compaction is not None)
 
     @property
     def write_amplification(self) -> float:
         """Bytes written, by flushes and compactions, per byte flushed; nan without flushes."""
-        written = sum(one.written_bytes for one in self.compactions)
+        written = sum(compaction.written_bytes for compaction in self.compactions)
         return _ratio(self.flushed_bytes + written, self.flushed_bytes)
 
     @property
     def read_amplification(self) -> float:
         """Runs that a reader merges, on average over the moments; nan without flushes."""
-        return _ratio(sum(len(one.runs) for one in self.moments), len(self.moments))
+        return _ratio(sum(len(moment.runs) for moment in self.moments), len(self.moments))
 
     @property
     def space_amplification(self) -> float:

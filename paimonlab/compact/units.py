@@ -66,11 +66,23 @@ class CompactIncrement:
     @classmethod
     def merge(cls, increments: Iterable[CompactIncrement]) -> CompactIncrement:
         """Combine what several steps of one compaction changed, in order."""
-        found = tuple(increments)
+        changelog_files = tuple(increments)
         return cls(
-            before=tuple(file for one in found for file in one.before),
-            after=tuple(file for one in found for file in one.after),
-            changelog=tuple(file for one in found for file in one.changelog),
-            new_indexes=tuple(entry for one in found for entry in one.new_indexes),
-            deleted_indexes=tuple(entry for one in found for entry in one.deleted_indexes),
+            before=tuple(
+                file for changelog_file in changelog_files for file in changelog_file.before
+            ),
+            after=tuple(
+                file for changelog_file in changelog_files for file in changelog_file.after
+            ),
+            changelog=tuple(
+                file for changelog_file in changelog_files for file in changelog_file.changelog
+            ),
+            new_indexes=tuple(
+                entry for changelog_file in changelog_files for entry in changelog_file.new_indexes
+            ),
+            deleted_indexes=tuple(
+                entry
+                for changelog_file in changelog_files
+                for entry in changelog_file.deleted_indexes
+            ),
         )

@@ -84,8 +84,8 @@ class Evolution:
 
         Two columns of the reader may be one of the file: without key copies a key is its column.
         """
-        found = {source.field.name: source.field for source in self.sources if source is not None}
-        return tuple(found.values())
+        by_name = {source.field.name: source.field for source in self.sources if source is not None}
+        return tuple(by_name.values())
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Turn a batch with the columns ``file_fields`` into what the reader sees.
@@ -95,11 +95,11 @@ class Evolution:
         DataError
             If a value cannot be cast; names the column.
         """
-        found = dict(zip((field.name for field in self.file_fields), batch.columns, strict=True))
+        stored = dict(zip((field.name for field in self.file_fields), batch.columns, strict=True))
         arrays = [
             pa.nulls(batch.num_rows, arrow_field.type)
             if source is None
-            else self._convert(source, found[source.field.name], field)
+            else self._convert(source, stored[source.field.name], field)
             for source, field, arrow_field in zip(
                 self.sources, self.fields, self.arrow_schema, strict=True
             )
@@ -137,9 +137,9 @@ class Evolution:
 def _source(found: DataField | None, wanted: DataField, table: str) -> ColumnSource | None:
     if found is None:
         return None
-    place = f"{table}, column {wanted.name}"
+    column_name = f"{table}, column {wanted.name}"
     is_unchanged = with_nullable(found.type, True) == with_nullable(wanted.type, True)  # noqa: FBT003
-    convert = None if is_unchanged else converter(found.type, wanted.type, place)
+    convert = None if is_unchanged else converter(found.type, wanted.type, column_name)
     return ColumnSource(found, convert, is_unchanged)
 
 

@@ -262,9 +262,9 @@ def _trimmed_columns(fields: Sequence[DataField], target: FileTarget) -> list[st
 def _without_blanks(rows: pa.RecordBatch | pa.Table, names: list[str]) -> Any:
     """Make columns what they will be when they are read."""
     for name in names:
-        place = rows.schema.get_field_index(name)
+        column_index = rows.schema.get_field_index(name)
         trimmed = pc.utf8_rtrim(rows.column(name), characters=" ")
-        rows = rows.set_column(place, rows.schema.field(place), trimmed)
+        rows = rows.set_column(column_index, rows.schema.field(column_index), trimmed)
     return rows
 
 

@@ -11,10 +11,10 @@ from paimonlab.secrets import without_secrets
 def close_matches(name: str, known: Iterable[str]) -> str:
     """Say which known names look like ``name``: `` Did you mean 'a' or 'b'?``, or nothing."""
     candidates = {candidate.lower(): candidate for candidate in known}
-    found = difflib.get_close_matches(name.lower(), list(candidates), n=3, cutoff=0.6)
-    if not found:
+    matches = difflib.get_close_matches(name.lower(), list(candidates), n=3, cutoff=0.6)
+    if not matches:
         return ""
-    return " Did you mean " + " or ".join(repr(candidates[match]) for match in found) + "?"
+    return " Did you mean " + " or ".join(repr(candidates[match]) for match in matches) + "?"
 
 
 class PaimonError(Exception):

@@ -48,8 +48,8 @@ def to_local_clock(instants: pa.Array) -> pa.Array:
     if zone == "UTC":
         return instants
     clock = instants.cast(pa.timestamp(instants.type.unit))
-    found = pc.assume_timezone(clock, zone, ambiguous="earliest", nonexistent="latest")
-    return found.cast(instants.type)
+    zoned = pc.assume_timezone(clock, zone, ambiguous="earliest", nonexistent="latest")
+    return zoned.cast(instants.type)
 
 
 def local_zone() -> str:

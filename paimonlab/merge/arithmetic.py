@@ -75,8 +75,8 @@ def extreme(column: pa.Array, members: Members, *, greatest: bool) -> pa.Array:
     is_float = values.dtype.kind == "f"
     ranks = float_ranks(values) if is_float else values
     best = _scattered((np.maximum if greatest else np.minimum).reduceat, ranks, valued)
-    found = flipped(best).view(values.dtype) if is_float else best
-    return _as_column(found, valued, column.type)
+    extremes = flipped(best).view(values.dtype) if is_float else best
+    return _as_column(extremes, valued, column.type)
 
 
 def _numbers(column: pa.Array) -> Numbers:
@@ -125,9 +125,9 @@ def _in_order(ufunc: np.ufunc, numbers: Numbers, members: Members) -> Numbers:
     starts, lengths = members.starts, members.lengths
     groups = np.flatnonzero(lengths)
     totals[groups] = numbers[starts[groups]]
-    for place in range(1, min(int(lengths.max(initial=0)), _SHORT)):
-        groups = groups[lengths[groups] > place]
-        totals[groups] = ufunc(totals[groups], numbers[starts[groups] + place])
+    for row in range(1, min(int(lengths.max(initial=0)), _SHORT)):
+        groups = groups[lengths[groups] > row]
+        totals[groups] = ufunc(totals[groups], numbers[starts[groups] + row])
     for group in np.flatnonzero(lengths > _SHORT):
         start, end = starts[group], starts[group] + lengths[group]
         rest = np.concatenate([totals[group : group + 1], numbers[start + _SHORT : end]])

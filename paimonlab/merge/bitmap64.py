@@ -68,9 +68,9 @@ class _Reader:
         return values
 
     def _array(self, count: int) -> npt.NDArray[np.uint16]:
-        found = np.frombuffer(self._data, "<u2", count, self._at)
-        self._at += found.nbytes
-        return found
+        values = np.frombuffer(self._data, "<u2", count, self._at)
+        self._at += values.nbytes
+        return values
 
     def leaves(self) -> Iterator[tuple[bytes, int]]:
         """Read a node with what is below it: keys and numbers of containers."""

@@ -159,8 +159,8 @@ def _hashable(elements: pa.Array) -> list[Hashable]:
         return _or_none(elements, pa.array(same_nan.view(bits), integer).to_pylist())
     if pa.types.is_temporal(kind):
         elements = elements.view(pa.int64() if kind.bit_width == 64 else pa.int32())
-    found: list[Hashable] = elements.to_pylist()
-    return found
+    values: list[Hashable] = elements.to_pylist()
+    return values
 
 
 def _or_none(elements: pa.Array, codes: Sequence[Hashable]) -> list[Hashable]:

@@ -186,8 +186,8 @@ class _KeyMerge:
 
     def _sequence(self, group: SequenceGroup, position: int | None) -> list[tuple[bool, Any]]:
         """Return what compares sequence fields, nulls first; None: those of the row so far."""
-        found = []
+        sequences = []
         for name in group.sequence_fields:
             value = self.row[name] if position is None else self.folds[name].value(position)
-            found.append((value is not None, 0 if value is None else self.rank[name](value)))
-        return found
+            sequences.append((value is not None, 0 if value is None else self.rank[name](value)))
+        return sequences

@@ -142,11 +142,11 @@ class Members:
         latest = np.maximum.accumulate(places) if len(places) else places
         ends = self.ends
         starts = ends - self.lengths
-        found = np.full(self.group_count, NONE, np.int64)
+        last_rows = np.full(self.group_count, NONE, np.int64)
         filled = self.lengths > 0
-        found[filled] = latest[ends[filled] - 1]
-        found[found < starts] = NONE
-        return found
+        last_rows[filled] = latest[ends[filled] - 1]
+        last_rows[last_rows < starts] = NONE
+        return last_rows
 
     def last(self) -> Positions:
         """Return (g,) the position of each group's newest row, or `NONE`."""
@@ -159,7 +159,7 @@ class Members:
         return self._at(self.starts)
 
     def _at(self, places: Positions) -> Positions:
-        found = np.full(self.group_count, NONE, np.int64)
+        rows = np.full(self.group_count, NONE, np.int64)
         filled = self.lengths > 0
-        found[filled] = self.positions[places[filled]]
-        return found
+        rows[filled] = self.positions[places[filled]]
+        return rows

@@ -140,15 +140,15 @@ def _unordered(
 
 def _removed(rows: KeyRows, engine: MergeEngine, groups: dict[int, _GroupRows]) -> Mask:
     """Mark the keys with a ``-D`` that may remove the whole row."""
-    found = np.zeros(rows.members.group_count, np.bool_)
+    is_removed = np.zeros(rows.members.group_count, np.bool_)
     if rows.is_retract is None:
-        return found
+        return is_removed
     for group in engine.groups:
         if group.removes_record:
             kinds = rows.ordered_kinds
             removes = (kinds == RowKind.DELETE) & groups[id(group)].takes_part & ~rows.alone_rows
-            found |= rows.members.counts(removes) > 0
-    return found
+            is_removed |= rows.members.counts(removes) > 0
+    return is_removed
 
 
 @dataclass(frozen=True, slots=True)

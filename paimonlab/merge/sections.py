@@ -106,8 +106,8 @@ def _section(
     newest = [position for position in positions if files[position].level == 0]
     clusters = _clusters(files, newest, low, high)
     for position in positions:
-        place = (files[position].level, clusters.get(position, 0))
-        levels.setdefault(place, []).append(position)
+        level_and_cluster = (files[position].level, clusters.get(position, 0))
+        levels.setdefault(level_and_cluster, []).append(position)
     runs: list[list[int]] = []
     for run in levels.values():
         ends = [int(high[position]) for position in run]
@@ -134,14 +134,14 @@ def _clusters(
     taken: list[tuple[int, int]] = []
     for position in sorted(positions, key=lambda one: _sequence_range(files, [one])):
         keys = (int(low[position]), int(high[position]))
-        place = bisect_left(taken, keys)
-        is_free = (place == 0 or taken[place - 1][1] < keys[0]) and (
-            place == len(taken) or keys[1] < taken[place][0]
+        cluster = bisect_left(taken, keys)
+        is_free = (cluster == 0 or taken[cluster - 1][1] < keys[0]) and (
+            cluster == len(taken) or keys[1] < taken[cluster][0]
         )
         if not is_free:
             number += 1
-            taken, place = [], 0
-        taken.insert(place, keys)
+            taken, cluster = [], 0
+        taken.insert(cluster, keys)
         numbers[position] = number
     return numbers
 

@@ -159,13 +159,17 @@ class BranchManager(TableFiles):
         io, own = self._file_io, self._layout
         # All is read before anything goes: the other branch may be deleted meanwhile.
         with self._found(name):
-            schemas = {one: io.read(source.schema(one)) for one in plan.schemas_to_copy}
-            snapshots = {one: io.read(source.snapshot(one)) for one in plan.snapshots_to_copy}
+            schemas = {schema: io.read(source.schema(schema)) for schema in plan.schemas_to_copy}
+            snapshots = {
+                snapshot: io.read(source.snapshot(snapshot)) for snapshot in plan.snapshots_to_copy
+            }
             tags = {one: io.read(source.tag(one)) for one in plan.tags_to_copy}
         first = plan.snapshots_to_copy[0]
         replaced = SnapshotManager(io, own).find(first)
         manager = TagManager(io, own, table_name=self._table)
-        with manager.guarded([Snapshot.from_json(snapshots[one], path=name) for one in snapshots]):
+        with manager.guarded(
+            [Snapshot.from_json(snapshots[snapshot], path=name) for snapshot in snapshots]
+        ):
             self.layout(name)  # if it is there now, expiry has kept its files
             for tag in plan.tags_to_delete:
                 manager.delete_younger(tag, first - 1)
@@ -243,7 +247,9 @@ class BranchManager(TableFiles):
             our_schemas=SchemaManager(self._file_io, self._layout).ids(),
             their_schemas=SchemaManager(self._file_io, source).ids(),
             our_tags={tag: one.id for tag, one in tags.list()},
-            their_tags=[one.removeprefix(TAG_PREFIX) for one in their_tags if _is_tag(one)],
+            their_tags=[
+                their_tag.removeprefix(TAG_PREFIX) for their_tag in their_tags if _is_tag(their_tag)
+            ],
             table=self._table,
         )
 

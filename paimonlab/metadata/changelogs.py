@@ -40,13 +40,13 @@ class ChangelogManager(TableFiles):
 
     def list(self) -> list[Snapshot]:
         """Read all changelogs, oldest first, without those that expire meanwhile."""
-        found = []
+        changelogs = []
         for snapshot_id in self.ids():
             try:
-                found.append(self.get(snapshot_id))
+                changelogs.append(self.get(snapshot_id))
             except SnapshotNotFoundError:
                 continue
-        return found
+        return changelogs
 
     def delete_after(self, snapshot_id: int) -> None:
         """Delete the changelogs of newer snapshots, newest first; the hint is lowered before."""

@@ -42,13 +42,13 @@ class ConsumerManager:
 
     def list(self) -> dict[str, int]:
         """Return the snapshot that each consumer reads next, sorted by name."""
-        found = {}
+        consumers = {}
         for name in self._names():
             try:
-                found[name] = self.get(name)
+                consumers[name] = self.get(name)
             except ConsumerNotFoundError:
                 continue
-        return found
+        return consumers
 
     def get(self, name: str) -> int:
         """Return the id of the snapshot that a consumer reads next.

@@ -82,36 +82,36 @@ class SnapshotManager(TableFiles):
     def _read_newest(self, find: Callable[[], int | None]) -> Snapshot | None:
         """Read the snapshot found, or another one if it went before it was read."""
         for _ in range(_MOST_OVERTAKEN):
-            found = find()
+            newest = find()
             with contextlib.suppress(SnapshotNotFoundError):
-                return None if found is None else self.get(found)
-        found = find()
-        return None if found is None else self.get(found)
+                return None if newest is None else self.get(newest)
+        newest = find()
+        return None if newest is None else self.get(newest)
 
     def _newest_of_whole_chain(self) -> int | None:
         hint = read_hint(self._file_io, self._layout.latest_hint)
-        found = self._walked(hint)
-        if found is None:
+        newest = self._walked(hint)
+        if newest is None:
             ids = self.ids()
             self._check_hint(hint, ids)
             if not ids:
                 return None
             if ids[-1] - ids[0] + 1 != len(ids):
                 self._check_holes(ids)
-            found, self._walks = ids[-1], 0
-        self._whole_upto = found
-        return found
+            newest, self._walks = ids[-1], 0
+        self._whole_upto = newest
+        return newest
 
     def _walked(self, hint: int | None) -> int | None:
         """Go on from the snapshot that was the newest; None: the folder must be listed."""
-        found = self._whole_upto
+        newest = self._whole_upto
         self._walks += 1
-        if found is None or self._walks >= _LISTED_EVERY or not self._is_there(found):
+        if newest is None or self._walks >= _LISTED_EVERY or not self._is_there(newest):
             return None  # after a rollback it may be gone
         for _ in range(_LONGEST_WALK):
-            if not self._is_there(found + 1):
-                return None if hint is not None and hint > found else found
-            found += 1
+            if not self._is_there(newest + 1):
+                return None if hint is not None and hint > newest else newest
+            newest += 1
         return None
 
     def earliest_id(self) -> int | None:
@@ -162,13 +162,13 @@ class SnapshotManager(TableFiles):
         """
         ids = self.ids()
         chosen = ids if last is None else ids[max(len(ids) - last, 0) :]
-        found = []
+        snapshots = []
         for snapshot_id in chosen:
             try:
-                found.append(self.get(snapshot_id))
+                snapshots.append(self.get(snapshot_id))
             except SnapshotNotFoundError:
                 continue
-        return found
+        return snapshots
 
     def at_or_before(self, millis: int) -> Snapshot:
         """Return the newest snapshot that was committed at or before a time.
@@ -262,7 +262,11 @@ class SnapshotManager(TableFiles):
         """
         ids = self.ids()
         earliest = read_hint(self._file_io, self._layout.earliest_hint)
-        return [one for one in ids if one >= earliest] if earliest in ids else ids
+        return (
+            [snapshot_id for snapshot_id in ids if snapshot_id >= earliest]
+            if earliest in ids
+            else ids
+        )
 
     def chain(self) -> tuple[Sequence[int], tuple[int, ...]]:
         """Return the ids of the table's snapshots, ascending, and those of strays below them.
@@ -279,8 +283,10 @@ class SnapshotManager(TableFiles):
             ids = self.ids()
             earliest = read_hint(self._file_io, self._layout.earliest_hint)
             known = set(ids)
-            first = next((one for one in reversed(ids) if one - 1 not in known), 0)
-            strays = tuple(one for one in ids if one < first)
+            first = next(
+                (snapshot_id for snapshot_id in reversed(ids) if snapshot_id - 1 not in known), 0
+            )
+            strays = tuple(snapshot_id for snapshot_id in ids if snapshot_id < first)
             if not strays or (earliest in ids and earliest >= first):
                 return ids[len(strays) :], strays
             hinted = self.hinted_id()
@@ -296,9 +302,9 @@ class SnapshotManager(TableFiles):
     def oldest_live(self) -> Sequence[Snapshot]:
         """Return the oldest snapshot, in a list that is empty if the table was never written to."""
         for snapshot_id in self.live_ids():
-            found = self.find(snapshot_id)
-            if found is not None:
-                return [found]
+            snapshot = self.find(snapshot_id)
+            if snapshot is not None:
+                return [snapshot]
         return []
 
     def write_latest_hint(self, snapshot_id: int) -> None:

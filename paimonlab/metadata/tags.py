@@ -52,25 +52,25 @@ class TagManager:
 
         A tag that is renamed meanwhile is listed under one of its names or both.
         """
-        found: dict[str, Tag] = {}
+        tags: dict[str, Tag] = {}
         names: Sequence[str] | None = None
         while names != (names := self._names()):
-            found = {}
+            tags = {}
             for name in names:
                 with suppress(TagNotFoundError):
-                    found[name] = self.get(name)
-        return [*found.items()]
+                    tags[name] = self.get(name)
+        return [*tags.items()]
 
     def guards(self) -> Sequence[tuple[str, Tag]]:
         """Read the snapshots that expiry must keep for operations under way, with their paths."""
         folder = self._layout.tag_folder
-        found = []
+        snapshots = []
         for name in self._file_io.list_names(folder):
             if name.endswith(_GUARD):
                 with suppress(FileNotFoundError):
                     path = f"{folder}/{name}"
-                    found.append((path, _decoded(self._file_io.read(path), path)))
-        return found
+                    snapshots.append((path, _decoded(self._file_io.read(path), path)))
+        return snapshots
 
     def get(self, name: str) -> Tag:
         """Read a tag.
@@ -155,7 +155,9 @@ class TagManager:
     def guarded(self, snapshots: Sequence[Snapshot]) -> Iterator[None]:
         """Keep snapshots from expiry until they have a tag or their place again."""
         folder = self._layout.tag_folder
-        paths = [f"{folder}/.{TAG_PREFIX}{one.id}.{uuid.uuid4()}{_GUARD}" for one in snapshots]
+        paths = [
+            f"{folder}/.{TAG_PREFIX}{snapshot.id}.{uuid.uuid4()}{_GUARD}" for snapshot in snapshots
+        ]
         try:
             for path, one in zip(paths, snapshots, strict=True):
                 self._file_io.publish(path, self._tag(one, None).to_json())

@@ -82,14 +82,15 @@ def read_deletion_vectors(
         If an index file is missing or damaged.
     """
     ends: dict[str, int] = {}
-    for place in places:
-        if place is not None:
-            end = place.offset + place.length_bytes + _AROUND_BYTES
-            ends[place.path] = max(end, ends.get(place.path, 0))
+    for vector_place in places:
+        if vector_place is not None:
+            end = vector_place.offset + vector_place.length_bytes + _AROUND_BYTES
+            ends[vector_place.path] = max(end, ends.get(vector_place.path, 0))
     with expiry_explained(snapshot_id, plan, file_io):
         contents = {path: _read(path, end, plan, file_io) for path, end in ends.items()}
     return [
-        None if place is None else _vector(place, contents[place.path], plan) for place in places
+        None if vector_place is None else _vector(vector_place, contents[vector_place.path], plan)
+        for vector_place in places
     ]
 
 

@@ -73,7 +73,7 @@ def read_difference(
             "between the two snapshots; read both and compare them",
         )
     whole = replace(plan, columns=_columns(plan, split.fate))
-    lanes = [_lanes(one, whole, file_io) for one in split.buckets]
+    lanes = [_lanes(bucket, whole, file_io) for bucket in split.buckets]
     old, new = ([lane for sides in lanes for lane in sides[number]] for number in (0, 1))
     if not old and not new:
         return
@@ -157,11 +157,11 @@ def _reported(
     plan: ReadPlan,
 ) -> Iterator[tuple[npt.NDArray[np.int8], pa.RecordBatch]]:
     names = [field.name for field in plan.fields_to_read]
-    found = rows.select(names).take(pa.array(positions))
-    found = found.append_column(KIND_FIELD.name, pa.array(kinds))
-    if plan.predicate is not None and found.num_rows:
-        found = found.filter(evaluate(plan.predicate, found))
-    for batch in found.combine_chunks().to_batches(max_chunksize=plan.bounds.batch_rows):
+    changes = rows.select(names).take(pa.array(positions))
+    changes = changes.append_column(KIND_FIELD.name, pa.array(kinds))
+    if plan.predicate is not None and changes.num_rows:
+        changes = changes.filter(evaluate(plan.predicate, changes))
+    for batch in changes.combine_chunks().to_batches(max_chunksize=plan.bounds.batch_rows):
         if batch.num_rows:
             yield batch.column(KIND_FIELD.name).to_numpy(), batch
 
@@ -217,13 +217,13 @@ def _lanes_of(
         return [partial(_merged, side, plan, file_io)]
     wanted = side.with_files(lambda file: _any(visible[file.file_name]))
     types = [plan.schema.field(name).type for name in plan.schema.trimmed_primary_keys]
-    found: list[list[DataFileMeta]] = []
+    lanes: list[list[DataFileMeta]] = []
     for section in sections(wanted.files, types):
         for number, run in enumerate(section.runs):
-            if number == len(found):
-                found.append([])
-            found[number] += [wanted.files[position] for position in run]
-    return [partial(_selected, side, files, visible, plan, file_io) for files in found]
+            if number == len(lanes):
+                lanes.append([])
+            lanes[number] += [wanted.files[position] for position in run]
+    return [partial(_selected, side, files, visible, plan, file_io) for files in lanes]
 
 
 def _any(mask: Mask | None) -> bool:

@@ -34,14 +34,14 @@ class MaskCache:
         if bits is None:
             return None
         return [
-            None if one is None else np.unpackbits(one[1], count=one[0]).view(np.bool_)
-            for one in bits
+            None if bit is None else np.unpackbits(bit[1], count=bit[0]).view(np.bool_)
+            for bit in bits
         ]
 
     def put(self, split: DataSplit, plan: ReadPlan, masks: Sequence[Mask | None]) -> None:
         """Keep the masks of all rows of a split."""
         bits = tuple(None if mask is None else (len(mask), np.packbits(mask)) for mask in masks)
-        size = sum(_FILE_BYTES + (0 if one is None else one[1].nbytes) for one in bits)
+        size = sum(_FILE_BYTES + (0 if bit is None else bit[1].nbytes) for bit in bits)
         self._kept.put(_key(split, plan), bits, size)
 
     def of(

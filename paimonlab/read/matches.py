@@ -63,7 +63,7 @@ def find_matches(
         One per file, in any order.
     """
     files = [split.with_files(file.__eq__) for split in splits for file in split.files]
-    return in_threads([partial(_match, one, plan, file_io) for one in files])
+    return in_threads([partial(_match, file, plan, file_io) for file in files])
 
 
 def _match(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[FileMatch]:
@@ -89,8 +89,8 @@ def _hits(split: DataSplit, plan: ReadPlan, file_io: FileIO, survivors: Mask | N
             fields, predicate=predicate, keep=survivors, batch_rows=plan.bounds.batch_rows
         ):
             is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
-            found = is_true.to_numpy(zero_copy_only=False)
-            hits[start : start + rows.num_rows] = found
+            is_hit = is_true.to_numpy(zero_copy_only=False)
+            hits[start : start + rows.num_rows] = is_hit
     return hits if survivors is None else hits & survivors
 
 

@@ -118,7 +118,7 @@ def count_rows(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO) -> 
 
     def count(split: DataSplit) -> Iterator[int]:
         if plan.options.data_evolution:
-            yield from (one.row_count for one in group_splits(split, plan.table_name))
+            yield from (group.row_count for group in group_splits(split, plan.table_name))
             return
         if split.raw_convertible and split.has_known_deletions:
             yield split.least_row_count
@@ -166,7 +166,7 @@ def _batches(
     """Read splits in threads; where there are few of them, their files."""
     file_count = sum(len(split.files) for split in splits)
     if plan.options.data_evolution:
-        splits = [one for split in splits for one in group_splits(split, plan.table_name)]
+        splits = [group for split in splits for group in group_splits(split, plan.table_name)]
     largest_first = sorted(splits, key=lambda split: -split.size_bytes)
     sources: list[FileSource]
     if len(splits) >= threads or plan.options.data_evolution:
@@ -183,7 +183,7 @@ def _file_sources(
     splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO, threads: int
 ) -> list[FileSource]:
     """Merge the keys of splits now and make a source of every file with rows."""
-    found: list[Callable[..., Iterable[pa.RecordBatch]]] = []
+    sources: list[Callable[..., Iterable[pa.RecordBatch]]] = []
     merging: list[FileSource] = []
     for split in splits:
         wanted = within_partition(split, plan)
@@ -192,15 +192,15 @@ def _file_sources(
             merging.append(FileSource(source, len(split.files)))
         elif wanted is not None:
             masks = _masks(split, wanted, file_io)
-            found += [
+            sources += [
                 partial(_rows, split, file, mask, wanted, file_io)
                 for file, mask in zip(split.files, masks, strict=True)
                 if mask is None or mask.any()
             ]
     # Fewer files than threads: several read one file, each its share of the row groups.
-    parts = -(-threads // max(len(found), 1))
+    parts = -(-threads // max(len(sources), 1))
     shares = (Share(number, parts) for number in range(parts))
-    shared = (partial(source, share=share) for share in shares for source in found)
+    shared = (partial(source, share=share) for share in shares for source in sources)
     return [*merging, *(FileSource(source, 1 / parts) for source in shared)]
 
 

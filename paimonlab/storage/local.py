@@ -173,10 +173,10 @@ class LocalFileIO:
         link = self._find_link(path, path)
         try:
             with os.scandir(path) as entries:
-                found = [status_of(entry, is_below_link=link is not None) for entry in entries]
+                statuses = [status_of(entry, is_below_link=link is not None) for entry in entries]
         except FileNotFoundError:
             return []
-        return [status for status in found if status is not None]
+        return [status for status in statuses if status is not None]
 
     @named_failures
     def list_names(self, path: str) -> Sequence[str]:
@@ -298,20 +298,20 @@ class LocalFileIO:
         """Look at a file that may be read."""
         root = None if self.follow_links else root_of(path, self.roots)
         if root is not None and self._find_link(os.path.dirname(path), path) is None:  # noqa: PTH120
-            found = os.lstat(path)
-            if stat.S_ISREG(found.st_mode):
-                return found
-            if stat.S_ISLNK(found.st_mode):
+            status = os.lstat(path)
+            if stat.S_ISREG(status.st_mode):
+                return status
+            if stat.S_ISLNK(status.st_mode):
                 require_inside(path, path, root)
         try:
-            found = os.stat(path)  # noqa: PTH116
+            status = os.stat(path)  # noqa: PTH116
         except OSError as error:
             if error.errno in _IS_LINK:
                 raise CorruptDataError(path, "it is a link to itself") from None
             raise
-        if not stat.S_ISREG(found.st_mode):
-            raise CorruptDataError(path, f"it is {kind(found.st_mode)}, not a file")
-        return found
+        if not stat.S_ISREG(status.st_mode):
+            raise CorruptDataError(path, f"it is {kind(status.st_mode)}, not a file")
+        return status
 
     def _find_link(self, folder: str, path: str) -> str | None:
         """Return a link that the folder of a path is reached through, refuse one that leads out."""

@@ -62,16 +62,16 @@ def link_new(source: str, target: str) -> None:
 def status_of(entry: os.DirEntry[str], *, is_below_link: bool) -> FileStatus | None:
     """Describe an entry of a listing; None: it is gone."""
     try:
-        found = entry.stat(follow_symlinks=False)
+        status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:  # deleted while we were listing
         return None
-    is_directory = stat.S_ISDIR(found.st_mode)
+    is_directory = stat.S_ISDIR(status.st_mode)
     return FileStatus(
         path=entry.path,
-        size_bytes=0 if is_directory else found.st_size,
+        size_bytes=0 if is_directory else status.st_size,
         is_directory=is_directory,
-        modified_millis=found.st_mtime_ns // 1_000_000,
-        is_linked=is_below_link or stat.S_ISLNK(found.st_mode),
+        modified_millis=status.st_mtime_ns // 1_000_000,
+        is_linked=is_below_link or stat.S_ISLNK(status.st_mode),
     )
 
 

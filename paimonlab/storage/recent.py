@@ -33,11 +33,11 @@ class Recent(Generic[Key, Value]):
     def get(self, key: Key) -> Value | None:
         """Return what `put` kept, or None."""
         with self._lock:
-            found = self._values.get(key)
-            if found is None:
+            entry = self._values.get(key)
+            if entry is None:
                 return None
             self._values.move_to_end(key)
-            return found[0]
+            return entry[0]
 
     def put(self, key: Key, value: Value, size_bytes: int) -> None:
         """Keep a value, unless it alone is larger than the limit."""
@@ -57,9 +57,9 @@ class Recent(Generic[Key, Value]):
         """Forget some values; unknown keys are ignored."""
         with self._lock:
             for key in keys:
-                found = self._values.pop(key, None)
-                if found is not None:
-                    self._size_bytes -= found[1]
+                entry = self._values.pop(key, None)
+                if entry is not None:
+                    self._size_bytes -= entry[1]
 
     @property
     def size_bytes(self) -> int:

@@ -21,9 +21,9 @@ def write_all(descriptor: int, data: bytes, path: str) -> None:
 
 def check_size(descriptor: int, size_bytes: int, path: str) -> None:
     """Refuse a file of another size than what was written to it."""
-    found = os.fstat(descriptor).st_size
-    if found != size_bytes:
-        problem = f"{size_bytes:,} bytes were written and {found:,} are there"
+    size = os.fstat(descriptor).st_size
+    if size != size_bytes:
+        problem = f"{size_bytes:,} bytes were written and {size:,} are there"
         raise OSError(errno.EIO, problem, path)
 
 
@@ -35,10 +35,10 @@ def size_of_file(descriptor: int, path: str) -> int:
     CorruptMetadataError
         If it is something else.
     """
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode):
-        raise CorruptMetadataError(path, f"it is {kind(found.st_mode)}, not a file")
-    return found.st_size
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise CorruptMetadataError(path, f"it is {kind(status.st_mode)}, not a file")
+    return status.st_size
 
 
 def kind(mode: int) -> str:

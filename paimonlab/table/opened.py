@@ -99,8 +99,8 @@ class OpenedTable:
     @property
     def statistics(self) -> Statistics | None:
         """What the last ANALYZE found; None: nothing that still holds for the latest snapshot."""
-        found = self.snapshot
-        if found is None or found.statistics is None:
+        snapshot = self.snapshot
+        if snapshot is None or snapshot.statistics is None:
             return None
         store = metadata.statistics.StatisticsStore(self._store.file_io, self._store.layout)
-        return store.read(found.statistics, referrer=found.file_name)
+        return store.read(snapshot.statistics, referrer=snapshot.file_name)

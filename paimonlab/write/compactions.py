@@ -114,7 +114,9 @@ class _Tree:
             return None
         bucket = self.bucket
         there = {file.file_name for file in bucket.files}
-        made = {file.file_name for file in self.after} | {one.file_name for one in bucket.indexes}
+        made = {file.file_name for file in self.after} | {
+            index.file_name for index in bucket.indexes
+        }
         self.made = frozenset(made | (self.made & there))
         is_indexed = bool(self.new_indexes or self.deleted_indexes)
         message = CommitMessage(

@@ -184,12 +184,12 @@ def _check_midnights(array: pa.Array, column: str, first_row: int | None) -> Non
     is_midnight = pc.equal(pc.floor_temporal(array, unit="day"), array)
     if pc.all(is_midnight).as_py() is not False:
         return
-    place = pc.index(is_midnight, pa.scalar(False)).as_py()
-    where = "a value" if first_row is None else f"row {first_row + place} (counted from 0)"
+    first_wrong = pc.index(is_midnight, pa.scalar(False)).as_py()
+    where = "a value" if first_row is None else f"row {first_row + first_wrong} (counted from 0)"
     raise DataError(
-        f"column {column!r} is DATE, but {where} is {_printed(array, place)}, which is not at "
-        "midnight; cut it to its day yourself, in pandas with .dt.normalize(), or give the column "
-        "a TIMESTAMP type"
+        f"column {column!r} is DATE, but {where} is {_printed(array, first_wrong)}, which is not "
+        "at midnight; cut it to its day yourself, in pandas with .dt.normalize(), or give the "
+        "column a TIMESTAMP type"
     )
 
 

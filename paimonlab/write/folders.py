@@ -66,5 +66,10 @@ def delete_files(messages: Sequence[CommitMessage], plan: WritePlan, file_io: Fi
             for name in file.extra_files:
                 file_io.delete(safe_join(posixpath.dirname(folder_of(path)), name))
         for index in message.new_indexes:
-            for place in ("index", folder):  # names are unique, and only one of them is there
-                file_io.delete(folder_of(safe_join(plan.table_path, place, index.file_name)))
+            for root_and_folder in (
+                "index",
+                folder,
+            ):  # names are unique, and only one of them is there
+                file_io.delete(
+                    folder_of(safe_join(plan.table_path, root_and_folder, index.file_name))
+                )

@@ -151,12 +151,12 @@ def _columns(frame: Any, table: str) -> pa.Table:
 def _array(values: Any, name: str, table: str) -> pa.ChunkedArray:
     """Turn a column or a level of an index into Arrow."""
     try:
-        found = pa.array(values, from_pandas=True)
+        converted = pa.array(values, from_pandas=True)
     except _NO_ARROW as error:
         raise DataError(
             f"{table}: the frame cannot become an Arrow table. Column {name!r}: {error}"
         ) from error
-    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+    return converted if isinstance(converted, pa.ChunkedArray) else pa.chunked_array([converted])
 
 
 def _check_names(names: Sequence[Any], table: str) -> None:

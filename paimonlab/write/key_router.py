@@ -104,8 +104,8 @@ class KeyRouter:
         keys = self._encoded(rows)
         distinct = pc.dictionary_encode(keys)
         key = distinct.indices.to_numpy().astype(np.int64)
-        place = pc.index_in(distinct.dictionary, self._keys)
-        known = place.fill_null(_NOWHERE).to_numpy().astype(np.int64)
+        indices = pc.index_in(distinct.dictionary, self._keys)
+        known = indices.fill_null(_NOWHERE).to_numpy().astype(np.int64)
         is_known = known >= 0
         old_partition = np.where(is_known, _at(self._partition_of, known), _NOWHERE)
         old_bucket = np.where(is_known, _at(self._bucket_of, known), _NOWHERE)

@@ -36,12 +36,16 @@ def as_compactions(
     """
     compactions, useless = [], []
     for ours in _by_bucket(messages):
-        new = {file.file_name: file for one in ours for file in one.new_files}
-        before = [file for one in ours for file in one.compact_before]
-        after = [file for one in ours for file in one.compact_after]
+        new = {file.file_name: file for message in ours for file in message.new_files}
+        before = [file for message in ours for file in message.compact_before]
+        after = [file for message in ours for file in message.compact_after]
         away = {file.file_name for file in before} & new.keys()
         named = {file.file_name for file in after}
-        checked = [one.checked_snapshot_id for one in ours if one.checked_snapshot_id is not None]
+        checked = [
+            message.checked_snapshot_id
+            for message in ours
+            if message.checked_snapshot_id is not None
+        ]
         compactions.append(
             replace(
                 ours[0],
@@ -53,10 +57,14 @@ def as_compactions(
                     *after,
                 ),
                 compact_changelog=tuple(
-                    file for one in ours for file in (*one.changelog_files, *one.compact_changelog)
+                    file
+                    for message in ours
+                    for file in (*message.changelog_files, *message.compact_changelog)
                 ),
-                new_indexes=tuple(index for one in ours for index in one.new_indexes),
-                deleted_indexes=tuple(index for one in ours for index in one.deleted_indexes),
+                new_indexes=tuple(index for message in ours for index in message.new_indexes),
+                deleted_indexes=tuple(
+                    index for message in ours for index in message.deleted_indexes
+                ),
                 checked_snapshot_id=min(checked, default=None),
             )
         )
@@ -83,10 +91,10 @@ def as_new_files(
     """
     additions, useless = [], []
     for ours in _by_bucket(messages):
-        new = {file.file_name: file for one in ours for file in one.new_files}
-        away = {file.file_name for one in ours for file in one.compact_before}
+        new = {file.file_name: file for message in ours for file in message.new_files}
+        away = {file.file_name for message in ours for file in message.compact_before}
         assert away <= new.keys(), "nothing is compacted but what is new"
-        after = [file for one in ours for file in one.compact_after]
+        after = [file for message in ours for file in message.compact_after]
         stays = [file for name, file in new.items() if name not in away]
         additions.append(
             replace(
@@ -94,7 +102,7 @@ def as_new_files(
                 new_files=(*stays, *after),
                 compact_before=(),
                 compact_after=(),
-                new_indexes=tuple(index for one in ours for index in one.new_indexes),
+                new_indexes=tuple(index for message in ours for index in message.new_indexes),
             )
         )
         useless += _lost(ours[0], new.values(), away - {file.file_name for file in after})

@@ -75,10 +75,13 @@ class FixedRouter:
 
     def route(self, rows: pa.Table) -> tuple[pa.Table, list[Group]]:
         """Return the rows as they are."""
-        found = groups(rows, self.schema, self.buckets)
+        groups_of_rows = groups(rows, self.schema, self.buckets)
         if self.buckets < 1:
-            return rows, [Group(one.partition, self.only_bucket, one.rows) for one in found]
-        return rows, list(found)
+            return rows, [
+                Group(groups_of_row.partition, self.only_bucket, groups_of_row.rows)
+                for groups_of_row in groups_of_rows
+            ]
+        return rows, list(groups_of_rows)
 
     def prepare_commit(self) -> BucketIndexes:
         """Return nothing."""

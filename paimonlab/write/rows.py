@@ -57,8 +57,8 @@ def _decoded_bytes(column: pa.DictionaryArray) -> npt.NDArray[np.int64]:
         lengths = pc.binary_length(values)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         return np.zeros(len(column), np.int64)
-    found = pc.fill_null(lengths.cast(pa.int64()).take(column.indices), 0)
-    return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
+    value_bytes = pc.fill_null(lengths.cast(pa.int64()).take(column.indices), 0)
+    return np.asarray(value_bytes.to_numpy(zero_copy_only=False), np.int64)
 
 
 def align(

@@ -109,12 +109,12 @@ def sorted_rows(
 
 def _sampled(batches: Batches, chance: float, rng: np.random.Generator) -> pa.Table:
     """Take each row with a chance, at least one of each batch."""
-    found = []
+    samples = []
     for batch in batches:
         is_taken = rng.random(batch.num_rows) < chance
         is_taken[rng.integers(batch.num_rows)] = True
-        found.append(batch.filter(pa.array(is_taken)))
-    return pa.Table.from_batches(found)
+        samples.append(batch.filter(pa.array(is_taken)))
+    return pa.Table.from_batches(samples)
 
 
 def _bounds(keys: npt.NDArray[np.bytes_], count: int) -> npt.NDArray[np.bytes_]:

@@ -118,9 +118,11 @@ class RowOrder:
             return FittedOrder(self, ())
         bounds = []
         for field in self.fields:
-            found = np.sort(self._comparable(sample, field))
-            places = np.linspace(0, len(found), _MOST_RANKS + 1)[1:-1].astype(np.int64)
-            bounds.append(np.unique(found[places]) if len(found) else found)
+            ordered_sample = np.sort(self._comparable(sample, field))
+            places = np.linspace(0, len(ordered_sample), _MOST_RANKS + 1)[1:-1].astype(np.int64)
+            bounds.append(
+                np.unique(ordered_sample[places]) if len(ordered_sample) else ordered_sample
+            )
         return FittedOrder(self, tuple(bounds))
 
     def _comparable(self, rows: pa.RecordBatch | pa.Table, field: DataField) -> npt.NDArray[Any]:
@@ -159,14 +161,14 @@ class FittedOrder:
         order = self.order
         values = [order._comparable(rows, field) for field in order.fields]  # noqa: SLF001 - its own
         if order.type is OrderType.ORDER:
-            return _as_keys(np.concatenate([_as_bytes(one) for one in values], axis=1))
+            return _as_keys(np.concatenate([_as_bytes(value) for value in values], axis=1))
         ranks = [
             (np.searchsorted(bounds, one, side="right") * 2**_RANK_BITS) // (len(bounds) + 1)
             for one, bounds in zip(values, self.bounds, strict=True)
         ]
         if order.type is OrderType.HILBERT:
-            return _as_keys(hilbert([one.astype(np.uint64) for one in ranks], _RANK_BITS))
-        return _as_keys(zorder([_as_bytes(one.astype(np.uint16)) for one in ranks]))
+            return _as_keys(hilbert([rank.astype(np.uint64) for rank in ranks], _RANK_BITS))
+        return _as_keys(zorder([_as_bytes(rank.astype(np.uint16)) for rank in ranks]))
 
     def sorted(self, rows: pa.Table) -> pa.Table:
         """Put rows in order; nulls come first."""

@@ -36,19 +36,19 @@ def describe_avro(file_io: FileIO, path: str) -> FileDescription:
     )
     parts = tuple(
         FilePart(
-            first_row=one.first_row,
-            row_count=one.row_count,
-            stored_bytes=one.size_bytes,
+            first_row=group.first_row,
+            row_count=group.row_count,
+            stored_bytes=group.size_bytes,
             columns=columns,
         )
-        for one in groups
+        for group in groups
     )
     return FileDescription(
         format="avro",
         version="",
         written_by="",
         size_bytes=len(data),
-        row_count=sum(one.row_count for one in groups),
+        row_count=sum(group.row_count for group in groups),
         parts=parts,
         properties={"compression": codec},
     )

@@ -14,10 +14,10 @@ DIGEST_NAME = b"blake2b"
 
 def digest(schema: bytes, codec: bytes, blocks: Iterable[Block]) -> bytes:
     """Return a sync marker that tells damage: a digest of schema, codec and blocks."""
-    found = hashlib.blake2b(digest_size=SYNC_BYTES)
+    hasher = hashlib.blake2b(digest_size=SYNC_BYTES)
     for part in (schema, codec):
-        found.update(encoded_long(len(part)) + part)
+        hasher.update(encoded_long(len(part)) + part)
     for block in blocks:
-        found.update(encoded_long(block.record_count) + encoded_long(len(block.data)))
-        found.update(block.data)
-    return found.digest()
+        hasher.update(encoded_long(block.record_count) + encoded_long(len(block.data)))
+        hasher.update(block.data)
+    return hasher.digest()

@@ -146,9 +146,9 @@ def _varints(numbers: Counts) -> Encoded:
     for more in range(1, width):
         lengths += values >= np.uint64(1 << 7 * more)
     digits = np.empty((len(values), width), np.uint8)
-    for place in range(width):
-        low = (values >> np.uint64(7 * place)).astype(np.uint8) & 0x7F
-        digits[:, place] = np.where(lengths > place + 1, low | 0x80, low)
+    for byte_index in range(width):
+        low = (values >> np.uint64(7 * byte_index)).astype(np.uint8) & 0x7F
+        digits[:, byte_index] = np.where(lengths > byte_index + 1, low | 0x80, low)
     if width == 1:
         return Encoded(digits.reshape(-1), lengths)
     return Encoded(digits[np.arange(width) < lengths[:, None]], lengths)

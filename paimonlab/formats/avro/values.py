@@ -188,9 +188,9 @@ def _signed_words(
     has_bytes = lengths > 0
     first = data[np.where(has_bytes, offsets[:-1], 0)]
     words[has_bytes & (first >= 0x80)] = 0xFF
-    for place in range(int(lengths.max())):
-        rows = np.flatnonzero(lengths > place)
-        words[rows, place] = data[offsets[1:][rows] - 1 - place]
+    for byte_index in range(int(lengths.max())):
+        rows = np.flatnonzero(lengths > byte_index)
+        words[rows, byte_index] = data[offsets[1:][rows] - 1 - byte_index]
     return words
 
 

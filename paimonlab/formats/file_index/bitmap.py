@@ -187,10 +187,10 @@ class StoredBitmaps:
 
     def entries(self, block: int) -> list[_Entry]:
         """Decode the entries of a block."""
-        found = self.blocks[block]
-        if isinstance(found, list):
-            return found
-        at = found[0]
+        entries_of_block = self.blocks[block]
+        if isinstance(entries_of_block, list):
+            return entries_of_block
+        at = entries_of_block[0]
         (count,) = _INT.unpack_from(self.data, at)
         at += _INT.size
         entries = []
@@ -203,14 +203,14 @@ class StoredBitmaps:
 
     def equal(self, keys: Sequence[Key]) -> BitMap:
         """Return the rows with one of some values."""
-        found = BitMap()
+        rows = BitMap()
         for key in keys:
             block = 0 if self.version == 1 else bisect_right(self.starts, key) - 1
             if 0 <= block < len(self.starts):
                 for entry in self.entries(block):
                     if entry.key == key:
-                        found |= self._rows(entry)
-        return found
+                        rows |= self._rows(entry)
+        return rows
 
     def nulls(self) -> BitMap:
         """Return the rows without a value."""

@@ -57,10 +57,12 @@ class BloomFilter:
     def may_have(self, hashes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Tell which hashes are of values that may have been added."""
         data = np.frombuffer(self.bits, np.uint8)
-        found = np.ones(len(hashes), np.bool_)
+        may_match = np.ones(len(hashes), np.bool_)
         for positions in _positions(hashes, self.hash_count, 8 * len(data)):
-            found &= (data[positions >> 3] >> (positions & 7).astype(np.uint8) & 1).astype(np.bool_)
-        return found
+            may_match &= (data[positions >> 3] >> (positions & 7).astype(np.uint8) & 1).astype(
+                np.bool_
+            )
+        return may_match
 
     def encode(self) -> bytes:
         """Return the bytes of the index."""
@@ -94,8 +96,8 @@ def _positions(
 ) -> list[npt.NDArray[np.int64]]:
     low = hashes.astype(np.int32)
     high = (hashes >> 32).astype(np.int32)
-    found = []
+    bit_numbers = []
     for number in range(1, hash_count + 1):
         combined = low + np.int32(number) * high
-        found.append(np.where(combined < 0, ~combined, combined).astype(np.int64) % bit_count)
-    return found
+        bit_numbers.append(np.where(combined < 0, ~combined, combined).astype(np.int64) % bit_count)
+    return bit_numbers

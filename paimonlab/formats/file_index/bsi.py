@@ -159,18 +159,18 @@ class BitSlicedIndex:
         """Return the rows with a value from ``low`` to ``high``; None: no bound."""
         assert not isinstance(low, bytes), "numbers are asked for"
         assert not isinstance(high, bytes), "numbers are asked for"
-        found = BitMap()
+        rows = BitMap()
         if self.positive is not None and (high is None or high >= 0):
             base = self.positive_range[0]
-            found |= self.positive.between(
+            rows |= self.positive.between(
                 None if low is None else max(low, 0) - base, None if high is None else high - base
             )
         if self.negative is not None and (low is None or low < 0):
             base = self.negative_range[0]
-            found |= self.negative.between(
+            rows |= self.negative.between(
                 None if high is None else max(-high, 0) - base, None if low is None else -low - base
             )
-        return found
+        return rows
 
 
 def _slices(data: bytes, at: int) -> tuple[Slices | None, tuple[int, int], int]:

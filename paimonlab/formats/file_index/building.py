@@ -69,7 +69,7 @@ def _values_of_key(column: pa.ChunkedArray, key: str, value_type: pa.DataType) -
     if not len(column):
         return pa.chunked_array([], value_type)
     return pa.chunked_array(
-        [pc.map_lookup(one, key, "first").cast(value_type) for one in column.chunks], value_type
+        [pc.map_lookup(chunk, key, "first").cast(value_type) for chunk in column.chunks], value_type
     )
 
 

@@ -110,7 +110,7 @@ def _chunk_end(keys: Sequence[Key], first: int, form: ValueForm, limit: int) -> 
 
 def _sliced(slices: Slices) -> bytes:
     rows = to_bytes(slices.rows)
-    bits = [to_bytes(one) for one in slices.bits]
+    bits = [to_bytes(bit) for bit in slices.bits]
     places, at = bytearray(), 0
     for one in bits:
         places += _PLACE.pack(at, len(one))
@@ -158,12 +158,12 @@ class StoredRangeBitmap:
 
     def equal(self, keys: Sequence[Key]) -> BitMap:
         """Return the rows with one of some values."""
-        found = BitMap()
+        rows = BitMap()
         for key in keys:
             low, high = self._rank(key, is_behind=False), self._rank(key, is_behind=True)
             if low < high:
-                found |= self.slices.equal(low)
-        return found
+                rows |= self.slices.equal(low)
+        return rows
 
     def between(self, low: Key | None, high: Key | None) -> BitMap:
         """Return the rows with a value from ``low`` to ``high``; None: no bound."""

@@ -18,9 +18,9 @@ def bitmap_of(rows: npt.NDArray[np.int64]) -> BitMap:
 
 def all_rows(row_count: int) -> BitMap:
     """Make the set of all rows of a file."""
-    found = BitMap()
-    found.add_range(0, row_count)
-    return found
+    rows = BitMap()
+    rows.add_range(0, row_count)
+    return rows
 
 
 def to_bytes(bitmap: BitMap) -> bytes:

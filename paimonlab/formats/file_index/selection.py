@@ -106,12 +106,12 @@ class _Evaluation:
         column = predicate.column
         if column not in self._types:
             return None
-        found: BitMap | None = None
+        selected: BitMap | None = None
         for kind, data in self._indexes.get(column, {}).items():
             rows = self._told(predicate, kind, data)
             if rows is not None:
-                found = rows if found is None else found & rows
-        return found
+                selected = rows if selected is None else selected & rows
+        return selected
 
     def _told(
         self, predicate: Comparison | In | IsNull | IsNotNull, kind: str, data: bytes | None

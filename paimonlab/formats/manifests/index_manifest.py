@@ -148,7 +148,9 @@ def _record(entry: IndexManifestEntry, *, has_global: bool) -> dict[str, Any]:
         "_FILE_NAME": entry.file_name,
         "_FILE_SIZE": entry.file_size_bytes,
         "_ROW_COUNT": entry.row_count,
-        "_DELETIONS_VECTORS_RANGES": None if vectors is None else [_range(one) for one in vectors],
+        "_DELETIONS_VECTORS_RANGES": None
+        if vectors is None
+        else [_range(vector) for vector in vectors],
         "_EXTERNAL_PATH": entry.external_path,
     }
     if has_global:

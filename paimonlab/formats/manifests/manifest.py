@@ -230,7 +230,7 @@ def _list_row(record: dict[str, Any], path: str) -> dict[str, Any]:
     row |= {name: stats.get(key) for name, key in _LIST_STATS_KEYS}
     for name in _LIST_REQUIRED:
         if row[name] is None:
-            key = next(one.avro_path for one in _LIST_SOURCES if one.field.name == name)
+            key = next(source.avro_path for source in _LIST_SOURCES if source.field.name == name)
             raise CorruptMetadataError(path, f"field {'.'.join(key)} is missing")
     return row
 

@@ -59,7 +59,7 @@ def _part(source: Source, tail: OrcTail, index: int) -> FilePart:
     stored: defaultdict[int, int] = defaultdict(int)
     for stream in footer.messages(1):
         stored[stream.number(2)] += stream.number(3)
-    encodings = [_ENCODINGS[one.number(1)] for one in footer.messages(2)]
+    encodings = [_ENCODINGS[message.number(1)] for message in footer.messages(2)]
     statistics = tail.stripe_statistics[index] if tail.stripe_statistics else None
     return FilePart(
         first_row=stripe.first_row,

@@ -92,7 +92,7 @@ def storage_type(data_type: DataType) -> pa.DataType:
         case MultisetType(element):
             return pa.map_(storage_type(element), pa.int32())
         case RowType(fields):
-            return pa.struct([pa.field(one.name, storage_type(one.type)) for one in fields])
+            return pa.struct([pa.field(field.name, storage_type(field.type)) for field in fields])
         case AtomicType(root=TypeRoot.TIME):
             return pa.int32()
         case AtomicType():

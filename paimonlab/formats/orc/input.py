@@ -89,13 +89,13 @@ class OrcInput(WholeGroups):
         row_count = 0
         for stripe in [index] if is_checked else range(self._file.nstripes):
             try:
-                found = self._library_read(stripe, fields)
+                columns = self._library_read(stripe, fields)
             except _OutOfRangeError:
                 if not is_checked:
                     raise
-                found = self._read_beside(stripe, fields)
-            row_count += len(next(iter(found.values())))
-            yield found
+                columns = self._read_beside(stripe, fields)
+            row_count += len(next(iter(columns.values())))
+            yield columns
         expected = self.row_groups[index].row_count
         if row_count != expected:
             problem = f"{row_count:,} rows found, its end says {expected:,}"
@@ -112,12 +112,12 @@ class OrcInput(WholeGroups):
     def _read_beside(self, stripe: int, fields: Sequence[DataField]) -> dict[str, pa.Array]:
         """Decode timestamps here that the library cannot hold."""
         others = [field for field in fields if not is_timestamp(field)]
-        found = self._library_read(stripe, others) if others else {}
+        columns = self._library_read(stripe, others) if others else {}
         for field in fields:
             if is_timestamp(field):
                 with _damage_named(self.path):
-                    found[field.name] = read_timestamps(self._bytes, self._tail, stripe, field)
-        return found
+                    columns[field.name] = read_timestamps(self._bytes, self._tail, stripe, field)
+        return columns
 
     def _column(self, array: pa.Array, field: DataField) -> pa.Array:
         try:

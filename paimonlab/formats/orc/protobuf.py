@@ -36,13 +36,13 @@ class Message:
 
     def numbers(self, number: int) -> list[int]:
         """Return repeated numbers, packed or not."""
-        found: list[int] = []
+        values: list[int] = []
         for value in self.values.get(number, []):
             if isinstance(value, int):
-                found.append(value)
+                values.append(value)
             else:
-                found += _packed(value)
-        return found
+                values += _packed(value)
+        return values
 
     def repeated(self, number: int) -> list[bytes]:
         """Return repeated bytes or texts."""

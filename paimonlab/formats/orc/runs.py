@@ -35,10 +35,10 @@ def bits(data: bytes, count: int) -> npt.NDArray[np.bool_]:
         else:
             pieces.append(data[position + 1 : position + 257 - control])
             position += 257 - control
-    found = np.unpackbits(np.frombuffer(b"".join(pieces), np.uint8))
-    if len(found) < count:
-        raise ValueError(f"{len(found)} bits, {count} expected")
-    return found[:count].astype(np.bool_)
+    unpacked_bits = np.unpackbits(np.frombuffer(b"".join(pieces), np.uint8))
+    if len(unpacked_bits) < count:
+        raise ValueError(f"{len(unpacked_bits)} bits, {count} expected")
+    return unpacked_bits[:count].astype(np.bool_)
 
 
 def numbers(data: bytes, count: int, *, signed: bool) -> Numbers:
@@ -53,10 +53,10 @@ def numbers(data: bytes, count: int, *, signed: bool) -> Numbers:
         runs = list(_runs(data, signed=signed))
     except (IndexError, OverflowError) as error:
         raise ValueError(f"a run is damaged: {error}") from error
-    found = np.concatenate([np.zeros(0, np.int64), *runs])
-    if len(found) != count:
-        raise ValueError(f"{len(found)} numbers, {count} expected")
-    return found
+    values = np.concatenate([np.zeros(0, np.int64), *runs])
+    if len(values) != count:
+        raise ValueError(f"{len(values)} numbers, {count} expected")
+    return values
 
 
 def _runs(data: bytes, *, signed: bool) -> Iterator[Numbers]:
@@ -98,8 +98,8 @@ def _packed(
     unpacked = np.unpackbits(np.frombuffer(data[position:end], np.uint8))
     digits = unpacked[: count * width].reshape(count, width)
     values = np.zeros(count, np.uint64)
-    for place in range(width):
-        values = values << np.uint64(1) | digits[:, place]
+    for byte_index in range(width):
+        values = values << np.uint64(1) | digits[:, byte_index]
     return values, end
 
 

@@ -74,14 +74,14 @@ def bounds(one: Message, kind: int) -> tuple[Any, Any]:
     kind
         Its type, a number of `orc_tail`.
     """
-    if kind in _WHOLE and (found := one.message(2)):
-        return found.zigzag(1), found.zigzag(2)
-    if kind == orc.DATE and (found := one.message(7)):
-        return found.zigzag(1), found.zigzag(2)
-    if kind in _TEXTS and (found := one.message(4)):
-        return found.single(1), found.single(2)
-    if kind == orc.DECIMAL and (found := one.message(6)):
-        return found.single(1), found.single(2)
+    if kind in _WHOLE and (message := one.message(2)):
+        return message.zigzag(1), message.zigzag(2)
+    if kind == orc.DATE and (message := one.message(7)):
+        return message.zigzag(1), message.zigzag(2)
+    if kind in _TEXTS and (message := one.message(4)):
+        return message.single(1), message.single(2)
+    if kind == orc.DECIMAL and (message := one.message(6)):
+        return message.single(1), message.single(2)
     return None, None
 
 
@@ -91,7 +91,7 @@ def _array(values: list[Any], kind: int, target: pa.DataType) -> pa.Array:
     if kind == orc.DATE:
         return pa.array(values, pa.int32()).cast(target)
     if kind == orc.DECIMAL and pa.types.is_decimal(target):
-        numbers = [None if one is None else Decimal(one.decode()) for one in values]
+        numbers = [None if value is None else Decimal(value.decode()) for value in values]
         return pa.array(numbers, target)
     if kind in _TEXTS:
         return pa.array(values, pa.binary()).cast(target)

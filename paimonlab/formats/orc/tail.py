@@ -153,7 +153,7 @@ def _read(source: Source, post: Message, post_bytes: int) -> OrcTail:
     stripes = _stripes(source, footer, content_end)
     types = _types(source, footer)
     metadata = parse(unpacked(source.read(content_end, metadata_bytes), codec, block))
-    statistics = tuple(tuple(one.messages(1)) for one in metadata.messages(1))
+    statistics = tuple(tuple(message.messages(1)) for message in metadata.messages(1))
     if len(statistics) != len(stripes) or any(len(one) != len(types) for one in statistics):
         statistics = ()
     return OrcTail(codec, footer.number(6), stripes, types, statistics, block)
@@ -225,7 +225,7 @@ def check_stripe(source: Source, tail: OrcTail, index: int) -> None:
         footer = parse(unpacked(stored, tail.codec, tail.block_bytes))
         stream_bytes = sum(stream.number(3) for stream in footer.messages(1))
         numbers = [stream.number(2) for stream in footer.messages(1)]
-        encodings = [one.number(1) for one in footer.messages(2)]
+        encodings = [message.number(1) for message in footer.messages(2)]
     except ValueError as error:
         raise source.damaged(f"stripe {index}: {error}") from error
     count = len(tail.types)

@@ -97,14 +97,14 @@ def _streams(
     source: Source, tail: OrcTail, index: int, footer: Message, column: int
 ) -> dict[int, bytes]:
     position = tail.stripes[index].offset
-    found = {}
+    streams = {}
     for stream in footer.messages(1):
         kind, length = stream.number(1), stream.number(3)
         if stream.number(2) == column and kind in (_PRESENT, _DATA, _SECONDARY):
             data = source.read(position, length)
-            found[kind] = unpacked(data, tail.codec, tail.block_bytes)
+            streams[kind] = unpacked(data, tail.codec, tail.block_bytes)
         position += length
-    return found
+    return streams
 
 
 def _nanos(encoded: Numbers) -> Numbers:

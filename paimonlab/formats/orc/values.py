@@ -83,12 +83,12 @@ def _row(
     if not pa.types.is_struct(array.type):
         raise ValueError(f"its ORC type is {array.type}")
     names = [child.name for child in array.type]
-    found = dict(zip(names, array.flatten(), strict=True))
+    by_name = dict(zip(names, array.flatten(), strict=True))
     children = []
     for field in fields:
-        if field.name not in found:
+        if field.name not in by_name:
             raise ValueError(f"field {field.name!r} is not in the file")
-        children.append(converted(found[field.name], field.type, legacy_ltz=legacy_ltz))
+        children.append(converted(by_name[field.name], field.type, legacy_ltz=legacy_ltz))
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
 

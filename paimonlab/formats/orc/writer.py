@@ -45,7 +45,9 @@ class OrcWriter:
         check_fields(fields)
         self._fields = tuple(fields)
         self._schema = arrow_schema(fields)
-        self._stored = pa.schema([pa.field(one.name, storage_type(one.type)) for one in fields])
+        self._stored = pa.schema(
+            [pa.field(field.name, storage_type(field.type)) for field in fields]
+        )
         self._options = options
         codec = options.codec
         names = [field.name for field in fields]
@@ -60,7 +62,10 @@ class OrcWriter:
             compression_block_size=options.chunk_bytes,
             row_index_stride=options.index_stride_rows,
             dictionary_key_size_threshold=options.dictionary_threshold,
-            bloom_filter_columns=[names.index(one) for one in options.bloom_filter_columns],
+            bloom_filter_columns=[
+                names.index(bloom_filter_column)
+                for bloom_filter_column in options.bloom_filter_columns
+            ],
             bloom_filter_fpp=options.bloom_filter_fpp,
         )
 
@@ -185,4 +190,4 @@ def _packed(data: bytes, codec: int, block_bytes: int) -> bytes:
     if codec == orc_tail.NONE:
         return data
     chunks = [data[start : start + block_bytes] for start in range(0, len(data), block_bytes)]
-    return b"".join((len(one) << 1 | 1).to_bytes(3, "little") + one for one in chunks)
+    return b"".join((len(chunk) << 1 | 1).to_bytes(3, "little") + chunk for chunk in chunks)

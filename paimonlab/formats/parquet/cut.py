@@ -164,8 +164,8 @@ def _pages_wanted(first_rows: npt.NDArray[np.int64], ranges: RowRanges) -> npt.N
     steps = np.zeros(len(first_rows) + 1, np.int64)
     np.add.at(steps, first, 1)
     np.add.at(steps, last, -1)
-    found: npt.NDArray[np.bool_] = np.cumsum(steps[:-1]) > 0
-    return found
+    is_wanted: npt.NDArray[np.bool_] = np.cumsum(steps[:-1]) > 0
+    return is_wanted
 
 
 def cuts(
@@ -230,14 +230,14 @@ def _read(file: pa.NativeFile, pages: Pages) -> list[bytes]:
     ends = pages.offsets + pages.sizes
     is_new = np.flatnonzero(pages.offsets[1:] != ends[:-1]) + 1
     bounds = [0, *is_new.tolist(), len(ends)]
-    found = []
+    chunks = []
     for first, last in pairwise(bounds):
         start = int(pages.offsets[first])
         data = file.read_at(int(ends[last - 1]) - start, start)
         for page in range(first, last):
             _check(data, int(pages.offsets[page]) - start, pages, page)
-        found.append(data)
-    return found
+        chunks.append(data)
+    return chunks
 
 
 def _check(data: bytes, at: int, pages: Pages, page: int) -> None:

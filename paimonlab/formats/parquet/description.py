@@ -39,7 +39,7 @@ def describe_parquet(file_io: FileIO, path: str) -> FileDescription:
                 _chunk(group.column(at), meta.schema.column(at), file, path, size)
                 for at in range(group.num_columns)
             )
-            stored = sum(one.stored_bytes or 0 for one in columns)
+            stored = sum(column.stored_bytes or 0 for column in columns)
             parts.append(
                 FilePart(
                     first_row=first, row_count=group.num_rows, stored_bytes=stored, columns=columns

@@ -24,11 +24,11 @@ class FooterCache:
     def footer(self, path: str, file: pa.NativeFile) -> pq.FileMetaData:
         """Return the footer of an open file."""
         key = (path, file.size())
-        found = self._footers.get(key)
-        if found is None:
-            found = pq.read_metadata(file)
-            self._footers.put(key, found, _FOOTER_WEIGHT * found.serialized_size)
-        return found
+        metadata = self._footers.get(key)
+        if metadata is None:
+            metadata = pq.read_metadata(file)
+            self._footers.put(key, metadata, _FOOTER_WEIGHT * metadata.serialized_size)
+        return metadata
 
     def index(self, path: str, file: pa.NativeFile) -> PageIndex:
         """Return the page indexes of an open file.
@@ -39,11 +39,11 @@ class FooterCache:
             If its footer is damaged.
         """
         key = (path, file.size())
-        found = self._indexes.get(key)
-        if found is None:
-            found = PageIndex(read_footer(file, key[1]))
-            self._indexes.put(key, found, _INDEX_WEIGHT * len(found.footer))
-        return found
+        page_index = self._indexes.get(key)
+        if page_index is None:
+            page_index = PageIndex(read_footer(file, key[1]))
+            self._indexes.put(key, page_index, _INDEX_WEIGHT * len(page_index.footer))
+        return page_index
 
     def clear(self) -> None:
         """Forget everything."""

@@ -90,13 +90,13 @@ class PageIndex:
     def leaf(self, column: str) -> int | None:
         """Return the position of a column that is not nested; None: it is, or is not there."""
         assert self.meta is not None
-        found = self._flat.get(column)
-        return None if found is None else found.leaf
+        flat = self._flat.get(column)
+        return None if flat is None else flat.leaf
 
     def chunk(self, group: int, leaf: int) -> Struct:
         """Return the metadata of a column chunk (``ColumnMetaData``)."""
-        found: Struct = self.meta[_ROW_GROUPS][group][_COLUMNS][leaf][_META]
-        return found
+        column_meta: Struct = self.meta[_ROW_GROUPS][group][_COLUMNS][leaf][_META]
+        return column_meta
 
     def schema_element(self, column: str) -> bytes:
         """Return the element of the schema that describes a column, as it is in the footer."""
@@ -114,8 +114,10 @@ class PageIndex:
         key = (group, leaf)
         if key not in self._places:
             with structure_expected():
-                found = self._structure(group, leaf, file, _OFFSETS_AT, _OFFSETS_SIZE)
-                self._places[key] = None if found is None else _places(found, file.size())
+                offset_index = self._structure(group, leaf, file, _OFFSETS_AT, _OFFSETS_SIZE)
+                self._places[key] = (
+                    None if offset_index is None else _places(offset_index, file.size())
+                )
         return self._places[key]
 
     def bounds(self, group: int, leaf: int, file: pa.NativeFile) -> PageBounds | None:
@@ -123,8 +125,8 @@ class PageIndex:
         key = (group, leaf)
         if key not in self._bounds:
             with structure_expected():
-                found = self._structure(group, leaf, file, _BOUNDS_AT, _BOUNDS_SIZE)
-                self._bounds[key] = None if found is None else _bounds(found)
+                column_index = self._structure(group, leaf, file, _BOUNDS_AT, _BOUNDS_SIZE)
+                self._bounds[key] = None if column_index is None else _bounds(column_index)
         return self._bounds[key]
 
     def chunk_start(self, group: int, leaf: int) -> int:
@@ -150,16 +152,16 @@ class PageIndex:
 
 def _flat_columns(elements: Sequence[Struct]) -> dict[str, _FlatColumn]:
     """Find the columns that are not nested in a schema, which is a tree written depth first."""
-    found = {}
+    flat_columns = {}
     leaf = 0
     inside = 0  # elements to come that are parts of a nested column
     for element in elements[1:]:
         children = element.get(_CHILDREN, 0)
         if not inside and not children and element.get(_REPETITION) != _REPEATED:
-            found[element[_NAME].decode()] = _FlatColumn(leaf, element)
+            flat_columns[element[_NAME].decode()] = _FlatColumn(leaf, element)
         inside = max(inside - 1, 0) + children
         leaf += not children
-    return found
+    return flat_columns
 
 
 def read_footer(file: pa.NativeFile, size_bytes: int) -> bytes:
@@ -219,6 +221,6 @@ def unpacked(values: Sequence[bytes | None], physical: str) -> list[object] | No
         return None
     form = _NUMBERS[physical]
     try:
-        return [None if one is None else struct.unpack(form, one)[0] for one in values]
+        return [None if value is None else struct.unpack(form, value)[0] for value in values]
     except struct.error as error:
         raise DamagedThriftError("the bounds of a page have another length") from error

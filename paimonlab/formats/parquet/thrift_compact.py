@@ -133,22 +133,22 @@ class _Reader:
         if depth > _MOST_DEPTH:
             raise DamagedThriftError("structures are nested too deeply")
         data = self.data
-        found = Struct()
-        found.start = self.position
+        fields = Struct()
+        fields.start = self.position
         field = 0
         while True:
             head = data[self.position]
             self.position += 1
             if head == 0:
-                found.end = self.position
-                return found
+                fields.end = self.position
+                return fields
             delta = head >> 4
             field = field + delta if delta else self.integer()
             kind = head & 15
             if kind == Kind.TRUE or kind == Kind.FALSE:  # noqa: PLR1714 - twice as fast
-                found[field] = kind == Kind.TRUE
+                fields[field] = kind == Kind.TRUE
             else:
-                found[field] = self.value(kind, depth)
+                fields[field] = self.value(kind, depth)
 
     def value(self, kind: int, depth: int) -> Any:
         if Kind.I16 <= kind <= Kind.I64:

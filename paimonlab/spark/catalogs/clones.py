@@ -40,8 +40,8 @@ def original_of(session: Any) -> Any:
     """Return the (Java) state of the session that a session was cloned from, or None."""
     field = session.getClass().getDeclaredField("parentSessionState")
     field.setAccessible(True)
-    found = field.get(session)
-    return found.get() if found.isDefined() else None
+    original = field.get(session)
+    return original.get() if original.isDefined() else None
 
 
 def catalogs_of(state: Any) -> Any:

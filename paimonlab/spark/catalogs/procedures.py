@@ -44,8 +44,8 @@ class Procedures(Namespaces):
     def listProcedures(self, namespace: Sequence[str]) -> Any:
         """Return all of them: every database has the same."""
         del namespace
-        found = [self._bridge.identifier([NAMESPACE], name) for name in sorted(PROCEDURES)]
-        return self._bridge.array(CONNECTOR + "catalog.Identifier", found)
+        identifiers = [self._bridge.identifier([NAMESPACE], name) for name in sorted(PROCEDURES)]
+        return self._bridge.array(CONNECTOR + "catalog.Identifier", identifiers)
 
     def loadProcedure(self, identifier: Any) -> Any:
         """Return a procedure, not bound to arguments yet."""

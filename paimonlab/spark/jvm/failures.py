@@ -86,9 +86,9 @@ def from_worker(text: str) -> PaimonError | None:
     text
         What Spark reports: the traceback of the worker.
     """
-    _, found, message = text.rpartition(_IN_TRACEBACK)
+    _, traceback, message = text.rpartition(_IN_TRACEBACK)
     name, _, said = message.partition(": ")
-    kind = getattr(errors, name, None) if found else None
+    kind = getattr(errors, name, None) if traceback else None
     if not (isinstance(kind, type) and issubclass(kind, PaimonError)):
         return None
     made = type(name, (kind,), {"__init__": _keep_message, "__str__": _message} | _names(kind))

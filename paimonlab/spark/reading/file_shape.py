@@ -92,10 +92,10 @@ def _column(field: DataField, in_file: DataField | None, taken: set[str]) -> Sha
         clash = field.name.lower() in taken
         how = None if clash else Conversion.NONE
         return ShapeColumn(field.name, field.type, field.name, field.type, how)
-    found = conversion(in_file.type, field.type)
-    if found is None:
+    casting = conversion(in_file.type, field.type)
+    if casting is None:
         return None
-    return ShapeColumn(field.name, field.type, in_file.name, in_file.type, found)
+    return ShapeColumn(field.name, field.type, in_file.name, in_file.type, casting)
 
 
 def too_precise(fields: Sequence[DataField]) -> list[str]:

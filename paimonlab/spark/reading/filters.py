@@ -88,12 +88,12 @@ def _is_null(item: Any, kind: str) -> bool:
 def source_filters(bridge: Bridge, expressions: Any) -> list[Any]:
     """Turn a Scala ``Seq`` of Catalyst expressions into Spark's filters, as far as they go."""
     strategy = bridge.module(_STRATEGY)
-    found = []
+    translated_filters = []
     for index in range(expressions.size()):
         translated = strategy.translateFilter(expressions.apply(index), True)  # noqa: FBT003
         if translated.isDefined():
-            found.append(translated.get())
-    return found
+            translated_filters.append(translated.get())
+    return translated_filters
 
 
 def _translate(item: Any, names: Names) -> Predicate:
@@ -123,10 +123,10 @@ def _is_in(name: str, item: Any) -> Predicate:
     values = item.values()
     if len(values) > _MAX_VALUES:
         raise _UntranslatableError  # each value is a call to the JVM
-    found = list(values)
-    if None in found:
+    listed = list(values)
+    if None in listed:
         raise _UntranslatableError  # NOT IN with a null is never true
-    return col(name).is_in([_value(value) for value in found])
+    return col(name).is_in([_value(value) for value in listed])
 
 
 _JOINS: dict[str, Callable[[Predicate, Predicate], Predicate]] = {"And": all_of, "Or": any_of}

@@ -32,8 +32,10 @@ def padded_predicate(expressions: Any, names: Mapping[str, str]) -> Predicate:
         Not bound; true wherever the expressions are, and always so if they say nothing of a
         padded column.
     """
-    found = (_translated(expressions.apply(place), names) for place in range(expressions.size()))
-    return all_of(*(predicate for predicate in found if predicate is not None))
+    translated_all = (
+        _translated(expressions.apply(place), names) for place in range(expressions.size())
+    )
+    return all_of(*(predicate for predicate in translated_all if predicate is not None))
 
 
 def _translated(expression: Any, names: Mapping[str, str]) -> Predicate | None:

@@ -64,8 +64,8 @@ class SnapshotScan:
     @cached_property
     def shapes(self) -> tuple[FileShape, ...]:
         """The shapes of the files that Spark reads itself; at least that of no file at all."""
-        found = (self._shape(file) for split in self._native for file in split.files)
-        shapes = tuple(dict.fromkeys(shape for shape in found if shape is not None))
+        file_shapes = (self._shape(file) for split in self._native for file in split.files)
+        shapes = tuple(dict.fromkeys(shape for shape in file_shapes if shape is not None))
         if shapes or self._arrow:
             return shapes
         schema = self.scan.schema
@@ -193,9 +193,9 @@ class SnapshotScan:
         names = self._names(predicate)
         kept = []
         for split in splits:
-            found = split.with_files(lambda file: file.file_name in names)
-            if found.files:
-                kept.append(split if len(found.files) == len(split.files) else found)
+            narrowed = split.with_files(lambda file: file.file_name in names)
+            if narrowed.files:
+                kept.append(split if len(narrowed.files) == len(split.files) else narrowed)
         return kept
 
     def _names(self, predicate: Predicate) -> frozenset[str]:

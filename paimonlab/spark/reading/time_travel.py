@@ -68,10 +68,10 @@ def pinned_snapshot(table: Table, arguments: TravelArguments) -> Snapshot:
     SnapshotNotFoundError
         If there is no such snapshot.
     """
-    found = table.scan(**arguments).snapshot
-    if found is None:
+    snapshot = table.scan(**arguments).snapshot
+    if snapshot is None:
         raise SnapshotNotFoundError(table.name, f"for {arguments}", "Nothing was committed yet.")
-    return found
+    return snapshot
 
 
 def _of_point(point: Any) -> TravelArguments:

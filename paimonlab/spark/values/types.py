@@ -194,10 +194,10 @@ def _atomic_from_spark(spark_type: st.DataType, column: str) -> AtomicType:
             return AtomicType(TypeRoot.VARCHAR, length=spark_type.length)
         case st.StringType() if spark_type == st.StringType():
             return AtomicType(TypeRoot.VARCHAR, length=MAX_LENGTH)
-    found = _FROM_SPARK.get(type(spark_type))
-    if found is None:
+    root = _FROM_SPARK.get(type(spark_type))
+    if root is None:
         raise UnsupportedError(
             f"column {column!r} of type {spark_type.simpleString()}",
             "Paimon tables written here have no such type; cast it to another one first",
         )
-    return found
+    return root

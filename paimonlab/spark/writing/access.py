@@ -56,9 +56,9 @@ def check_statement(sql: str) -> None:
     UnsupportedError
         For table constraints: Spark fails with an internal error when it plans them.
     """
-    if found := _CONSTRAINT.match(sql):
+    if constraint := _CONSTRAINT.match(sql):
         raise UnsupportedError(
-            f"ALTER TABLE … {found['verb'].upper()} CONSTRAINT",
+            f"ALTER TABLE … {constraint['verb'].upper()} CONSTRAINT",
             "a Paimon table has its primary key and NOT NULL, no other constraints",
         )
 

@@ -136,11 +136,11 @@ def _text_slot(bridge: Bridge, value: Column, data: Column, offset: Column) -> C
     inline = functions.concat(
         functions.rpad(data, functions.lit(_INLINE_BYTES), functions.lit(b"\0")), mark
     )
-    place = functions.shiftleft(offset.cast("bigint"), 32).bitwiseOR(length.cast("bigint"))
+    slot = functions.shiftleft(offset.cast("bigint"), 32).bitwiseOR(length.cast("bigint"))
     return (
         functions.when(value.isNull(), functions.lit(bytes(_SLOT_BYTES)))
         .when(length <= _INLINE_BYTES, inline)
-        .otherwise(_little_endian(bridge, place))
+        .otherwise(_little_endian(bridge, slot))
     )
 
 

@@ -56,8 +56,8 @@ class Partitions:
 
     def rows(self, names: Sequence[str], values: Any) -> Any:
         """Return the partitions that have ``values`` in ``names``, as ``InternalRow[]``."""
-        found = self._matching(self._typed(values, names))
-        return self._bridge.internal_rows(found, self.schema)
+        partitions = self._matching(self._typed(values, names))
+        return self._bridge.internal_rows(partitions, self.schema)
 
     def exists(self, values: Any) -> bool:
         """Say whether there is such a partition; all or the first partition columns are given."""
@@ -73,13 +73,13 @@ class Partitions:
         return True
 
     def _matching(self, wanted: dict[str, Value]) -> pa.Table:
-        found = self._all()
+        partitions = self._all()
         for name, value in wanted.items():
-            column, data_type = found.column(name), self._table.schema.field(name).type
+            column, data_type = partitions.column(name), self._table.schema.field(name).type
             equal = pa.array([bare(value, data_type)], column.type)
             stored = without_blanks(column) if is_char(data_type) else column
-            found = found.filter(pc.is_in(stored, value_set=equal))
-        return found
+            partitions = partitions.filter(pc.is_in(stored, value_set=equal))
+        return partitions
 
     def _all(self) -> pa.Table:
         """Read the distinct partitions of the latest snapshot out of the manifests."""

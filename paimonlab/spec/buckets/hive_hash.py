@@ -148,8 +148,8 @@ def _decimals(array: pa.Array) -> Hashes:
         scale[is_whole] -= 1
     scale[(words == 0).all(axis=1)] = 0
     hashes = np.zeros(len(array), np.uint32)
-    for place in range(_WORDS):
-        hashes = hashes * _FACTOR + words[:, place].astype(np.uint32)
+    for word_index in range(_WORDS):
+        hashes = hashes * _FACTOR + words[:, word_index].astype(np.uint32)
     signed = np.where(is_negative, np.uint32(0) - hashes, hashes)
     return signed * _FACTOR + scale.astype(np.uint32)
 
@@ -171,9 +171,9 @@ def _divided_by_ten(
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
     quotient = np.empty_like(words)
     rest = np.zeros(len(words), np.uint64)
-    for place in range(_WORDS):
-        value = rest << np.uint64(32) | words[:, place]
-        quotient[:, place], rest = value // np.uint64(10), value % np.uint64(10)
+    for word_index in range(_WORDS):
+        value = rest << np.uint64(32) | words[:, word_index]
+        quotient[:, word_index], rest = value // np.uint64(10), value % np.uint64(10)
     return quotient, rest
 
 

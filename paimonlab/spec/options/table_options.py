@@ -166,10 +166,10 @@ class Options(Mapping[str, str]):
 
     def _family(self, key: str, read: Callable[[str], Any]) -> dict[str, Any]:
         pattern = re.compile(re.escape(key).replace(r"\*", "(.+)"))
-        found = {name: pattern.fullmatch(name) for name in self._values}
+        matches = {name: pattern.fullmatch(name) for name in self._values}
         return {
             match[1]: _value(name, self._values[name], read)
-            for name, match in found.items()
+            for name, match in matches.items()
             if match is not None
         }
 

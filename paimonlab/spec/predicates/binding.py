@@ -190,10 +190,10 @@ def _compare_between(
         case Comparator.EQ | Comparator.NE:
             return Settled(column, value=comparator is Comparator.NE)
         case Comparator.GT | Comparator.GE:
-            wanted, bound, found = Comparator.GT, below, above
+            wanted, bound, compared = Comparator.GT, below, above
         case _:
-            wanted, bound, found = Comparator.LT, above, below
-    if bound is None or found is None:
+            wanted, bound, compared = Comparator.LT, above, below
+    if bound is None or compared is None:
         return Settled(column, value=bound is None)
     return Comparison(column, wanted, Literal(bound, data_type))
 

@@ -125,8 +125,8 @@ def _membership(predicate: In, values: pa.Array) -> pa.Array:
     values = _typed(values, literals.type)
     if pt.is_floating(literals.type):
         values = pc.add(values, pa.scalar(0.0, literals.type))  # -0.0 hashes unlike 0.0
-    found = pc.is_in(values, value_set=literals)
-    return pc.if_else(values.is_valid(), found, pa.scalar(None, pa.bool_()))
+    is_member = pc.is_in(values, value_set=literals)
+    return pc.if_else(values.is_valid(), is_member, pa.scalar(None, pa.bool_()))
 
 
 def _typed(values: pa.Array, arrow_type: pa.DataType) -> pa.Array:

@@ -144,7 +144,7 @@ def _columns(fields: Columns) -> Iterator[DataField]:
     elif isinstance(fields, Mapping):
         for name, given in fields.items():
             yield DataField(UNASSIGNED_ID, name, _column_type(name, given))
-    elif isinstance(fields, Sequence) and all(isinstance(one, DataField) for one in fields):
+    elif isinstance(fields, Sequence) and all(isinstance(field, DataField) for field in fields):
         yield from fields
     else:
         raise TypeError(

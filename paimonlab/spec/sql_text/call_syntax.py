@@ -61,12 +61,16 @@ class Call:
     @property
     def positional(self) -> tuple[Any, ...]:
         """The values of positional arguments."""
-        return tuple(one.value for one in self.arguments if one.name is None)
+        return tuple(argument.value for argument in self.arguments if argument.name is None)
 
     @property
     def named(self) -> tuple[tuple[str, Any], ...]:
         """Names and values of named arguments; a name may occur twice."""
-        return tuple((one.name, one.value) for one in self.arguments if one.name is not None)
+        return tuple(
+            (argument.name, argument.value)
+            for argument in self.arguments
+            if argument.name is not None
+        )
 
 
 class CallSyntaxError(PaimonError, ValueError):
@@ -183,18 +187,18 @@ class _Parser:
     def _map(self) -> dict[Any, Any]:
         self._place += 1
         self._expect("(")
-        found: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         while not self._take(")"):
-            if found:
+            if entries:
                 self._expect(",")
             begin = self._place
             key = self._literal("a literal")
-            if key is None or key in found:
+            if key is None or key in entries:
                 self._place = begin
                 self._refuse("a new key that is not NULL")
             self._expect(",")
-            found[key] = self._literal("a literal")
-        return found
+            entries[key] = self._literal("a literal")
+        return entries
 
     def _literal(self, wanted: str) -> Any:
         token = self._peek()
@@ -244,8 +248,8 @@ class _Parser:
         return token.text
 
     def _peek(self, ahead: int = 0) -> Token | None:
-        place = self._place + ahead
-        return self._tokens[place] if place < len(self._tokens) else None
+        index = self._place + ahead
+        return self._tokens[index] if index < len(self._tokens) else None
 
     def _is_word(self, word: str) -> bool:
         token = self._peek()
@@ -270,7 +274,7 @@ class _Parser:
 
     def _refuse(self, wanted: str) -> NoReturn:
         token = self._peek()
-        found = "the end" if token is None else token.text
+        given = "the end" if token is None else token.text
         pointed_at = self._tokens[-1] if token is None and self._tokens else token
         span = Span(pointed_at.start, pointed_at.end) if pointed_at is not None else Span(0, 0)
-        raise CallSyntaxError(f"A call needs {wanted} here, not {found}.", span)
+        raise CallSyntaxError(f"A call needs {wanted} here, not {given}.", span)

@@ -106,8 +106,8 @@ class _Parser:
         if position is None:
             at_end = self.next >= len(self.tokens)
             position = len(self.text) if at_end else self.tokens[self.next][2]
-        found = repr(self.text[position:]) if position < len(self.text) else "the end"
-        raise SchemaError(f"type {self.text!r}, position {position}: {found} {problem}")
+        given = repr(self.text[position:]) if position < len(self.text) else "the end"
+        raise SchemaError(f"type {self.text!r}, position {position}: {given} {problem}")
 
     def parse(self) -> DataType:
         data_type = self.data_type()
@@ -176,18 +176,18 @@ class _Parser:
 
     def numbers(self, most: int) -> list[int]:
         """Consume the numbers in parentheses, if there are any."""
-        found: list[int] = []
+        values: list[int] = []
         if not self.take("("):
-            return found
+            return values
         while True:
             if self.next >= len(self.tokens) or self.tokens[self.next][0] != "number":
                 self.fail("found where a number must be")
-            found.append(int(self.tokens[self.next][1]))
+            values.append(int(self.tokens[self.next][1]))
             self.next += 1
-            if len(found) < most and self.take(","):
+            if len(values) < most and self.take(","):
                 continue
             self.expect(")")
-            return found
+            return values
 
     def in_range(self, value: int, low: int, high: int, what: str) -> int:
         if not low <= value <= high:

@@ -117,7 +117,7 @@ def metadata_of(names: Iterable[str]) -> bytes:
     width = _width(max(offsets[-1], len(texts)))
     numbers = [len(texts), *offsets]
     head = bytes([_VERSION | width - 1 << 6])
-    return head + b"".join(one.to_bytes(width, "little") for one in numbers) + b"".join(texts)
+    return head + b"".join(number.to_bytes(width, "little") for number in numbers) + b"".join(texts)
 
 
 def _width(number: int) -> int:

@@ -78,14 +78,18 @@ def items_of(data: bytes, at: int) -> Items:
     is_large = flags >> 4 & 1 if is_object else flags >> 2 & 1
     size_bytes = 4 if is_large else 1
     count = unsigned(data, at + 1, size_bytes)
-    place = at + 1 + size_bytes
+    first_offset = at + 1 + size_bytes
     ids: list[int] = []
     if is_object:
         id_bytes = (flags >> 2 & 3) + 1
-        ids = [unsigned(data, place + id_bytes * number, id_bytes) for number in range(count)]
-        place += id_bytes * count
-    start = place + offset_bytes * (count + 1)
-    offsets = (unsigned(data, place + offset_bytes * one, offset_bytes) for one in range(count))
+        ids = [
+            unsigned(data, first_offset + id_bytes * number, id_bytes) for number in range(count)
+        ]
+        first_offset += id_bytes * count
+    start = first_offset + offset_bytes * (count + 1)
+    offsets = (
+        unsigned(data, first_offset + offset_bytes * one, offset_bytes) for one in range(count)
+    )
     return Items(ids, [start + offset for offset in offsets])
 
 

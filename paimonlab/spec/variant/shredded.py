@@ -164,9 +164,9 @@ class _Rebuilding:
         if typed is not None and typed.has(place):
             match typed:
                 case _Scalars(values):
-                    found = values[place]
-                    assert found is not None, "it was looked at"
-                    return found
+                    stored = values[place]
+                    assert stored is not None, "it was looked at"
+                    return stored
                 case _Arrays(_, offsets, elements):
                     places = range(offsets[place], offsets[place + 1])
                     return array_of([self._value(elements, one) for one in places])
@@ -245,8 +245,8 @@ def _parts(array: pa.StructArray) -> dict[str, pa.Array]:
 def _binaries(array: pa.Array, part: str) -> list[bytes | None]:
     if not (pt.is_binary(array.type) or pt.is_large_binary(array.type)):
         raise DataError(f"{part} of a shredded VARIANT is of type {array.type}")
-    found: list[bytes | None] = array.to_pylist()
-    return found
+    values: list[bytes | None] = array.to_pylist()
+    return values
 
 
 def _typed(array: pa.Array) -> _Typed:

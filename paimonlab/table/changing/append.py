@@ -103,8 +103,8 @@ class _Work:
         splits = self._scan.plan().splits
         total = sum(len(split.files) for split in splits)
         with self._new_writer() as writer:
-            found = find_matches(splits, self._read, self._store.file_io)
-            for done, match in enumerate(found, start=1):
+            matches = find_matches(splits, self._read, self._store.file_io)
+            for done, match in enumerate(matches, start=1):
                 if match.matched.cardinality:
                     self._change(match, writer)
                 self._statement.report(done, total, "files")
@@ -163,10 +163,10 @@ class _Work:
 
     def _updated(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Forget when rows were written last: that is the snapshot that comes now."""
-        place = rows.schema.get_field_index(SEQUENCE_NUMBER)
-        if not self._options.tracks_rows or place < 0:
+        column_index = rows.schema.get_field_index(SEQUENCE_NUMBER)
+        if not self._options.tracks_rows or column_index < 0:
             return rows
-        return rows.set_column(place, SEQUENCE_NUMBER, pa.nulls(len(rows), pa.int64()))
+        return rows.set_column(column_index, SEQUENCE_NUMBER, pa.nulls(len(rows), pa.int64()))
 
     def _message(self, bucket: _Bucket) -> CommitMessage:
         split = bucket.match.split
@@ -200,11 +200,11 @@ class _Work:
     @cached_property
     def _index_files(self) -> dict[BucketKey, list[IndexManifestEntry]]:
         """The files of deletion vectors of each bucket."""
-        found: dict[BucketKey, list[IndexManifestEntry]] = {}
+        by_bucket: dict[BucketKey, list[IndexManifestEntry]] = {}
         for index in index_files_of(self._snapshot, self._store.manifests):
             if index.index_type == DELETION_VECTORS:
-                found.setdefault((index.partition, index.bucket), []).append(index)
-        return found
+                by_bucket.setdefault((index.partition, index.bucket), []).append(index)
+        return by_bucket
 
     @cached_property
     def _alive(self) -> set[str]:
@@ -223,5 +223,5 @@ class _Work:
             return []
         names = pa.array([file.file_name for file in files], pa.large_string())
         entries = self._scan.plan().files
-        found = entries.filter(pc.is_in(entries["file_name"], names))
-        return [entry.file for entry in table_to_entries(found)]
+        named_entries = entries.filter(pc.is_in(entries["file_name"], names))
+        return [entry.file for entry in table_to_entries(named_entries)]

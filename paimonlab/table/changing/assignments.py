@@ -131,10 +131,10 @@ def _constant(value: object, field: DataField) -> _Values:
     if value is None or pa.types.is_nested(target):
         scalar = pa.scalar(value, target)
     else:
-        found = place(value, field.type)
-        if not isinstance(found, Exactly):
+        constant = place(value, field.type)
+        if not isinstance(constant, Exactly):
             raise DataError(
                 f"column {field.name!r} is {format_type(field.type)}: it cannot hold {value!r}"
             )
-        scalar = pa.scalar(found.value, target)
+        scalar = pa.scalar(constant.value, target)
     return lambda rows: convert(pa.repeat(scalar, rows.num_rows), field.type, field.name)

@@ -18,9 +18,9 @@ def plain_committer_of(options: Options, store: TableStore) -> Committer:
         Its store, which keeps the committer: what one commit has checked the next need not.
     """
     sliced = options.slice(CommitOptions)
-    found = store.committers.get(sliced)
-    if found is None:
-        found = Committer(
+    committer = store.committers.get(sliced)
+    if committer is None:
+        committer = Committer(
             store.name,
             store.file_io,
             store.layout,
@@ -31,4 +31,4 @@ def plain_committer_of(options: Options, store: TableStore) -> Committer:
             options=sliced,
             callbacks=store.callbacks,
         )
-    return store.committers.setdefault(sliced, found)
+    return store.committers.setdefault(sliced, committer)

@@ -142,7 +142,7 @@ class ChangeSource:
             created_since_millis=position.created_since_millis,
         )
         definition, store = self.definition, self.store
-        found = plan(
+        planned = plan(
             request,
             schema=self.schema,
             schemas=store.schemas,
@@ -150,7 +150,7 @@ class ChangeSource:
             options=definition.options.slice(ScanOptions),
             table=definition.name,
         )
-        return [ChangeSplit(after=split, is_state=True) for split in found.splits]
+        return [ChangeSplit(after=split, is_state=True) for split in planned.splits]
 
     def _read_plan(self, snapshot: Snapshot | None) -> ReadPlan:
         newest = self.schema.id if snapshot is None else max(self.schema.id, snapshot.schema_id)

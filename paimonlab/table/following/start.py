@@ -247,6 +247,6 @@ def _refuse_ranges(definition: TableDefinition) -> None:
 
 
 def _refuse_points(given: Mapping[str, str]) -> None:
-    keys = sorted({*given} & {one.metadata[OPTION_KEY] for one in fields(TravelOptions)})
+    keys = sorted({*given} & {field.metadata[OPTION_KEY] for field in fields(TravelOptions)})
     if keys:
         raise ValueError(f"where to start is said twice: by start and by {', '.join(keys)}")

@@ -144,8 +144,8 @@ def _delete(indexed: Sequence[_Indexed], read: ReadPlan, file_io: FileIO) -> Non
 
 def _messages(indexed: Sequence[_Indexed]) -> list[CommitMessage]:
     messages = []
-    for _, found in groupby(indexed, key=lambda one: (one[0].partition, one[0].bucket)):
-        ours = list(found)
+    for _, by_bucket in groupby(indexed, key=lambda one: (one[0].partition, one[0].bucket)):
+        ours = list(by_bucket)
         bucket = ours[0][0]
         messages.append(
             CommitMessage(

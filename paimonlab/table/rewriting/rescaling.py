@@ -80,7 +80,7 @@ class Rescale:
 
     def __str__(self) -> str:
         """Say it in one line."""
-        before = sum((one.before for one in self.partitions), FileTotals(0, 0, 0))
+        before = sum((partition.before for partition in self.partitions), FileTotals(0, 0, 0))
         verb = "would move" if self.is_dry_run else "moved"
         return (
             f"{self.table}: {verb} {before.rows:,} rows of {len(self.partitions):,} partitions "
@@ -107,27 +107,27 @@ def rescale(
 
     def attempt() -> Rescale:
         snapshot = store.snapshots.latest()
-        found = work.misfits(snapshot)
+        misfits = work.misfits(snapshot)
         plan = Rescale(
             table=definition.name,
             buckets=buckets,
             changes_option=work.changes_option,
-            partitions=tuple(_described(definition.schema, ours) for ours in found),
+            partitions=tuple(_described(definition.schema, ours) for ours in misfits),
             is_dry_run=dry_run,
         )
         if dry_run:
             return plan
-        if work.report(found):
+        if work.report(misfits):
             snapshot = store.snapshots.latest()
-            found = work.misfits(snapshot)
-            work.check_reported(found, snapshot)
+            misfits = work.misfits(snapshot)
+            work.check_reported(misfits, snapshot)
         target = work.target()
-        if not found or snapshot is None:
+        if not misfits or snapshot is None:
             return plan
-        landed, after = move_rows(definition, store, target, snapshot, found, progress)
+        landed, after = move_rows(definition, store, target, snapshot, misfits, progress)
         moved = tuple(
             replace(_described(definition.schema, ours), after=FileTotals.of(files))
-            for ours, files in zip(found, after, strict=True)
+            for ours, files in zip(misfits, after, strict=True)
         )
         return replace(plan, snapshot=landed, partitions=moved)
 
@@ -188,8 +188,8 @@ class _Work:
         """Find the partitions that have another number of buckets, each with its buckets."""
         if snapshot is None:
             return []
-        found = live_buckets(self.definition, self.store, snapshot, self.keep)
-        by_partition = [list(ours) for _, ours in groupby(found, key=lambda one: one.partition)]
+        live = live_buckets(self.definition, self.store, snapshot, self.keep)
+        by_partition = [list(ours) for _, ours in groupby(live, key=lambda one: one.partition)]
         return [ours for ours in by_partition if ours[0].total_buckets != self.buckets]
 
     def unreported(self, found: Iterable[Iterable[BucketFiles]]) -> set[BucketKey]:
@@ -198,10 +198,10 @@ class _Work:
             return set()
         levels, skips = self.levels, self.skips_level_0
         return {
-            (one.partition, one.bucket)
+            (message.partition, message.bucket)
             for ours in found
-            for one in ours
-            if unreported_files(one.files, levels, skips_level_0=skips)
+            for message in ours
+            if unreported_files(message.files, levels, skips_level_0=skips)
         }
 
     def report(self, found: Iterable[Iterable[BucketFiles]]) -> bool:
@@ -260,7 +260,7 @@ def _described(schema: TableSchema, buckets: Sequence[BucketFiles]) -> RescaledP
     fields = [schema.field(name) for name in schema.partition_keys]
     partition = pa.array([buckets[0].partition], pa.large_binary())
     text = partition_text(partition, fields)[0].as_py() if fields else ""
-    files: list[DataFileMeta] = [file for one in buckets for file in one.files]
+    files: list[DataFileMeta] = [file for bucket in buckets for file in bucket.files]
     return RescaledPartition(
         partition=text, buckets_before=buckets[0].total_buckets, before=FileTotals.of(files)
     )

@@ -59,32 +59,32 @@ FILE_KEY_RANGES = pa.schema(
 
 def files(definition: TableDefinition, store: TableStore, snapshot: Snapshot | None) -> pa.Table:
     """``$files``: one row a live file, in the order of the manifests."""
-    found = files_of(store.manifests, snapshot).combine_chunks()
+    entries = files_of(store.manifests, snapshot).combine_chunks()
     schema = definition.schema
     partition_fields = [schema.field(key) for key in schema.partition_keys]
     key_fields = [schema.field(key) for key in schema.trimmed_primary_keys]
-    nulls, low, high = _stats_texts(definition.schema, store.schemas, found)
+    nulls, low, high = _stats_texts(definition.schema, store.schemas, entries)
     columns = [
-        partition_text(_array(found, "partition"), partition_fields),
-        found.column("bucket"),
-        _paths(definition.options, store.layout, found, partition_fields),
-        _formats(found),
-        found.column("schema_id"),
-        found.column("level"),
-        found.column("row_count"),
-        found.column("file_size_bytes"),
-        key_text(_array(found, "min_key"), key_fields),
-        key_text(_array(found, "max_key"), key_fields),
+        partition_text(_array(entries, "partition"), partition_fields),
+        entries.column("bucket"),
+        _paths(definition.options, store.layout, entries, partition_fields),
+        _formats(entries),
+        entries.column("schema_id"),
+        entries.column("level"),
+        entries.column("row_count"),
+        entries.column("file_size_bytes"),
+        key_text(_array(entries, "min_key"), key_fields),
+        key_text(_array(entries, "max_key"), key_fields),
         nulls,
         low,
         high,
-        found.column("min_sequence_number"),
-        found.column("max_sequence_number"),
-        pc.cast(found.column("creation_time_millis"), pa.timestamp("ms")),
-        found.column("delete_row_count"),
-        _sources(found),
-        found.column("first_row_id"),
-        pc.cast(found.column("write_cols"), pa.list_(pa.string())),
+        entries.column("min_sequence_number"),
+        entries.column("max_sequence_number"),
+        pc.cast(entries.column("creation_time_millis"), pa.timestamp("ms")),
+        entries.column("delete_row_count"),
+        _sources(entries),
+        entries.column("first_row_id"),
+        pc.cast(entries.column("write_cols"), pa.list_(pa.string())),
     ]
     return pa.Table.from_arrays(columns, schema=FILES)
 

@@ -50,23 +50,23 @@ def table_indexes(
     definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
 ) -> pa.Table:
     """``$table_indexes``: one row an index file, in the order of the index manifest."""
-    found = index_entries(store.manifests, snapshot)
+    entries = index_entries(store.manifests, snapshot)
     fields = [definition.schema.field(key) for key in definition.schema.partition_keys]
-    partitions = pa.array([entry.partition for entry in found], pa.large_binary())
-    about = [entry.global_index for entry in found]
+    partitions = pa.array([entry.partition for entry in entries], pa.large_binary())
+    about = [entry.global_index for entry in entries]
     names = {field.id: field.name for field in definition.schema.fields}
     columns = [
         partition_text(partitions, fields),
-        pa.array([entry.bucket for entry in found], pa.int32()),
-        pa.array([entry.index_type for entry in found], pa.string()),
-        pa.array([entry.file_name for entry in found], pa.string()),
-        pa.array([entry.file_size_bytes for entry in found], pa.int64()),
-        pa.array([entry.row_count for entry in found], pa.int64()),
-        pa.array([_ranges(entry) for entry in found], pa.list_(_RANGE)),
-        pa.array([one and one.row_range_start for one in about], pa.int64()),
-        pa.array([one and one.row_range_end for one in about], pa.int64()),
-        pa.array([one and one.index_field_id for one in about], pa.int32()),
-        pa.array([one and names.get(one.index_field_id) for one in about], pa.string()),
+        pa.array([entry.bucket for entry in entries], pa.int32()),
+        pa.array([entry.index_type for entry in entries], pa.string()),
+        pa.array([entry.file_name for entry in entries], pa.string()),
+        pa.array([entry.file_size_bytes for entry in entries], pa.int64()),
+        pa.array([entry.row_count for entry in entries], pa.int64()),
+        pa.array([_ranges(entry) for entry in entries], pa.list_(_RANGE)),
+        pa.array([vector and vector.row_range_start for vector in about], pa.int64()),
+        pa.array([vector and vector.row_range_end for vector in about], pa.int64()),
+        pa.array([vector and vector.index_field_id for vector in about], pa.int32()),
+        pa.array([vector and names.get(vector.index_field_id) for vector in about], pa.string()),
     ]
     return pa.Table.from_arrays(columns, schema=TABLE_INDEXES)
 
@@ -83,10 +83,10 @@ def _ranges(entry: IndexManifestEntry) -> list[dict[str, Any]] | None:
         return None
     return [
         {
-            "f0": one.data_file_name,
-            "f1": one.offset,
-            "f2": one.length_bytes,
-            "_CARDINALITY": one.cardinality,
+            "f0": vector.data_file_name,
+            "f1": vector.offset,
+            "f2": vector.length_bytes,
+            "_CARDINALITY": vector.cardinality,
         }
-        for one in entry.deletion_vectors
+        for vector in entry.deletion_vectors
     ]

@@ -33,12 +33,12 @@ def branches(
     _definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
 ) -> pa.Table:
     """``$branches``: a row for each branch except main, by name, with the time it was created."""
-    found = _listed(store.layout.branches_folder, store.file_io)
+    folders = _listed(store.layout.branches_folder, store.file_io)
     return pa.table(
         {
-            "branch_name": pa.array(list(found), pa.string()),
+            "branch_name": pa.array(list(folders), pa.string()),
             "create_time": pa.array(
-                [local_time(status.modified_millis) for status in found.values()],
+                [local_time(status.modified_millis) for status in folders.values()],
                 pa.timestamp("ms"),
             ),
         },
@@ -50,15 +50,15 @@ def consumers(
     _definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
 ) -> pa.Table:
     """``$consumers``: one row a consumer, and the snapshot it reads next."""
-    found = store.consumers.list()
-    columns = [pa.array([*found], pa.string()), pa.array([*found.values()], pa.int64())]
+    by_name = store.consumers.list()
+    columns = [pa.array([*by_name], pa.string()), pa.array([*by_name.values()], pa.int64())]
     return pa.Table.from_arrays(columns, schema=CONSUMERS)
 
 
 def _listed(folder: str, file_io: FileIO) -> dict[str, FileStatus]:
     """Find the folders of branches by their names, sorted."""
-    found = file_io.list(folder)
-    named = {status.path.rpartition("/")[2]: status for status in found}
+    entries = file_io.list(folder)
+    named = {status.path.rpartition("/")[2]: status for status in entries}
     return {
         name.removeprefix(_BRANCH): named[name]
         for name in sorted(named)

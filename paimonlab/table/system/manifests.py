@@ -32,20 +32,20 @@ def manifests(
     definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
 ) -> pa.Table:
     """``$manifests``: base, delta and changelog manifests, in the order of the lists."""
-    found = [] if snapshot is None else _of(store, snapshot)
+    metas = [] if snapshot is None else _of(store, snapshot)
     fields = [definition.schema.field(key) for key in definition.schema.partition_keys]
-    low = pa.array([meta.partition_stats.min_values for meta in found], pa.large_binary())
-    high = pa.array([meta.partition_stats.max_values for meta in found], pa.large_binary())
+    low = pa.array([meta.partition_stats.min_values for meta in metas], pa.large_binary())
+    high = pa.array([meta.partition_stats.max_values for meta in metas], pa.large_binary())
     columns = [
-        pa.array([meta.file_name for meta in found], pa.string()),
-        pa.array([meta.file_size_bytes for meta in found], pa.int64()),
-        pa.array([meta.num_added_files for meta in found], pa.int64()),
-        pa.array([meta.num_deleted_files for meta in found], pa.int64()),
-        pa.array([meta.schema_id for meta in found], pa.int64()),
+        pa.array([meta.file_name for meta in metas], pa.string()),
+        pa.array([meta.file_size_bytes for meta in metas], pa.int64()),
+        pa.array([meta.num_added_files for meta in metas], pa.int64()),
+        pa.array([meta.num_deleted_files for meta in metas], pa.int64()),
+        pa.array([meta.schema_id for meta in metas], pa.int64()),
         partition_text(low, fields),
         partition_text(high, fields),
-        pa.array([meta.min_row_id for meta in found], pa.int64()),
-        pa.array([meta.max_row_id for meta in found], pa.int64()),
+        pa.array([meta.min_row_id for meta in metas], pa.int64()),
+        pa.array([meta.max_row_id for meta in metas], pa.int64()),
     ]
     return pa.Table.from_arrays(columns, schema=MANIFESTS)
 

@@ -126,11 +126,13 @@ def _deleted(
     manifests: ManifestStore, snapshot: Snapshot | None, partitions: pa.ChunkedArray
 ) -> pa.Array:
     """Count the rows of each partition that deletion vectors hide; null where one says nothing."""
-    found: defaultdict[bytes, list[int | None]] = defaultdict(list)
+    by_bucket: defaultdict[bytes, list[int | None]] = defaultdict(list)
     for entry in index_entries(manifests, snapshot):
-        found[entry.partition] += [one.cardinality for one in entry.deletion_vectors or ()]
+        by_bucket[entry.partition] += [
+            vector.cardinality for vector in entry.deletion_vectors or ()
+        ]
     counts = [
-        None if None in found[partition] else sum(count or 0 for count in found[partition])
+        None if None in by_bucket[partition] else sum(count or 0 for count in by_bucket[partition])
         for partition in partitions.to_pylist()
     ]
     return pa.array(counts, pa.int64())

@@ -36,13 +36,13 @@ def statistics(
     if snapshot is None or snapshot.statistics is None:
         return STATISTICS.empty_table()
     files = StatisticsStore(store.file_io, store.layout)
-    found = files.read(snapshot.statistics, referrer=snapshot.file_name)
-    columns = msgspec.json.format(msgspec.json.encode(found.columns), indent=2).decode()
+    stored = files.read(snapshot.statistics, referrer=snapshot.file_name)
+    columns = msgspec.json.format(msgspec.json.encode(stored.columns), indent=2).decode()
     row = (
-        found.snapshot_id,
-        found.schema_id,
-        found.merged_record_count,
-        found.merged_record_size,
+        stored.snapshot_id,
+        stored.schema_id,
+        stored.merged_record_count,
+        stored.merged_record_size,
         _spaced(columns),
     )
     arrays = [pa.array([value], field.type) for value, field in zip(row, STATISTICS, strict=True)]

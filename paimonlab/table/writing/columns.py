@@ -110,10 +110,10 @@ def update_columns(
             predicate=predicate,
             limit=None,
         )
-        found = [applied(rows).select([ROW_ID, *names]) for rows in scan.to_batches()]
-        if not found:
+        updated = [applied(rows).select([ROW_ID, *names]) for rows in scan.to_batches()]
+        if not updated:
             return None
-        new = new_values(pa.Table.from_batches(found), definition.schema, table=definition.name)
+        new = new_values(pa.Table.from_batches(updated), definition.schema, table=definition.name)
         try:
             return _commit(definition, store, new, scan.snapshot, None)
         except FilesConflictError as error:
@@ -153,7 +153,7 @@ def _commit(
 def _groups(
     definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
 ) -> list[DataSplit]:
-    found = plan(
+    planned = plan(
         ScanRequest(snapshot=snapshot),
         schema=definition.schema,
         schemas=store.schemas,
@@ -161,7 +161,7 @@ def _groups(
         options=definition.options.slice(ScanOptions),
         table=definition.name,
     )
-    return [one for split in found.splits for one in group_splits(split, definition.name)]
+    return [group for split in planned.splits for group in group_splits(split, definition.name)]
 
 
 def _complete(

@@ -71,13 +71,13 @@ class KeyIndex:
 
     def hashes(self, partition: bytes) -> Mapping[int, Hashes]:
         """Return the hashes of each bucket of a partition."""
-        found = self.files.read(partition)
+        stored = self.files.read(partition)
         is_ours = pc.equal(self._live["partition"], pa.scalar(partition, pa.large_binary()))
         with_files = self._live.filter(is_ours)["bucket"].to_pylist()
-        missing = sorted(set(with_files) - set(found))
+        missing = sorted(set(with_files) - set(stored))
         if missing:
-            found |= self._read(partition, missing)
-        return found
+            stored |= self._read(partition, missing)
+        return stored
 
     def _read(self, partition: bytes, buckets: list[int]) -> dict[int, Hashes]:
         """Hash the keys in the files of buckets, those of deleted rows included."""
@@ -87,7 +87,7 @@ class KeyIndex:
         reading = read_plan(
             self._definition, self._store, schema, (), None, snapshot=self._snapshot
         )
-        found: dict[int, list[Hashes]] = defaultdict(list)
+        by_partition: dict[int, list[Hashes]] = defaultdict(list)
         for split in all_splits(
             self._definition, self._store, self._snapshot, buckets=frozenset(buckets)
         ):
@@ -98,8 +98,8 @@ class KeyIndex:
                     for _, rows in data.positioned(fields, batch_rows=reading.bounds.batch_rows):
                         columns = [rows.column(field.name) for field in fields]
                         hashes = hash_codes(columns, [field.type for field in fields])
-                        found[split.bucket].append(np.unique(hashes))
-        return {bucket: np.unique(np.concatenate(parts)) for bucket, parts in found.items()}
+                        by_partition[split.bucket].append(np.unique(hashes))
+        return {bucket: np.unique(np.concatenate(parts)) for bucket, parts in by_partition.items()}
 
 
 def all_splits(

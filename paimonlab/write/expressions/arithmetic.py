@@ -145,13 +145,13 @@ def _quotients(a: pa.Array, b: pa.Array, target: pa.DataType) -> pa.Array:
     step = Decimal(1).scaleb(-_QUOTIENT_DIGITS)
     with localcontext() as context:
         context.prec = 120
-        found = [
+        quotients = [
             None
             if one is None or two is None
             else (one / two).quantize(step, ROUND_HALF_UP).quantize(unit, ROUND_HALF_UP)
             for one, two in zip(a.to_pylist(), b.to_pylist(), strict=True)
         ]
-    return pa.array(found, target)
+    return pa.array(quotients, target)
 
 
 def _refuse_zero(divisors: pa.Array, numbers: pa.Array) -> None:

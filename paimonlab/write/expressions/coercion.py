@@ -65,10 +65,10 @@ def common_type(values: list[Expression], what: str) -> pa.DataType:
     UnsupportedError
         If there is no common type.
     """
-    found = pa.null()
+    common = pa.null()
     for value in values:
-        found = _common(found, value, what)
-    return found
+        common = _common(common, value, what)
+    return common
 
 
 def _common(found: pa.DataType, value: Expression, what: str) -> pa.DataType:
@@ -141,10 +141,10 @@ _Convert: TypeAlias = Callable[[pa.Array], pa.Array]
 
 
 def _converter(source: pa.DataType, target: pa.DataType, *, is_explicit: bool) -> _Convert | None:
-    found = _implicit(source, target)
-    if found is None and is_explicit:
-        found = _of_text(target) if pa.types.is_string(source) else _of_truth(source, target)
-    return found
+    converter = _implicit(source, target)
+    if converter is None and is_explicit:
+        converter = _of_text(target) if pa.types.is_string(source) else _of_truth(source, target)
+    return converter
 
 
 def _implicit(source: pa.DataType, target: pa.DataType) -> _Convert | None:
@@ -251,8 +251,8 @@ def _decimal_of(target: pa.DataType) -> Callable[[float | str], Decimal]:
         with localcontext() as context:
             context.prec = 400
             try:
-                found = Decimal(repr(value) if isinstance(value, float) else value)
-                rounded = found.quantize(Decimal(1).scaleb(-target.scale), ROUND_HALF_UP)
+                number = Decimal(repr(value) if isinstance(value, float) else value)
+                rounded = number.quantize(Decimal(1).scaleb(-target.scale), ROUND_HALF_UP)
             except ArithmeticError:
                 raise ValueError(f"{value!r} is not a valid {_name(target)}") from None
         if len(rounded.as_tuple().digits) > target.precision and rounded:

@@ -204,8 +204,8 @@ class _Reader:
         return conditions.case([branch], self._otherwise(node, "false"), node.sql("spark"))
 
     def _otherwise(self, node: Node, part: str) -> Expression:
-        found = node.args.get(part)
-        return self.null(node) if found is None else self.expression(found)
+        given = node.args.get(part)
+        return self.null(node) if given is None else self.expression(given)
 
     def coalesce(self, node: Node) -> Expression:
         parts = [node.this, *node.expressions]
