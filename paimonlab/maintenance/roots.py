@@ -35,6 +35,9 @@ from paimonlab.storage import FileIO
 
 RootKey: TypeAlias = tuple[str, int, str]
 
+_COLUMNS_OF_FILES = ("kind", "partition", "bucket", "file_name", "external_path", "extra_files")
+"""What of an entry says whether its file is alive, and where that and its extra files are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Root:
@@ -237,11 +240,12 @@ def _named(
     what: str,
 ) -> set[str]:
     """Return the paths of files with given names that manifests have."""
-    tables = [
-        entries.filter(pc.is_in(entries["file_name"], names))
-        for entries in read_entries(snapshot, metas, reader.manifests)
-    ]
-    entries = concat(tables)
+    tables = read_entries(snapshot, metas, reader.manifests)
+    if not tables:
+        return set()
+    # Filtering takes time for each column of each table.
+    entries = pa.concat_tables([entries.select(_COLUMNS_OF_FILES) for entries in tables])
+    entries = concat([entries.filter(pc.is_in(entries["file_name"], names))])
     if what == "state":
         entries = _alive(entries)
     elif what == "commit":

@@ -6,6 +6,7 @@ Spec: https://paimon.apache.org/docs/master/concepts/spec/overview/
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from paimonlab.spec.external_paths import external_file
 from paimonlab.storage import join, safe_join
@@ -18,6 +19,9 @@ CONSUMER_PREFIX = "consumer-"
 CHANGELOG_PREFIX = "changelog-"
 LATEST = "LATEST"
 EARLIEST = "EARLIEST"
+
+_folder = lru_cache(maxsize=1024)(join)
+"""Planning and expiring join hundreds of names to few folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class TableLayout:
     @property
     def branches_folder(self) -> str:
         """Folder of the folders of all branches but the main one."""
-        return join(self.table_path, "branch")
+        return _folder(self.table_path, "branch")
 
     @property
     def branch_path(self) -> str:
@@ -54,42 +58,42 @@ class TableLayout:
     @property
     def schema_folder(self) -> str:
         """Folder of the schema files."""
-        return join(self.branch_path, "schema")
+        return _folder(self.branch_path, "schema")
 
     @property
     def snapshot_folder(self) -> str:
         """Folder of the snapshot files and their hints."""
-        return join(self.branch_path, "snapshot")
+        return _folder(self.branch_path, "snapshot")
 
     @property
     def changelog_folder(self) -> str:
         """Folder of the copies of snapshots that outlive them for their changelog."""
-        return join(self.branch_path, "changelog")
+        return _folder(self.branch_path, "changelog")
 
     @property
     def consumer_folder(self) -> str:
         """Folder of the consumers."""
-        return join(self.branch_path, "consumer")
+        return _folder(self.branch_path, "consumer")
 
     @property
     def statistics_folder(self) -> str:
         """Folder of the statistics, for all branches."""
-        return join(self.table_path, "statistics")
+        return _folder(self.table_path, "statistics")
 
     @property
     def manifest_folder(self) -> str:
         """Folder of manifests, manifest lists and index manifests."""
-        return join(self.table_path, "manifest")
+        return _folder(self.table_path, "manifest")
 
     @property
     def index_folder(self) -> str:
         """Folder of index files, where they do not lie beside the data files."""
-        return join(self.table_path, "index")
+        return _folder(self.table_path, "index")
 
     @property
     def tag_folder(self) -> str:
         """Folder of the tags."""
-        return join(self.branch_path, "tag")
+        return _folder(self.branch_path, "tag")
 
     @property
     def latest_hint(self) -> str:

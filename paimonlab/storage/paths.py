@@ -44,6 +44,8 @@ def safe_join(root: str, *names: str, referrer: str = "") -> str:
     >>> safe_join("/w/db.db/t", "dt=2026-01-01/bucket-0", "data-1.parquet")
     '/w/db.db/t/dt=2026-01-01/bucket-0/data-1.parquet'
     """
+    if len(names) == 1 and _PLAIN.fullmatch(names[0]):
+        return f"{root.rstrip('/')}/{names[0]}"
     for name in names:
         if not _is_safe(name):
             raise CorruptMetadataError(
