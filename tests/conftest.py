@@ -1,9 +1,10 @@
 """What every test gets: repeatable random numbers, the right Python for Spark's workers, and no
-waiting for disks or for Java's compiler.
+waiting for disks, for Java's compiler or for the garbage collector.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -48,6 +49,13 @@ def _need_not_wait(fd: int | HasFileno) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let only those tests wait for the disk that are about disks."""
     os.fsync = _sync if item.path.is_relative_to(_OUTSIDE) else _need_not_wait
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass by modules and tests, which stay to the end anyway."""
+    gc.collect()
+    gc.freeze()
 
 
 # No deadline: a timing never decides a test. A failure prints the blob that repeats it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ def shell() -> Iterator[InteractiveShell]:
     yield made
     connections.disconnect()
     InteractiveShell.clear_instance()
+    # Otherwise hundreds of shells wait for the end, and each collects garbage then.
+    atexit.unregister(made.atexit_operations)
 
 
 @pytest.fixture(scope="package")
