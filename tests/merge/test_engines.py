@@ -1,16 +1,20 @@
-"""Every merge engine against a model that merges row by row."""
+"""Every merge engine against a model that merges row by row.
+
+Rows are drawn from numbers that repeat with the seed. A failure is about as few of them as fail.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from decimal import Context, Decimal
-from typing import Any
+from random import Random
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from paimonlab.errors import DataError
 from paimonlab.merge.engines import merge
@@ -21,28 +25,76 @@ from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import format_type, parse_type
 from tests.merge.row_model import RETRACTS, Function, RefusedError, Row, merged
 
+Rows: TypeAlias = list[tuple[int, Row]]
+Draw: TypeAlias = Callable[[Random], Any]
+LISTS = 200
+"""Lists of rows for each case, more than there are combinations of options and kinds of rows."""
 WIDE = Context(prec=60)
-VALUES: Mapping[str, st.SearchStrategy[Any]] = {
-    "TINYINT": st.integers(-128, 127),
-    "INT": st.integers(-(2**31), 2**31 - 1) | st.integers(-3, 3),
-    "BIGINT": st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3),
-    "DOUBLE": st.floats() | st.sampled_from([0.0, -0.0, 0.1, 0.2, 0.3, 1e308]),
-    "DECIMAL(4,2)": st.integers(-9999, 9999).map(lambda n: Decimal(n).scaleb(-2)),
-    "DECIMAL(18,0)": st.integers(-(10**18) + 1, 10**18 - 1).map(Decimal),
-    "DECIMAL(38,2)": st.integers(-(10**38) + 1, 10**38 - 1).map(
-        lambda n: Decimal(n).scaleb(-2, WIDE)
-    ),
-    "STRING": st.sampled_from(["", "a", "b", "é", "zz" * 40]),
-    "BOOLEAN": st.booleans(),
-    "DATE": st.dates(),
-    "ARRAY<INT>": st.lists(st.none() | st.integers(0, 3), max_size=4),
-    "MAP<STRING, INT>": st.dictionaries(
-        st.sampled_from("abc"), st.none() | st.integers(0, 9), max_size=3
-    ),
-    "ARRAY<ROW<id INT, q INT>>": st.lists(
-        st.none()
-        | st.fixed_dictionaries({"id": st.none() | st.integers(0, 2), "q": st.integers(0, 9)}),
-        max_size=4,
+FLOATS = (0.0, -0.0, 0.1, 0.2, 0.3, 1.0, -1.5, 1e308, -1e308, 5e-324, *map(float, ("inf", "nan")))
+
+
+def whole(limit: int) -> Draw:
+    """Draw whole numbers from -limit to limit - 1, often small ones or the outermost."""
+
+    def draw(random: Random) -> int:
+        match random.randrange(4):
+            case 0:
+                return random.randrange(-limit, limit)
+            case 1:
+                return random.choice((-limit, limit - 1, 1 - limit))
+        return random.randint(-3, 3)
+
+    return draw
+
+
+def decimal(precision: int, scale: int) -> Draw:
+    digits = whole(10**precision)
+    return lambda random: Decimal(max(digits(random), 1 - 10**precision)).scaleb(-scale, WIDE)
+
+
+def _float(random: Random) -> float:
+    if random.randrange(3):
+        return random.choice(FLOATS)
+    drawn: float = struct.unpack("<d", random.randbytes(8))[0]
+    return drawn
+
+
+def some(value: Draw, most: int) -> Draw:
+    """Draw lists."""
+    return lambda random: [value(random) for _ in range(random.randint(0, most))]
+
+
+def maybe(value: Draw) -> Draw:
+    """Draw nulls, too."""
+    return lambda random: value(random) if random.randrange(3) else None
+
+
+def one_of(*values: Any) -> Draw:
+    return lambda random: random.choice(values)
+
+
+def upto(last: int) -> Draw:
+    """Draw whole numbers from 0."""
+    return lambda random: random.randint(0, last)
+
+
+VALUES: Mapping[str, Draw] = {
+    "TINYINT": whole(2**7),
+    "INT": whole(2**31),
+    "BIGINT": whole(2**63),
+    "DOUBLE": _float,
+    "DECIMAL(4,2)": decimal(4, 2),
+    "DECIMAL(18,0)": decimal(18, 0),
+    "DECIMAL(38,2)": decimal(38, 2),
+    "STRING": one_of("", "a", "b", "é", "zz" * 40),
+    "BOOLEAN": one_of(False, True),
+    "DATE": lambda random: date.fromordinal(random.randint(1, date.max.toordinal())),
+    "ARRAY<INT>": some(maybe(upto(3)), 4),
+    "MAP<STRING, INT>": lambda random: {
+        key: maybe(upto(9))(random) for key in random.sample("abc", random.randint(0, 3))
+    },
+    "ARRAY<ROW<id INT, q INT>>": some(
+        maybe(lambda random: {"id": maybe(upto(2))(random), "q": upto(9)(random)}), 4
     ),
 }
 FUNCTIONS = [
@@ -70,8 +122,8 @@ FUNCTIONS = [
     ("nested_update", "ARRAY<ROW<id INT, q INT>>"),
 ]
 REMOVES = "aggregation.remove-record-on-delete"
-KINDS = st.sampled_from([0, 0, 0, 2, 1, 3])
-MAYBE = st.sampled_from([True, False])
+KIND = one_of(0, 0, 0, 2, 1, 3)
+IS_SO = one_of(False, True)
 
 
 def columns(**types: str) -> list[DataField]:
@@ -161,41 +213,56 @@ def shown(value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize(("function", "kind"), FUNCTIONS)
-@given(data=st.data())
-def test_an_aggregate_function_agrees_with_the_model(
-    function: str, kind: str, data: st.DataObject
-) -> None:
-    is_required = data.draw(MAYBE, "required")
-    options = {"merge-engine": "aggregation", "fields.v.aggregate-function": function}
-    if data.draw(MAYBE, "removes"):
-        options["aggregation.remove-record-on-delete"] = "true"
-    elif data.draw(MAYBE, "ignores"):
-        options["fields.v.ignore-retract"] = "true"
-    if function == "collect" and data.draw(MAYBE, "distinct"):
-        options["fields.v.distinct"] = "true"
-    if function == "listagg":
-        options["fields.v.list-agg-delimiter"] = data.draw(st.sampled_from([";", "", ", "]))
-    if function == "nested_update":
-        if data.draw(MAYBE, "key"):
-            options["fields.v.nested-key"] = "id"
-        if data.draw(MAYBE, "limit"):
-            options["fields.v.count-limit"] = "3"
-    fields = columns(k="INT NOT NULL", v=kind + (" NOT NULL" if is_required else ""))
-    values = VALUES[kind] if is_required else st.none() | VALUES[kind]
-    kinds = KINDS if data.draw(MAYBE, "retracts") else st.just(0)
-    rows = data.draw(
-        st.lists(
-            st.tuples(kinds, st.fixed_dictionaries({"k": st.integers(0, 2), "v": values})),
-            min_size=1,
-            max_size=12,
-        )
-    )
+def drawn_rows(random: Random, most: int, kind: Draw, **columns: Draw) -> Rows:
+    """Draw one row at least."""
+    return [
+        (kind(random), {name: value(random) for name, value in columns.items()})
+        for _ in range(random.randint(1, most))
+    ]
 
-    wanted = expected(rows, fields, options)
-    if wanted is None and function == "product" and REMOVES in options:
-        return  # a quotient that is not one before a -D is not even looked for
-    assert result(rows, fields, options) == wanted
+
+def check(rows: Rows, fields: Sequence[DataField], options: Mapping[str, str]) -> None:
+    """Compare the engine with the model, if need be also without some of the rows."""
+
+    def agrees(rows: Rows) -> bool:
+        wanted = expected(rows, fields, options)
+        if wanted is None and "product" in options.values() and REMOVES in options:
+            return True  # a quotient that is not one before a -D is not even looked for
+        return result(rows, fields, options) == wanted
+
+    if agrees(rows):
+        return
+    for number in reversed(range(len(rows))):
+        fewer = rows[:number] + rows[number + 1 :]
+        if fewer and not agrees(fewer):
+            rows = fewer
+    assert result(rows, fields, options) == expected(rows, fields, options), (options, rows)
+
+
+@pytest.mark.parametrize(("function", "kind"), FUNCTIONS)
+def test_an_aggregate_function_agrees_with_the_model(function: str, kind: str, seed: int) -> None:
+    random = Random(seed)
+    for _ in range(LISTS):
+        is_required = IS_SO(random)
+        options = {"merge-engine": "aggregation", "fields.v.aggregate-function": function}
+        if IS_SO(random):
+            options[REMOVES] = "true"
+        elif IS_SO(random):
+            options["fields.v.ignore-retract"] = "true"
+        if function == "collect" and IS_SO(random):
+            options["fields.v.distinct"] = "true"
+        if function == "listagg":
+            options["fields.v.list-agg-delimiter"] = random.choice((";", "", ", "))
+        if function == "nested_update":
+            if IS_SO(random):
+                options["fields.v.nested-key"] = "id"
+            if IS_SO(random):
+                options["fields.v.count-limit"] = "3"
+        fields = columns(k="INT NOT NULL", v=kind + (" NOT NULL" if is_required else ""))
+        value = VALUES[kind] if is_required else maybe(VALUES[kind])
+        row_kind = KIND if IS_SO(random) else one_of(0)
+
+        check(drawn_rows(random, 12, row_kind, k=upto(2), v=value), fields, options)
 
 
 GROUPED = [
@@ -209,66 +276,47 @@ GROUPED = [
     ("x", "nested_update", "ARRAY<ROW<id INT, q INT>>"),
     ("x", None, "INT"),
 ]
-SEQUENCE = st.none() | st.integers(0, 3)
+GROUP_OPTIONS = ("fields.g.sequence-group", "fields.g,h.sequence-group")
+SEQUENCE = maybe(upto(3))
 
 
 @pytest.mark.parametrize(("column", "function", "kind"), GROUPED)
-@given(data=st.data())
 def test_partial_update_with_sequence_groups_agrees_with_the_model(
-    column: str, function: str | None, kind: str, data: st.DataObject
+    column: str, function: str | None, kind: str, seed: int
 ) -> None:
-    options = {"merge-engine": "partial-update"}
-    options[data.draw(st.sampled_from(GROUP_OPTIONS))] = f"{column},p"
-    is_pair = "fields.g,h.sequence-group" in options
-    if not is_pair and data.draw(MAYBE, "second group"):
-        options["fields.h.sequence-group"] = "q"
-    if function is not None:
-        options[f"fields.{column}.aggregate-function"] = function
-        if data.draw(MAYBE, "ignores retract"):
-            options[f"fields.{column}.ignore-retract"] = "true"
-    if function == "collect" and data.draw(MAYBE, "distinct"):
-        options[f"fields.{column}.distinct"] = "true"
-    if data.draw(MAYBE, "ignores delete"):
-        options["ignore-delete"] = "true"
-    elif data.draw(MAYBE, "removes"):
-        options["partial-update.remove-record-on-sequence-group"] = "g"
+    random = Random(seed)
     fields = columns(
         k="INT NOT NULL", a="INT", n="INT NOT NULL", g="INT", h="INT", p="STRING", q="INT", x=kind
     )
-    row = st.fixed_dictionaries(
-        {
-            "k": st.integers(0, 1),
-            "a": st.none() | st.integers(0, 9),
-            "n": st.integers(0, 9),
-            "g": SEQUENCE,
-            "h": SEQUENCE,
-            "p": st.none() | st.sampled_from("abc"),
-            "q": st.none() | st.integers(0, 9),
-            "x": st.none() | VALUES[kind],
-        }
-    )
-    kinds = KINDS if data.draw(MAYBE, "retracts") else st.just(0)
-    rows = data.draw(st.lists(st.tuples(kinds, row), min_size=1, max_size=9))
+    values: dict[str, Draw] = {
+        "k": upto(1),
+        "a": maybe(upto(9)),
+        "n": upto(9),
+        "g": SEQUENCE,
+        "h": SEQUENCE,
+        "p": maybe(one_of(*"abc")),
+        "q": maybe(upto(9)),
+        "x": maybe(VALUES[kind]),
+    }
+    for _ in range(LISTS):
+        options = {"merge-engine": "partial-update"}
+        options[random.choice(GROUP_OPTIONS)] = f"{column},p"
+        is_pair = "fields.g,h.sequence-group" in options
+        if not is_pair and IS_SO(random):
+            options["fields.h.sequence-group"] = "q"
+        if function is not None:
+            options[f"fields.{column}.aggregate-function"] = function
+            if IS_SO(random):
+                options[f"fields.{column}.ignore-retract"] = "true"
+        if function == "collect" and IS_SO(random):
+            options[f"fields.{column}.distinct"] = "true"
+        if IS_SO(random):
+            options["ignore-delete"] = "true"
+        elif IS_SO(random):
+            options["partial-update.remove-record-on-sequence-group"] = "g"
+        row_kind = KIND if IS_SO(random) else one_of(0)
 
-    assert result(rows, fields, options) == expected(rows, fields, options)
-
-
-GROUP_OPTIONS = ["fields.g.sequence-group", "fields.g,h.sequence-group"]
-ROWS = st.lists(
-    st.tuples(
-        KINDS,
-        st.fixed_dictionaries(
-            {
-                "k": st.integers(0, 2),
-                "n": st.integers(0, 9),
-                "a": st.none() | st.integers(0, 9),
-                "b": st.none() | st.sampled_from(["", "x", "y"]),
-            }
-        ),
-    ),
-    min_size=1,
-    max_size=15,
-)
+        check(drawn_rows(random, 9, row_kind, **values), fields, options)
 
 
 @pytest.mark.parametrize(
@@ -292,10 +340,10 @@ ROWS = st.lists(
     ],
     ids=str,
 )
-@given(rows=ROWS)
-def test_engines_without_groups_agree_with_the_model(
-    options: dict[str, str], rows: list[tuple[int, Row]]
-) -> None:
+def test_engines_without_groups_agree_with_the_model(options: dict[str, str], seed: int) -> None:
+    random = Random(seed)
     fields = columns(k="INT NOT NULL", n="INT NOT NULL", a="INT", b="STRING")
-
-    assert result(rows, fields, options) == expected(rows, fields, options)
+    values: dict[str, Draw] = {"k": upto(2), "n": upto(9), "a": maybe(upto(9))}
+    values["b"] = maybe(one_of("", "x", "y"))
+    for _ in range(LISTS):
+        check(drawn_rows(random, 15, KIND, **values), fields, options)
