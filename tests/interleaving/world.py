@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import uuid
 from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +31,7 @@ from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
-from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.schema.changes import AddColumn, apply_changes
 from paimonlab.spec.schema.definition import Schema, new_table_schema
 from paimonlab.spec.schema.table_schema import TableSchema
@@ -399,14 +400,19 @@ _GOES_BACK = frozenset({"roll back", "roll back to tag", "fast-forward"})
 
 _read: dict[str, tuple[tuple[bool, str], ...]] = {}
 """The entries of manifests by path: whether a file comes, and its name."""
+_listed: dict[bytes, list[ManifestFileMeta]] = {}
+"""The manifests of manifest lists by the bytes of these."""
 
 
 def _entries(lists: Iterable[str], files: Files) -> list[tuple[bool, str]]:
     store = ManifestStore(MemoryStore(files), LAYOUT)
     found: list[tuple[bool, str]] = []
     for name in lists:
-        assert LAYOUT.manifest(name) in files, f"{name} is gone"
-        for meta in store.read_list(name):
+        data = files.get(LAYOUT.manifest(name))
+        assert data is not None, f"{name} is gone"
+        if data not in _listed:
+            _listed[data] = store.read_list(name)
+        for meta in _listed[data]:
             path = LAYOUT.manifest(meta.file_name)
             assert path in files, f"{meta.file_name} is gone"
             if path not in _read:
@@ -454,6 +460,11 @@ def check(world: World) -> None:
     _check_columns(world)
 
 
+@functools.cache
+def _snapshot(data: bytes, path: str) -> Snapshot:
+    return Snapshot.from_json(data, path=path)
+
+
 def _check_chain(layout: TableLayout, files: Files) -> list[set[str]]:
     ids = _ids(layout.snapshot_folder, files)
     assert ids, f"{layout.branch_path}: no snapshot is left"
@@ -461,7 +472,7 @@ def _check_chain(layout: TableLayout, files: Files) -> list[set[str]]:
     states: list[set[str]] = []
     seen: set[tuple[str, int, str]] = set()
     for number in ids:
-        snapshot = Snapshot.from_json(files[layout.snapshot(number)], path=str(number))
+        snapshot = _snapshot(files[layout.snapshot(number)], str(number))
         if states:
             before = alive(snapshot, files, is_before=True)
             assert before == states[-1], f"snapshot {number} was not built upon the one before"
@@ -483,7 +494,7 @@ def _check_files(snapshot: Snapshot, files: Files) -> set[str]:
 def _tags(layout: TableLayout, files: Files) -> dict[str, Snapshot]:
     start = f"{layout.tag_folder}/tag-"
     found = {path.removeprefix(start): data for path, data in files.items() if start in path}
-    return {name: Snapshot.from_json(data, path=name) for name, data in found.items()}
+    return {name: _snapshot(data, name) for name, data in found.items()}
 
 
 def _check_hint(files: Files) -> None:
