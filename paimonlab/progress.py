@@ -6,4 +6,4 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Told what is done, of how much, and of what: ``progress(3, 20, "files")``."""
+"""Is called with what is done, of how much, and the unit: ``progress(3, 20, "files")``."""

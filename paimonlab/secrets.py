@@ -159,7 +159,7 @@ _URI = re.compile(r"([A-Za-z][\w+.-]*://)([^/?#]*)([^?#]*)")
 
 
 def is_secret(key: str) -> bool:
-    """Tell whether the value of an option must not be shown.
+    """Return whether the value of an option must not be shown.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def without_credentials(uri: str) -> str:
 
 
 def _is_plain(match: re.Match[str]) -> bool:
-    """Tell whether what looks like a secret is a name, a type or a word of a sentence."""
+    """Return whether what looks like a secret is a name, a type or a word of a sentence."""
     groups = match.groupdict()
     if groups.get("comma"):
         return not _is_in_brackets(match)
@@ -272,14 +272,14 @@ def _is_plain(match: re.Match[str]) -> bool:
 
 
 def _is_comparison(key: str, value: str) -> bool:
-    """Tell whether two columns are compared: ``t.token = s.token``."""
+    """Return whether two columns are compared: ``t.token = s.token``."""
     if _COLUMN_OF_TABLE.fullmatch(key) and _COLUMN_OF_TABLE.fullmatch(value):
         return True
     return "." in value and key.rpartition(".")[2] == value.rpartition(".")[2]
 
 
 def _is_in_brackets(match: re.Match[str]) -> bool:
-    """Tell whether a list stands in brackets, as the arguments of a function and pairs do."""
+    """Return whether a list stands in brackets, as the arguments of a function and pairs do."""
     start = match.start()
     before = match.string[max(start - _LOOKED_BACK, 0) : start]
     depth = 0

@@ -46,7 +46,7 @@ def check_files(schema: TableSchema, before: TableSchema | None = None) -> None:
     Parameters
     ----------
     schema
-        Of the table.
+        The table's schema.
     before
         What it was before a change, for that may have been another program's: what was wrong
         with it may stay.
@@ -54,7 +54,7 @@ def check_files(schema: TableSchema, before: TableSchema | None = None) -> None:
     Raises
     ------
     SchemaError
-        If an option names a column that is not there.
+        If an option names a column that does not exist.
     UnsupportedError
         If files of a format that the options choose cannot hold a column.
     """

@@ -1,6 +1,6 @@
 """The filesystem catalog: a database is a folder, a table is a folder in it.
 
-Layout: ``<warehouse>/<database>.db/<table>``. A table is there when it has a schema file.
+Layout: ``<warehouse>/<database>.db/<table>``. A table exists when it has a schema file.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.catalog.FileSystemCatalog``.
 """
@@ -82,16 +82,16 @@ class Catalog:
         )
 
     def has_database(self, database: str) -> bool:
-        """Whether a database is there."""
+        """Whether a database exists."""
         return self.file_io.exists(self._database_path(check_name("database", database)))
 
     def create_database(self, database: str, *, exist_ok: bool = False) -> None:
-        """Make a database.
+        """Create a database.
 
         Raises
         ------
         AlreadyExistsError
-            If it is there already, unless ``exist_ok``.
+            If it already exists, unless ``exist_ok``.
         """
         if self.has_database(database):
             if exist_ok:
@@ -107,9 +107,9 @@ class Catalog:
         Parameters
         ----------
         cascade
-            Delete its tables, too.
+            Also delete its tables.
         missing_ok
-            Do nothing when it is not there.
+            Do nothing if it does not exist.
 
         Raises
         ------
@@ -139,11 +139,11 @@ class Catalog:
         return sorted(name for name in folders if self._is_there(Identifier(database, name)))
 
     def has_table(self, name: str) -> bool:
-        """Whether a table is there."""
+        """Whether a table exists."""
         return self._is_there(parse(name))
 
     def table(self, name: str) -> Table | SystemTable:
-        """Open a table, or with ``$snapshots`` and the like behind it a system table.
+        """Open a table, or one of its system tables: ``db.t$snapshots``.
 
         ``$branch_x`` opens the branch x, ``$branch_x$snapshots`` a system table of it. The
         database ``sys`` has tables about all others: ``sys.all_table_options``.
@@ -151,9 +151,9 @@ class Catalog:
         Raises
         ------
         TableNotFoundError
-            If it is not there.
+            If it does not exist.
         BranchNotFoundError
-            If the table is there and the branch is not.
+            If the table exists and the branch does not.
         """
         if Identifier.parse(name).database == SYSTEM_DATABASE:
             return catalog.global_tables.global_table(self, Identifier.parse(name))
@@ -180,7 +180,7 @@ class Catalog:
         comment: str | None = None,
         exist_ok: bool = False,
     ) -> Table:
-        """Make a table.
+        """Create a table.
 
         Parameters
         ----------
@@ -195,12 +195,12 @@ class Catalog:
         primary_keys, partition_keys, options, comment
             What a `Schema` would say; ``options`` by Paimon's keys.
         exist_ok
-            Return the table that is there already, whatever its definition.
+            Return the existing table, whatever its definition.
 
         Raises
         ------
         AlreadyExistsError
-            If the table is there, unless ``exist_ok``.
+            If the table exists, unless ``exist_ok``.
         SchemaError
             If the definition is not allowed, or an option is unknown.
         DataError

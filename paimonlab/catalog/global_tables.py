@@ -92,7 +92,7 @@ def global_table(catalog: Listing, identifier: Identifier) -> CatalogTable:
     Raises
     ------
     TableNotFoundError
-        If there is none of that name.
+        If no such table exists.
     """
     global_rows = _GLOBAL_TABLES.get(identifier.table)
     if global_rows is None or identifier.branch or identifier.system_table:

@@ -36,7 +36,7 @@ _SHOWN = 20
     "--idle-for",
     callback=duration,
     metavar="DURATION",
-    help="Only partitions without a new file for so long: '1 d'.",
+    help="Only partitions without a new file for this long: '1 d'.",
 )
 @click.option(
     "--order-by",

@@ -26,9 +26,11 @@ _older_than_option = click.option(
 def _retaining(command: Body) -> Body:
     """Give a command the options of what is retained, by the names of the verbs' parameters."""
     for option in (
-        click.option("--max-deletes", type=int, metavar="N", help="At most so many at once."),
+        click.option("--max-deletes", type=int, metavar="N", help="At most this many at once."),
         _older_than_option,
-        click.option("--retain-min", type=int, metavar="N", help="Keep so many, however old."),
+        click.option(
+            "--retain-min", type=int, metavar="N", help="Keep at least this many, however old."
+        ),
         click.option(
             "--retain-max", type=int, metavar="N", help="Keep no more; else as the table says."
         ),
@@ -54,7 +56,7 @@ def expire(table: Table, *, consent: Consent, **retained: Any) -> None:
 @click.command("expire-changelogs")
 @on_table
 @_retaining
-@click.option("--all", "delete_all", is_flag=True, help="All go, the newest, too.")
+@click.option("--all", "delete_all", is_flag=True, help="Delete all, including the newest.")
 @asks_first
 def expire_changelogs(table: Table, *, consent: Consent, **retained: Any) -> None:
     """Let the changes of snapshots go that have expired before them."""
@@ -76,7 +78,7 @@ def expire_changelogs(table: Table, *, consent: Consent, **retained: Any) -> Non
 @click.option("--timestamp-pattern", metavar="TEXT", help="How values make a time: '$dt $hour'.")
 @click.option("--timestamp-formatter", metavar="TEXT", help="How that is written: 'yyyyMMdd HH'.")
 @click.option(
-    "--max-expires", type=click.IntRange(min=1), metavar="N", help="At most so many at once."
+    "--max-expires", type=click.IntRange(min=1), metavar="N", help="At most this many at once."
 )
 @asks_first
 def expire_partitions(table: Table, *, consent: Consent, **given: Any) -> None:

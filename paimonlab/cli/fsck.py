@@ -19,7 +19,7 @@ _DATABASE_SUFFIX = ".db"
 @click.command()
 @click.argument("path", type=click.Path(exists=True, file_okay=False, resolve_path=True))
 @click.argument("table", required=False, metavar="[DB.TABLE]")
-@click.option("--deep", is_flag=True, help="Read all rows, too.")
+@click.option("--deep", is_flag=True, help="Also read all rows.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def fsck(path: str, table: str | None, *, deep: bool, as_json: bool) -> None:
     """Check every file of tables; change none.

@@ -19,7 +19,7 @@ from paimonlab.cli.progress import Bar
 @click.command()
 @in_warehouse
 @click.argument("names", nargs=-1, metavar="[DB | DB.TABLE]…")
-@click.option("--orphans", is_flag=True, help="Look for files that nothing names, too: slower.")
+@click.option("--orphans", is_flag=True, help="Also look for files that nothing refers to: slower.")
 @click.option(
     "-t", "--threshold", "given", multiple=True, type=Pairs(), help="As in snapshots=1000."
 )

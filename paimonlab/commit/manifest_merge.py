@@ -18,7 +18,7 @@ class MergeOptions:
     target_size_bytes: int = 8 << 20
     """``manifest.target-file-size``: manifests of this size are left alone."""
     merge_min_count: int = 30
-    """``manifest.merge-min-count``: so many small manifests at the end are merged."""
+    """``manifest.merge-min-count``: merge this many small manifests at the end."""
     full_compaction_threshold_bytes: int = 16 << 20
     """``manifest.full-compaction-threshold-size``: size of all manifests that are small or
     hold deletions from which on all of them are rewritten."""

@@ -41,7 +41,7 @@ class CommitOptions:
     force_create_snapshot: bool = option_field(
         "commit.force-create-snapshot", "boolean", default=False
     )
-    """``commit.force-create-snapshot``: a snapshot for a commit without files, too."""
+    """``commit.force-create-snapshot``: also a snapshot for a commit without files."""
     discard_duplicate_files: bool = option_field(
         "commit.discard-duplicate-files", "boolean", default=False
     )

@@ -30,5 +30,5 @@ class RenamelessPublisher:
     layout: TableLayout
 
     def publish(self, snapshot: Snapshot) -> bool:
-        """Create the file of a snapshot if nothing is there."""
+        """Create the file of a snapshot if nothing exists there."""
         return self.file_io.publish(self.layout.snapshot(snapshot.id), snapshot.to_json())

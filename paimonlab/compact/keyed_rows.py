@@ -90,7 +90,7 @@ def keyed_rows(
     Yields
     ------
     KeyedRows
-        In the order of the keys. Rows that deletion vectors take away are not there.
+        In the order of the keys. Rows that deletion vectors delete are left out.
     """
     split = bucket.split_of(files)
     reader = _Reader(split, plan, file_io, surviving_rows(split, plan, file_io), expiry)

@@ -54,7 +54,7 @@ class OlderRows:
     places: tuple[tuple[str, Positions], ...]
     """Files by name, and the positions of the rows found in them; m positions in all."""
     rows: pa.Table | None
-    """m rows with the columns of data files; None: nobody asked for them."""
+    """m rows with the columns of data files; None: they were not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class OlderFiles:
         -------
         OlderRows
             At most one for each key: that of the first level, going down, that has one. Rows
-            that deletion vectors take away are not there.
+            that deletion vectors delete are left out.
         """
         is_open = np.ones(keys.num_rows, np.bool_)
         parts: list[OlderRows] = []

@@ -47,7 +47,7 @@ class DataOutput(Protocol):
         """Finish the file; returns its size in bytes."""
 
     def abort(self) -> None:
-        """Stop writing; the caller deletes what is there."""
+        """Stop writing; the caller deletes what was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class DataFormats:
         UnsupportedError
             As `DataFormat.check`.
         SchemaError
-            If an option names a column that is not there.
+            If an option names a column that does not exist.
         """
         levels = {0, *self.choice.name_by_level, *self.choice.compression_by_level}
         for level in sorted(levels):

@@ -103,7 +103,7 @@ def new_tags(
     options
         Mode ``process-time`` or ``watermark``.
     snapshots, tags
-        Of the table.
+        The table's snapshots and tags.
     """
     periods = options.periods
     made = {name: tag.id for name, tag in tags.items() if periods.time(name) is not None}

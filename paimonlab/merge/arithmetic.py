@@ -54,12 +54,12 @@ def product(column: pa.Array, members: Members) -> pa.Array:
 
 
 def every(column: pa.Array, members: Members) -> pa.Array:
-    """Tell whether all values of each group are true."""
+    """Return whether all values of each group are true."""
     return _logical(np.logical_and, column, members)
 
 
 def some(column: pa.Array, members: Members) -> pa.Array:
-    """Tell whether a value of each group is true."""
+    """Return whether a value of each group is true."""
     return _logical(np.logical_or, column, members)
 
 

@@ -154,7 +154,7 @@ class SnapshotManager(TableFiles):
         Parameters
         ----------
         last
-            Only so many of the newest; None: all.
+            At most this many of the newest; None: all.
 
         Notes
         -----
@@ -334,7 +334,7 @@ class SnapshotManager(TableFiles):
             write_hint(self._file_io, self._layout.latest_hint, ids[-1])
 
     def has(self, snapshot_id: int) -> bool:
-        """Whether a snapshot is there."""
+        """Whether a snapshot exists."""
         return self._is_there(snapshot_id)
 
     def _is_there(self, snapshot_id: int) -> bool:

@@ -215,7 +215,7 @@ class TagManager:
         take_back(self._file_io, self._path(name), is_younger)
 
     def _is_kept(self, snapshot: Snapshot, *, but: str) -> bool:
-        """Whether a snapshot is there, or another tag of it; going back uses ids again."""
+        """Whether a snapshot exists, or another tag of it; going back uses ids again."""
         if SnapshotManager(self._file_io, self._layout).still_has(snapshot):
             return True
         return any(_is_same(tag, snapshot) for name, tag in self.list() if name != but)

@@ -57,7 +57,7 @@ def read_splits(
     file_io
         The table's store.
     limit
-        Stop after so many rows; None: all.
+        Stop after this many rows; None: all.
     threads
         How many splits, or files, are read at once; None: one per CPU.
     progress

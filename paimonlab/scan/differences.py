@@ -3,7 +3,7 @@
 The states are compared as readers see them, row by row. What need not be read is decided by whole
 sections of overlapping key ranges: where both states have the same files, and the same rows of
 them are deleted, merging gives the same rows. Inside of other sections the files that both have
-are needed, too: with them the others are merged. (Java leaves them out, so that rows which merge
+are needed as well: with them the others are merged. (Java leaves them out, so that rows which merge
 engines make of several come out wrong, and rows that were written again as they were come out.)
 """
 

@@ -26,7 +26,7 @@ class StreamOverwriteOptions:
 
 
 def reads_overwrites(options: Options, *, has_key: bool) -> bool:
-    """Tell whether overwrites count, of a table with or without a primary key.
+    """Return whether overwrites count, of a table with or without a primary key.
 
     Raises
     ------

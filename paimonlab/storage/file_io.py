@@ -84,7 +84,7 @@ class FileIO(Protocol):
         ...
 
     def publish(self, path: str, data: bytes) -> bool:
-        """Create ``path`` with ``data`` if nothing is there, atomically and durably.
+        """Create ``path`` with ``data`` if nothing exists there, atomically and durably.
 
         Returns False when another writer was first. Any exception means the outcome is
         unknown until the file is read back.
@@ -99,7 +99,7 @@ class FileIO(Protocol):
         ...
 
     def exists(self, path: str) -> bool:
-        """Whether a file or folder is there."""
+        """Whether a file or folder exists."""
         ...
 
     def size_bytes(self, path: str) -> int:

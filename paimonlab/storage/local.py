@@ -125,7 +125,7 @@ class LocalFileIO:
 
     @named_failures
     def publish(self, path: str, data: bytes) -> bool:
-        """Create ``path`` with ``data`` if nothing is there, atomically and durably."""
+        """Create ``path`` with ``data`` if nothing exists there, atomically and durably."""
         folder = os.path.dirname(path)  # noqa: PTH120
         self.make_directory(folder)
         temporary = f"{folder}/.{path[len(folder) + 1 :]}.{uuid.uuid4()}.tmp"
@@ -155,7 +155,7 @@ class LocalFileIO:
 
     @named_failures
     def exists(self, path: str) -> bool:
-        """Whether a file or folder is there; a link is, wherever it leads."""
+        """Whether a file or folder exists; a link is, wherever it leads."""
         root = None if self.follow_links else root_of(path, self.roots)
         if root is None:
             return os.path.exists(path)  # noqa: PTH110

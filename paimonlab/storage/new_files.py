@@ -16,7 +16,7 @@ def create_file(file_io: FileIO, path: str, data: bytes) -> None:
     Raises
     ------
     FileExistsError
-        If there is a file of that name.
+        If a file of that name exists.
     """
     try:
         with failures_named(path), file_io.open_output(path) as file:

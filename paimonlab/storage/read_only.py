@@ -34,7 +34,7 @@ class ReadOnlyFileIO:
         return self.store.open_input(path)
 
     def exists(self, path: str) -> bool:
-        """Whether a file or folder is there."""
+        """Whether a file or folder exists."""
         return self.store.exists(path)
 
     def size_bytes(self, path: str) -> int:

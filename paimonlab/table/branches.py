@@ -51,7 +51,7 @@ class Branches:
         name
             Not blank, not ``main``, not only digits.
         tag
-            Begin with the snapshot of this tag, which the branch gets, too.
+            Begin with the snapshot of this tag, which the branch also gets.
         snapshot
             Begin with the snapshot of this id. Java Paimon knows nothing of it when it expires
             snapshots; where it does, tag the snapshot and give the tag.
@@ -82,7 +82,7 @@ class Branches:
         Raises
         ------
         BranchNotFoundError
-            If there is none of that name.
+            If no branch has that name.
         ValueError
             If missing partitions are read from it.
         """
@@ -98,7 +98,7 @@ class Branches:
         Raises
         ------
         BranchNotFoundError
-            If there is none of that name.
+            If no branch has that name.
         AlreadyExistsError
             If the new name is taken.
         """
@@ -113,7 +113,7 @@ class Branches:
         Raises
         ------
         BranchNotFoundError
-            If there is none of that name.
+            If no branch has that name.
         SnapshotNotFoundError
             If the branch has no snapshot, or one that the table does not lead up to.
         """

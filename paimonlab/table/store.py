@@ -42,7 +42,7 @@ _LOOKUP_PLAN_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class TableStore:
-    """The files of a table, the managers of its metadata, and memories of late reads and writes.
+    """The files of a table, the managers of its metadata, and memories of recent reads and writes.
 
     It outlives definitions: another schema, or other options for one read, take the same store,
     so that nothing that is remembered is lost. What only some verbs take loads with them.
@@ -93,7 +93,7 @@ class TableStore:
 
     @cached_property
     def lookup_plans(self) -> PlanCache:
-        """Plans of the point reads of late."""
+        """Plans of recent point reads."""
         return Recent(_LOOKUP_PLAN_BYTES)
 
     @cached_property
@@ -103,12 +103,12 @@ class TableStore:
 
     @cached_property
     def bucket_memory(self) -> BucketMemory:
-        """What is in the buckets that were written to of late."""
+        """What is in the buckets that were recently written to."""
         return memories.bucket_files.BucketMemory(self.snapshots, self.manifests)
 
     @cached_property
     def committers(self) -> dict[CommitOptions, Committer]:
-        """The committers of late, which remember what they have checked."""
+        """Recent committers, which remember what they have checked."""
         return {}
 
     @cached_property

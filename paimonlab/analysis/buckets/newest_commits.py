@@ -26,7 +26,7 @@ def newest_commits(
     Parameters
     ----------
     store
-        Of the table.
+        The table's store.
     snapshot
         The newest one.
     count

@@ -26,7 +26,7 @@ def calls(table: str, schema: TableSchema, key: ShownBucket) -> tuple[Call, ...]
     table
         ``database.table``.
     schema
-        Of the table.
+        The table's schema.
     key
         The bucket.
 

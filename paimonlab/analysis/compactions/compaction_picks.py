@@ -68,7 +68,7 @@ def explained(reason: str, runs: Runs, options: StrategyOptions) -> tuple[str, s
     runs
         All runs of the bucket.
     options
-        Of the table.
+        The table's options.
     """
     rule = _RULES.get(reason)
     return (reason, "") if rule is None else rule(runs, options)

@@ -25,7 +25,7 @@ def checked_folder(
     name
         What the report calls the table.
     folder
-        Of the table.
+        The table's folder.
     deep
         Whether to read all rows as well.
     progress

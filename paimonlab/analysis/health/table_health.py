@@ -61,7 +61,7 @@ def table_health(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     thresholds
         Values from which something is reported; None: the defaults.
     orphans
@@ -98,7 +98,7 @@ def measured(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     now_millis
         Epoch milliseconds.
     orphans

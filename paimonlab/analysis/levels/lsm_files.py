@@ -84,7 +84,7 @@ def files_shown(
     history
         The files.
     schema
-        Of the table.
+        The table's schema.
     vectors
         Rows that deletion vectors hide, by the name of the data file.
     most

@@ -36,7 +36,7 @@ def read_totals(
     snapshots
         Those that matter most come first.
     manifests
-        Of the table.
+        The table's manifests.
     with_live_bytes
         Whether the manifests of all live files are read, not only those of the commits.
 

@@ -88,7 +88,7 @@ class AvroWriter:
         return size
 
     def abort(self) -> None:
-        """Stop writing; the caller deletes what is there."""
+        """Stop writing; the caller deletes what was written."""
         self._pending.clear()
         self._file.close()
 

@@ -115,7 +115,7 @@ def read_entries(data: bytes, *, path: str) -> pa.Table:
     Returns
     -------
     pyarrow.Table
-        Of `ENTRY_SCHEMA`, one row an entry, in the order of the file.
+        Of `ENTRY_SCHEMA`, one row per entry, in the order of the file.
 
     Raises
     ------

@@ -110,7 +110,7 @@ class OrcWriter:
         return size
 
     def abort(self) -> None:
-        """Stop writing; the caller deletes what is there."""
+        """Stop writing; the caller deletes what was written."""
         self._writer.is_open = False
         self._file.close()
 

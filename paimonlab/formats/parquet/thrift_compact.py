@@ -76,7 +76,7 @@ def decode(data: bytes, start: int = 0) -> Struct:
     Returns
     -------
     Struct
-        Fields that are not there are left out.
+        Missing fields are left out.
 
     Raises
     ------

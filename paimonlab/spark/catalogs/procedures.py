@@ -205,7 +205,7 @@ def _check_types(procedure: Procedure, given: st.StructType) -> None:
 
 
 def _is_kept(given: st.DataType, wanted: st.DataType) -> bool:
-    """Tell whether every value of a type keeps its meaning as another."""
+    """Return whether every value of a type keeps its meaning as another."""
     if isinstance(given, st.NullType) or given == wanted:
         return True
     match wanted:

@@ -24,7 +24,7 @@ from paimonlab.spec.predicates.predicate import Predicate, all_of
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _KEPT_LISTINGS = 2
 _KEPT_MASK_BYTES = 1 << 20
-"""Listings with larger masks are made anew for each query, or the JVM would fill with them."""
+"""Listings with larger masks are created anew for each query, or the JVM would fill with them."""
 
 
 class SnapshotFileIndex(Proxy):

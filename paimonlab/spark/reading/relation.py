@@ -54,7 +54,7 @@ class _Key:
     path: str
     """Of the branch."""
     snapshot: tuple[int, str] | None
-    """Id and delta manifest list: a table made anew at the same place has other ones."""
+    """Id and delta manifest list: a table created anew at the same place has other ones."""
     schema: tuple[int, int]
     """Id and time."""
     abilities: Abilities

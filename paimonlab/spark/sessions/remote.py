@@ -38,12 +38,12 @@ class RemoteError(PaimonError):
 
 
 def is_remote(session: object) -> bool:
-    """Tell whether a session is a client of a Spark Connect server."""
+    """Return whether a session is a client of a Spark Connect server."""
     return type(session).__module__.startswith("pyspark.sql.connect.")
 
 
 def has_lost_server(error: Exception) -> bool:
-    """Tell whether a client's error means that the server is gone or has lost the session."""
+    """Return whether a client's error means that the server is gone or has lost the session."""
     text = str(error)
     return any(sign in text for sign in _LOST)
 

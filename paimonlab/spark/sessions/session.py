@@ -199,7 +199,7 @@ def _build(master: str | None, memory: str | None, conf: dict[str, str]) -> Spar
 
 
 def _is_hidden(key: str, value: str) -> bool:
-    """Tell whether a setting is kept off the command line of the JVM, which all users can see.
+    """Return whether a setting is kept off the command line of the JVM, which all users can see.
 
     The session has it all the same. What the launcher alone reads cannot come any other way.
     """

@@ -92,7 +92,7 @@ ENTRY_SCHEMA = pa.schema(
         ("write_cols", pa.large_list(pa.large_string())),
     ]
 )
-"""Columns of every Arrow table of manifest entries: one row an entry, in manifest order."""
+"""Columns of every Arrow table of manifest entries: one row per entry, in manifest order."""
 
 IDENTITY_COLUMNS = (
     "partition",

@@ -48,7 +48,7 @@ def to_arrow_filter(predicate: Predicate, arrow_schema: pa.Schema) -> pc.Express
     predicate
         Bound.
     arrow_schema
-        The columns of the file. What compares a column that is not there, or is there with
+        The columns of the file. What compares a column that does not exist, or is there with
         another type than the literal, is left out.
 
     Returns

@@ -64,7 +64,7 @@ def apply_changes(
     Raises
     ------
     ColumnNotFoundError
-        If a change names a column that is not there.
+        If a change names a column that does not exist.
     SchemaError
         If the format does not allow a change; nothing has changed then.
 

@@ -56,7 +56,7 @@ def change_column(change: object, schema: TableSchema) -> TableSchema:
     Raises
     ------
     ColumnNotFoundError
-        If it names a column that is not there.
+        If it names a column that does not exist.
     SchemaError
         If the format does not allow it.
     """

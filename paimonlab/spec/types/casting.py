@@ -57,7 +57,7 @@ _EXPLICIT: dict[TypeRoot, tuple[TypeRoot, ...]] = {
 
 
 def is_castable(source: DataType, target: DataType, *, explicitly: bool) -> bool:
-    """Tell whether values of one type can be read as another; nullability does not count.
+    """Return whether values of one type can be read as another; nullability does not count.
 
     Parameters
     ----------

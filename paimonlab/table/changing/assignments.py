@@ -40,7 +40,7 @@ class BoundAssignments:
         assignments
             By column: SQL text, a value, `paimonlab.col` of another column, or a predicate.
         schema
-            Of the table.
+            The table's schema.
         table
             Its name, for messages.
 
@@ -49,7 +49,7 @@ class BoundAssignments:
         ValueError
             If there is none.
         ColumnNotFoundError
-            If a column is not there.
+            If a column does not exist.
         SchemaError, UnsupportedError
             If a text cannot be read or evaluated, or its type does not fit the column.
         DataError

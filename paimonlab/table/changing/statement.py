@@ -85,7 +85,7 @@ def run(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     statement
         For the log.
     change

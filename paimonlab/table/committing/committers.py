@@ -13,7 +13,7 @@ def plain_committer_of(options: Options, store: TableStore) -> Committer:
     Parameters
     ----------
     options
-        Of the table.
+        The table's options.
     store
         Its store, which keeps the committer: what one commit has checked the next need not.
     """

@@ -1,4 +1,4 @@
-"""Work on files that others may change meanwhile: it is done anew, and nothing is left behind."""
+"""Work on files that others may change meanwhile: it is done again, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Job = TypeVar("Job")
 
 
 def until_undisturbed(table: str, attempt: Callable[[], Result], *, what: str) -> Result:
-    """Look at a table, work and commit; once more if others were in the way.
+    """Look at a table, work and commit; again if others were faster.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def side_by_side(
     undo
         Takes back what a job made.
     done
-        Told of each job when it is done.
+        Is called with each job when it is done.
     threads
         How many at a time; None: as many as there are processors.
 

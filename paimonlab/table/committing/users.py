@@ -1,4 +1,4 @@
-"""Who commits: a user nobody had before."""
+"""Who commits: a user that was never used before."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ class UserOptions:
 
 
 def new_user(options: Options) -> str:
-    """Make up a commit user that nobody had before."""
+    """Make up a commit user that was never used before."""
     prefix = options.slice(UserOptions).prefix
     return f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4())

@@ -49,7 +49,7 @@ def landed(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     messages
         What is committed.
     commit
@@ -88,7 +88,7 @@ def compact_written(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     messages
         What was committed.
     written

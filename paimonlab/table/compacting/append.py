@@ -102,7 +102,7 @@ def compact_appends(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     request
         What is asked for.
     choice

@@ -158,7 +158,7 @@ def append_strategy(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     full
         Whether as much as makes sense is rewritten.
     order_by, strategy

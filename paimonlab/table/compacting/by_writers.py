@@ -29,11 +29,11 @@ def writer_compactions(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     plan
         How the writer writes.
     snapshot
-        That the writer goes on from.
+        The one that the writer continues from.
     replaces
         Whether what is in the buckets goes, so that only new files are compacted.
 

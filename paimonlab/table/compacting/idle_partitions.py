@@ -20,7 +20,7 @@ def idle_partitions(store: TableStore, since_millis: int) -> pa.Array:
     Parameters
     ----------
     store
-        Of the table.
+        The table's store.
     since_millis
         Epoch milliseconds.
 

@@ -96,7 +96,7 @@ def compact_buckets(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     request
         How they are compacted.
     keep

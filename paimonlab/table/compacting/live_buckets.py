@@ -38,7 +38,7 @@ def live_buckets(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     snapshot
         Of which the files are wanted.
     keep

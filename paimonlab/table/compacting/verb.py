@@ -85,7 +85,7 @@ def planned_compaction(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     keep
         Which entries are of buckets that are looked at; decides by partition and bucket alone.
     full

@@ -57,7 +57,7 @@ def follow(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     request
         What is asked for.
     clock
@@ -78,7 +78,7 @@ def follow(
     if position.is_full and rules.until_id is not None and position.snapshot_id > rules.until_id:
         raise ValueError(
             f"{definition.name}: it would start with all rows of snapshot {position.snapshot_id}, "
-            f"which is behind until = {request.until!r}"
+            f"which is after until = {request.until!r}"
         )
     columns, schema, predicate = resolved(
         request.columns, request.where, definition.schema, definition.options, definition.name

@@ -125,7 +125,7 @@ class Follower(Iterator[ChangeBatch]):
         SnapshotExpiredError
             If changes expired before they were read.
         SnapshotReplacedError
-            If the table was rolled back behind what was read, or made anew.
+            If the table was rolled back to before what was read, or created anew.
         ForkedProcessError
             If this process was forked from the one that made the follower.
         """
@@ -140,7 +140,7 @@ class Follower(Iterator[ChangeBatch]):
         """Return the next rows; None if there are none now. Errors are those of iterating.
 
         A consumer's progress is what `position` was before the call, also when snapshots without
-        rows lie behind it: who keeps `position` after each call can always go on from there.
+        rows come after it: who keeps `position` after each call can always go on from there.
         """
         self._check_process()
         with self._reading:
@@ -276,7 +276,7 @@ def _fail(act: Act, source: ChangeSource, position: Position) -> None:
     raise SnapshotReplacedError(
         table,
         str(last_read),
-        f"It was read, but the table was rolled back behind it, or made anew: now its latest "
+        f"It was read, but the table was rolled back to before it, or created anew: now its latest "
         f"snapshot is {latest}. What was read since the rollback point is no longer true; start "
         "again with start='latest-full'.",
     )

@@ -68,7 +68,7 @@ class ChangeSource:
         )
 
     def pieces(self, act: Act, seen: Seen, position: Position) -> Iterator[tuple[Piece, Position]]:
-        """Read the rest of a snapshot, each piece with the position behind it.
+        """Read the rest of a snapshot, each piece with the position after it.
 
         Raises
         ------

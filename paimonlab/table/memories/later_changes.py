@@ -44,7 +44,7 @@ def changes_since(
     snapshot
         The one wanted now.
     snapshots, manifests
-        Of the table.
+        The table's snapshots and manifests.
     keep
         Is called with the entries of each manifest; returns those that matter.
 

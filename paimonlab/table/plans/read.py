@@ -27,7 +27,7 @@ def read_plan(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     schema
         The one that rows are to have.
     columns

@@ -32,7 +32,7 @@ def resolved(
     schema
         Of the table, or of a snapshot of it.
     options
-        Of the table.
+        The table's options.
     table
         Its name, for messages.
 
@@ -47,7 +47,7 @@ def resolved(
     Raises
     ------
     ColumnNotFoundError
-        If a column is not there.
+        If a column does not exist.
     """
     readable = with_tracking(schema) if options.slice(RowTrackingOptions).row_tracking else schema
     wanted = schema.field_names if names is None else _checked(names, readable, table)
@@ -77,7 +77,7 @@ def bound(
     SchemaError
         If the text cannot be read, or a literal does not fit its column.
     ColumnNotFoundError
-        If a column is not there; ``table`` is only for the message.
+        If a column does not exist; ``table`` is only for the message.
     """
     if where is None:
         return None

@@ -69,7 +69,7 @@ def range_of_options(definition: TableDefinition, store: TableStore) -> ChangeRa
     SchemaError
         If a value is not two points with a comma between them.
     SnapshotNotFoundError
-        If a snapshot is not there.
+        If a snapshot does not exist.
     """
     options = definition.options.slice(IncrementalOptions)
     if options.between is not None:
@@ -90,7 +90,7 @@ def range_between(
     definition: TableDefinition,
     store: TableStore,
 ) -> ChangeRange:
-    """Find the commits behind ``start`` up to ``end``; see `Table.changes`."""
+    """Find the commits after ``start`` up to ``end``; see `Table.changes`."""
     options = definition.options.slice(IncrementalOptions)
     if mode is not None:
         if mode not in ("auto", "delta", "changelog", "diff"):

@@ -44,7 +44,7 @@ def lookup(scan: Scan, keys: Any) -> pa.Table:
     Returns
     -------
     pyarrow.Table
-        One row a distinct key that is there, in any order.
+        One row per distinct key that is there, in any order.
     """
     wanted = _keys(scan, keys)
     names = wanted.schema.names

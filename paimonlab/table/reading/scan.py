@@ -313,8 +313,8 @@ class Scan:
         Parameters
         ----------
         progress
-            Told how many ``files`` are done, of how many, in any thread; a read of changes,
-            or of a fallback branch, tells nothing.
+            Is called with how many ``files`` are done, of how many, in any thread; not for a
+            read of changes or of a fallback branch.
         """
         return self.kind.batches(self, progress)
 

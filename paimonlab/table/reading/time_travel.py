@@ -222,7 +222,7 @@ def travel(
     point
         When.
     snapshots, tags
-        Of the table.
+        The table's snapshots and tags.
     table
         Its name, for messages.
 

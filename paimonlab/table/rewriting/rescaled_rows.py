@@ -50,7 +50,7 @@ def rescaled_definition(
     Parameters
     ----------
     definition
-        Of the table.
+        The table's definition.
     schema
         The latest; what it says of buckets does not matter.
     buckets
@@ -88,7 +88,7 @@ def move_rows(
     found
         The buckets of each partition.
     progress
-        Told of the partitions that are written.
+        Is called with the number of partitions written.
 
     Returns
     -------

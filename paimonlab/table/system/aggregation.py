@@ -37,7 +37,7 @@ AGGREGATION_FIELDS = pa.schema(
 def aggregation_fields(
     definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
 ) -> pa.Table:
-    """``$aggregation_fields``: one row a column, with its options ``fields.<column>.…``.
+    """``$aggregation_fields``: one row per column, with its options ``fields.<column>.…``.
 
     Of these ``function`` has the values and ``function_options`` the keys, as lists.
     """

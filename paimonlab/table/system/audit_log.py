@@ -195,7 +195,7 @@ def _behind(kinds: pa.Array, rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _as_lists(batches: Rows, are_changes: bool) -> Rows:  # noqa: FBT001 - as `Reshape` says
-    """Make lists of columns; of changes, ``-U`` and the ``+U`` behind it become one row.
+    """Make lists of columns; of changes, ``-U`` and the ``+U`` after it become one row.
 
     A ``-U`` at the end of a batch waits for the next.
     """

@@ -58,7 +58,7 @@ FILE_KEY_RANGES = pa.schema(
 
 
 def files(definition: TableDefinition, store: TableStore, snapshot: Snapshot | None) -> pa.Table:
-    """``$files``: one row a live file, in the order of the manifests."""
+    """``$files``: one row per live file, in the order of the manifests."""
     entries = files_of(store.manifests, snapshot).combine_chunks()
     schema = definition.schema
     partition_fields = [schema.field(key) for key in schema.partition_keys]

@@ -74,14 +74,14 @@ TAGS = pa.schema(
 def snapshots(
     _definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
 ) -> pa.Table:
-    """``$snapshots``: one row a snapshot, oldest first."""
+    """``$snapshots``: one row per snapshot, oldest first."""
     return _table(SNAPSHOTS, [_snapshot_row(found) for found in store.snapshots.list()])
 
 
 def schemas(
     _definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
 ) -> pa.Table:
-    """``$schemas``: one row a schema, oldest first; lists and maps as JSON."""
+    """``$schemas``: one row per schema, oldest first; lists and maps as JSON."""
     rows = [
         (
             schema.id,
@@ -104,7 +104,7 @@ def options(definition: TableDefinition, store: TableStore, _snapshot: Snapshot 
 
 
 def tags(_definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None) -> pa.Table:
-    """``$tags``: one row a tag, by name."""
+    """``$tags``: one row per tag, by name."""
     return _table(TAGS, [_tag_row(name, tag) for name, tag in store.tags.list()])
 
 

@@ -49,7 +49,7 @@ def branches(
 def consumers(
     _definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
 ) -> pa.Table:
-    """``$consumers``: one row a consumer, and the snapshot it reads next."""
+    """``$consumers``: one row per consumer, and the snapshot it reads next."""
     by_name = store.consumers.list()
     columns = [pa.array([*by_name], pa.string()), pa.array([*by_name.values()], pa.int64())]
     return pa.Table.from_arrays(columns, schema=CONSUMERS)

@@ -13,7 +13,7 @@ from paimonlab.spec.snapshot import Snapshot
 def files_of(
     manifests: ManifestStore, snapshot: Snapshot | None, *, with_postponed: bool = False
 ) -> pa.Table:
-    """All entries of live files, one row a file, columns as `ENTRY_SCHEMA`.
+    """All entries of live files, one row per file, columns as `ENTRY_SCHEMA`.
 
     Files that wait for a compaction to give their rows buckets are there only if asked for.
     """

@@ -55,9 +55,9 @@ BUCKETS = pa.schema(
 def partitions(
     definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
 ) -> pa.Table:
-    """``$partitions``: one row a partition that has live files, by its name.
+    """``$partitions``: one row per partition that has live files, by its name.
 
-    Those that only a fallback branch has are there, too.
+    Those that only a fallback branch has are included.
     """
     own = _sums(definition, store.manifests, snapshot, ["partition"], PARTITIONS)
     fallback = definition.options.slice(BranchOptions).fallback
@@ -70,7 +70,7 @@ def partitions(
 
 
 def buckets(definition: TableDefinition, store: TableStore, snapshot: Snapshot | None) -> pa.Table:
-    """``$buckets``: one row a bucket that has live files, by partition text and bucket."""
+    """``$buckets``: one row per bucket that has live files, by partition text and bucket."""
     return _sums(definition, store.manifests, snapshot, ["partition", "bucket"], BUCKETS)
 
 

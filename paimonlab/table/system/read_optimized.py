@@ -1,6 +1,6 @@
 """``$ro``: the rows of a primary-key table that a full compaction has seen.
 
-They need no merging; what was written since is not there. An append table shows all its rows.
+They need no merging; what was written since is missing. An append table shows all its rows.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.table.system.ReadOptimizedTable``.
 """

@@ -68,9 +68,9 @@ def _metadata(schema: pa.Schema, rows: Rows, help: str) -> SystemTableKind:
 SYSTEM_TABLES: Mapping[str, SystemTableKind] = MappingProxyType(
     {
         "snapshots": _metadata(
-            history.SNAPSHOTS, history.snapshots, "one row a commit that has not expired"
+            history.SNAPSHOTS, history.snapshots, "one row per commit that has not expired"
         ),
-        "schemas": _metadata(history.SCHEMAS, history.schemas, "one row a schema"),
+        "schemas": _metadata(history.SCHEMAS, history.schemas, "one row per schema"),
         "options": _metadata(history.OPTIONS, history.options, "the options that are set"),
         "tags": _metadata(history.TAGS, history.tags, "the named snapshots"),
         "branches": _metadata(lines.BRANCHES, lines.branches, "the branches"),
@@ -187,7 +187,7 @@ class SystemTable:
         Raises
         ------
         ColumnNotFoundError
-            If a column is not there.
+            If a column does not exist.
         SchemaError
             If an option is unknown.
         """
@@ -302,7 +302,7 @@ def open_system_table(table: Table, name: str) -> SystemTable:
     Raises
     ------
     TableNotFoundError
-        If there is none of that name.
+        If no such table exists.
     """
     if name not in SYSTEM_TABLES:
         known = [f"{table.name}${known}" for known in SYSTEM_TABLES]

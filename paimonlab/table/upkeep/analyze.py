@@ -62,7 +62,7 @@ def statistics_of(scan: Scan, columns: Sequence[str] | None) -> Statistics | Non
     Raises
     ------
     ColumnNotFoundError
-        If a column is not there.
+        If a column does not exist.
     UnsupportedError
         If a column that is named has a nested type.
     """

@@ -1,4 +1,4 @@
-"""Expiry of partitions: until no other commit is in the way."""
+"""Expiry of partitions: until no other commit interferes."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def expire_partitions(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     request
         What is too old.
     user
-        Who commits; a user that nobody had before.
+        Who commits; a user that was never used before.
     now
         Local, without a zone; None: the clock's.
     """

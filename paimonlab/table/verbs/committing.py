@@ -105,6 +105,6 @@ def sequence_numbers(table: OpenedTable) -> pa.Table:
     -------
     pyarrow.Table
         Columns ``partition`` (serialised BinaryRow), ``bucket``, ``total_buckets``,
-        ``max_sequence_number``; one row a bucket with live files.
+        ``max_sequence_number``; one row per bucket with live files.
     """
     return table_writing.writers.sequence_numbers(store_of(table).sequence_memory, table.snapshot)

@@ -53,7 +53,7 @@ def compact(
     where
         A condition on partition columns.
     idle_for
-        Only partitions that got no file for so long; None: all.
+        Only partitions that got no file for this long; None: all.
     order_by
         For append tables without buckets: columns to put all rows of each partition in
         order by, so that filters on them skip files; a ``clustering.columns`` of the table

@@ -46,7 +46,7 @@ def scan(
         SQL text (``amount > 10 AND dt IN ('a', 'b')``, Spark's dialect) or an expression
         (``paimonlab.col("amount") > 10``).
     limit
-        At most so many rows, any of them.
+        At most this many rows, any of them.
     snapshot, tag, timestamp, watermark, version
         The point in time to read, one of them at most; see `TravelPoint`.
     options
@@ -60,7 +60,7 @@ def scan(
     Raises
     ------
     ColumnNotFoundError
-        If a column is not there.
+        If a column does not exist.
     SnapshotNotFoundError, TagNotFoundError
         If there is no such point in time.
     SchemaError
@@ -93,7 +93,7 @@ def changes(
     Parameters
     ----------
     start, end
-        The commits behind ``start`` up to and with ``end``: a snapshot id, the name of a
+        The commits after ``start`` up to and including ``end``: a snapshot id, the name of a
         tag, a time as text in the process's local zone, or an aware datetime.
     mode
         ``delta``: the rows that appends added, as they were written; ``changelog``: the
@@ -111,7 +111,7 @@ def changes(
     Raises
     ------
     SnapshotNotFoundError
-        If a snapshot is not there; `SnapshotExpiredError` if it is gone.
+        If a snapshot does not exist; `SnapshotExpiredError` if it is gone.
     ValueError
         If ``end`` comes before ``start``.
     """
@@ -140,10 +140,10 @@ def follow(
         A value of ``scan.mode``, ``latest-full`` (all rows, then changes) unless ``scan.…``
         options say otherwise; the id of a snapshot, whose changes come first; a time as text
         in the process's local zone or as an aware datetime; or the position of a follower,
-        which goes on behind it.
+        from which reading continues.
     until
         None: wait for ever; ``latest``: end when nothing is left to read; a snapshot id or
-        the name of a tag: end behind that snapshot; a time: end before the first later one.
+        the name of a tag: end after that snapshot; a time: end before the first later one.
     consumer_id
         Keep progress with the table under this name, whole snapshots, and go on from there
         the next time. Snapshots that were not read yet do not expire.
@@ -162,7 +162,7 @@ def follow(
     SnapshotExpiredError
         If the start is gone; while iterating, if changes expired before they were read.
     SnapshotReplacedError
-        While iterating, if the table was rolled back behind what was read.
+        While iterating, if the table was rolled back to before what was read.
     SchemaError
         If one of ``options`` is unknown.
     UnsupportedError
@@ -193,6 +193,6 @@ def lookup(table: OpenedTable, keys: Any, *, columns: Sequence[str] | None = Non
     Returns
     -------
     pyarrow.Table
-        One row a key that is there, in any order.
+        One row per key that is there, in any order.
     """
     return table_reading.lookup.lookup(scan(table, columns), keys)

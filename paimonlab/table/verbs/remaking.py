@@ -29,7 +29,7 @@ def rescale(
 
     The option ``bucket`` of the table is set first, so that what others write from then on
     goes to the new buckets. A partition that has another number of buckets can be read, but
-    not be written to before it is rescaled, too. With ``bucket`` = -2 the option stays: each
+    not be written to before it is rescaled as well. With ``bucket`` = -2 the option stays: each
     partition has a number of its own, and rows that wait for a bucket go on waiting.
 
     No row changes, and followers are told of none. Rows that readers or followers learn of by
@@ -45,7 +45,7 @@ def rescale(
     dry_run
         Change nothing, only tell what would be.
     progress
-        Told of the partitions that are written.
+        Is called with the number of partitions written.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def rewrite_file_index(
     partitions
         Values of all or some of the partition columns each; None: all partitions.
     progress
-        Told of the files that are looked at.
+        Is called with the number of files looked at.
 
     Returns
     -------

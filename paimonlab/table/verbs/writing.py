@@ -104,7 +104,7 @@ def overwrite(
         whole table; None: as the option ``dynamic-partition-overwrite`` says.
     read_snapshot
         The snapshot of this table that ``data`` was made of (0: it was empty); None: it was
-        made of something else, and rows that others commit meanwhile are replaced, too.
+        made of something else, and rows that others commit meanwhile are replaced as well.
 
     Raises
     ------

@@ -28,7 +28,7 @@ def commit_own(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     messages
         What is committed.
     commit

@@ -44,7 +44,7 @@ def rows_of_interest(
     Parameters
     ----------
     definition, schemas
-        Of the table.
+        The table's definition and schemas.
     predicate
         Bound to its schema; None: every row.
     """

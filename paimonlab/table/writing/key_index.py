@@ -38,7 +38,7 @@ class KeyIndex:
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     snapshot
         None: the table is empty.
     live_buckets
@@ -114,7 +114,7 @@ def all_splits(
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     snapshot
         Of which the files are wanted.
     buckets

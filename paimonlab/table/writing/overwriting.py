@@ -83,7 +83,7 @@ def overwrite(
 def _read_set(
     definition: TableDefinition, schemas: SchemaManager, read_snapshot: int | None
 ) -> ReadSet | None:
-    """Return what rows were made of; which files, nobody knows, so in doubt all of the table."""
+    """Return what rows were made of; which files is unknown, so all of the table."""
     if read_snapshot is None:
         return None
     every_row = rows_of_interest(definition, schemas, None)

@@ -87,12 +87,12 @@ class Writer:
 def new_table_writer(
     definition: TableDefinition, store: TableStore, *, replaces: bool = False, user: str = ""
 ) -> TableWriter:
-    """Make a writer that goes on from the latest snapshot.
+    """Create a writer that continues from the latest snapshot.
 
     Parameters
     ----------
     definition, store
-        Of the table.
+        The table's definition and store.
     replaces
         Whether all rows of the partitions that are written to are replaced, so that buckets may
         be given anew.
@@ -214,7 +214,7 @@ def has_same_buckets(
 ) -> bool:
     """Whether files were written for as many buckets as their partitions have in a snapshot.
 
-    False, too, if the snapshot has expired, so that nobody knows.
+    Also False if the snapshot has expired: then it is unknown.
     """
     if definition.bucket_mode is not BucketMode.HASH_FIXED:
         return True

@@ -62,7 +62,7 @@ def parse_expression(text: str, schema: pa.Schema, table: str) -> Expression:
     SchemaError
         If the text is not an expression.
     ColumnNotFoundError
-        If a column is not there.
+        If a column does not exist.
     UnsupportedError
         If it cannot be evaluated; the message names functions.
 
