@@ -70,8 +70,8 @@ def compact(
 
 def _lines(done: CompactResult) -> Iterator[str]:
     yield str(done)
-    for one in done.buckets[:_SHOWN]:
-        yield f"  {one}"
+    for bucket in done.buckets[:_SHOWN]:
+        yield f"  {bucket}"
     if len(done.buckets) > _SHOWN:
         yield f"  and {len(done.buckets) - _SHOWN:,} more"
 

@@ -53,7 +53,11 @@ def _folders(path: Path, table: str | None) -> list[tuple[str, Path]]:
         database = path.parent.name.removesuffix(_DATABASE_SUFFIX)
         return [(f"{database}.{path.name}", path)]
     catalog = connect(str(path))
-    names = [f"{one}.{name}" for one in catalog.databases() for name in catalog.tables(one)]
+    names = [
+        f"{database_name}.{name}"
+        for database_name in catalog.databases()
+        for name in catalog.tables(database_name)
+    ]
     if not names:
         raise click.UsageError(f"there is no table in {path}")
     return [folder for name in names for folder in _folders(path, name)]

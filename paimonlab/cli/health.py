@@ -61,11 +61,11 @@ def health(
     sys.exit(1 if _fails(worst(report.worst for report in reports), fail_on) else 0)
 
 
-def _fails(found: str, fail_on: str) -> bool:
-    if fail_on == "never" or found == "ok":
+def _fails(severity: str, fail_on: str) -> bool:
+    if fail_on == "never" or severity == "ok":
         return False
     order: Sequence[str] = SEVERITIES
-    return order.index(found) <= order.index(fail_on)
+    return order.index(severity) <= order.index(fail_on)
 
 
 def _print(report: TableHealth) -> None:
@@ -74,8 +74,8 @@ def _print(report: TableHealth) -> None:
         return
     size = f"{report.file_count:,} files, {report.snapshot_count:,} snapshots"
     click.echo(f"{report.table}: {report.worst} ({size})")
-    for one in report.findings:
-        where = f" {one.where}:" if one.where else ""
-        click.echo(f"  {one.severity} {one.code}:{where} {one.message}")
-        for action in filter(None, (one.sql, one.python)):
+    for finding in report.findings:
+        where = f" {finding.where}:" if finding.where else ""
+        click.echo(f"  {finding.severity} {finding.code}:{where} {finding.message}")
+        for action in filter(None, (finding.sql, finding.python)):
             click.echo(f"    {action}")

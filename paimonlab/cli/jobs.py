@@ -63,7 +63,7 @@ def drop_partition(table: Table, partitions: Sequence[dict[str, str]], *, consen
 
     def verb(*, dry_run: bool) -> object:
         snapshot = None if dry_run else table.drop_partitions(partitions)
-        names = [",".join(f"{k}={v}" for k, v in one.items()) for one in partitions]
+        names = [",".join(f"{k}={v}" for k, v in partition.items()) for partition in partitions]
         return {"partitions": names, "snapshot_id": snapshot and snapshot.id}
 
     consent.run(verb)

@@ -101,7 +101,11 @@ def tables(catalog: Catalog, database: str | None, *, as_json: bool) -> None:
     """
     with refused():
         databases = catalog.databases() if database is None else [database]
-        names = [f"{one}.{name}" for one in databases for name in catalog.tables(one)]
+        names = [
+            f"{database_name}.{name}"
+            for database_name in databases
+            for name in catalog.tables(database_name)
+        ]
     rows = [_table_row(catalog, name) for name in names]
     print_rows(pa.Table.from_pylist(rows, schema=TABLES), as_json=as_json)
 

@@ -35,11 +35,11 @@ def create_tag(
     as_json: bool,
 ) -> None:
     """Name a snapshot, so that expiry leaves it and its files."""
-    made = table.tags.create(
+    created = table.tags.create(
         tag, snapshot=snapshot, timestamp=timestamp, time_retained=time_retained
     )
-    result = {"tag": tag, "snapshot_id": made.id}
-    _tell(f"tag {tag} names snapshot {made.id}", result, as_json=as_json)
+    result = {"tag": tag, "snapshot_id": created.id}
+    _tell(f"tag {tag} names snapshot {created.id}", result, as_json=as_json)
 
 
 @click.command("delete-tag")

@@ -82,8 +82,8 @@ def result_lines(value: Any) -> Iterable[str]:
     if "__str__" in vars(type(value)):
         yield from str(value).splitlines()
         return
-    for name, found in _fields(value):
-        yield f"{name.replace('_', ' ')}: {_summary(found)}"
+    for name, part in _fields(value):
+        yield f"{name.replace('_', ' ')}: {_summary(part)}"
 
 
 def _fields(value: Any) -> Iterable[tuple[str, Any]]:
@@ -102,10 +102,9 @@ def _summary(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if dataclasses.is_dataclass(value) or isinstance(value, Mapping | msgspec.Struct):
-        parts = [(name, found) for name, found in _fields(value) if found]
+        parts = [(name, part) for name, part in _fields(value) if part]
         return (
-            ", ".join(f"{_count(found)} {name.replace('_', ' ')}" for name, found in parts)
-            or "none"
+            ", ".join(f"{_count(part)} {name.replace('_', ' ')}" for name, part in parts) or "none"
         )
     if isinstance(value, Collection):
         shown = ", ".join(str(item) for item in list(value)[:_SHOWN])

@@ -64,12 +64,12 @@ def scan(
     if limit is None and not as_json and not only_count:
         limit = _ROWS
     with refused():
-        found = catalog.table(name).scan(columns, where, limit=limit, options=dict(options), **at)
+        rows = catalog.table(name).scan(columns, where, limit=limit, options=dict(options), **at)
     if only_count:
-        count = found.count()
+        count = rows.count()
         click.echo(f'{{"count": {count}}}' if as_json else count)
         return
-    _print(found.to_batches(), as_json=as_json)
+    _print(rows.to_batches(), as_json=as_json)
 
 
 @click.command()
@@ -91,10 +91,10 @@ def lookup(
     """
     wanted = _keys(table, keys)
     with refused():
-        found = table.lookup(wanted, columns=columns)
-    print_rows(found, as_json=as_json)
+        rows = table.lookup(wanted, columns=columns)
+    print_rows(rows, as_json=as_json)
     distinct = wanted.group_by(wanted.column_names).aggregate([])
-    if found.num_rows < distinct.num_rows:
+    if rows.num_rows < distinct.num_rows:
         raise click.exceptions.Exit(1)
 
 
@@ -151,8 +151,8 @@ def changes(
     if limit is None and not as_json:
         limit = _ROWS
     with refused():
-        found: Changes = table.changes(start, end, mode=mode, columns=columns, where=where)
-        batches = found.to_batches()
+        read: Changes = table.changes(start, end, mode=mode, columns=columns, where=where)
+        batches = read.to_batches()
     _print(batches, as_json=as_json, limit=limit)
 
 

@@ -106,9 +106,9 @@ def new_tags(
         The table's snapshots and tags.
     """
     periods = options.periods
-    made = {name: tag.id for name, tag in tags.items() if periods.time(name) is not None}
-    latest = max(made, key=lambda name: made[name], default=None)
-    first = 0 if latest is None else made[latest] + 1
+    periodic = {name: tag.id for name, tag in tags.items() if periods.time(name) is not None}
+    latest = max(periodic, key=lambda name: periodic[name], default=None)
+    first = 0 if latest is None else periodic[latest] + 1
     snapshots_by_id = dict(_from(first, snapshots))
     due = due_tags(
         [TagPoint(snapshot.id, options.time_of(snapshot)) for snapshot in snapshots_by_id.values()],

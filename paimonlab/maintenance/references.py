@@ -74,8 +74,8 @@ class References:
 def union(references: Iterable[References]) -> References:
     """Return the files of all."""
     files = References()
-    for some in references:
-        files |= some
+    for of_one in references:
+        files |= of_one
     return files
 
 

@@ -105,8 +105,8 @@ def plan(target: Snapshot, history: TableHistory) -> Rollback:
     gone_tags = [tags[name].to_snapshot() for name in planned.tags]
     candidates = union(
         [
-            *(history.reader.of_commit(one) for one in gone),
-            *(history.reader.of_state(one) for one in gone_tags),
+            *(history.reader.of_commit(newer) for newer in gone),
+            *(history.reader.of_state(newer) for newer in gone_tags),
             *(history.reader.of_changes(history.changelogs.get(id)) for id in planned.changelogs),
         ]
     )

@@ -365,8 +365,8 @@ def _changelogs(history: TableHistory, keeping: ChangelogKeeping) -> list[Root]:
         return []
     if keeping.is_on:
         io, layout = history.file_io, history.layout
-        ends = [history.changelogs.get(one) for one in {ids[0], ids[-1]}]
-        if not any(io.exists(layout.manifest(one.delta_manifest_list)) for one in ends):
+        ends = [history.changelogs.get(changelog_id) for changelog_id in {ids[0], ids[-1]}]
+        if not any(io.exists(layout.manifest(changelog.delta_manifest_list)) for changelog in ends):
             return []
     return changelogs_of(history.layout, history.file_io)
 

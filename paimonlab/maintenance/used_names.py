@@ -102,14 +102,14 @@ class _NameReader:
     def _read(self, metas: Sequence[ManifestFileMeta], referrer: str, *, may_be_gone: bool) -> None:
         new = [meta for meta in metas if meta.file_name not in self._entries]
         # All at once is faster, each on its own tells which are gone.
-        for some in [[meta] for meta in new] if may_be_gone else [new]:
+        for group in [[meta] for meta in new] if may_be_gone else [new]:
             try:
-                tables = self._manifests.read(some, referrer=referrer)
+                tables = self._manifests.read(group, referrer=referrer)
             except CorruptMetadataError as error:
                 if not (may_be_gone and _is_missing(error)):
                     raise
                 continue
-            for meta, entries in zip(some, tables, strict=True):
+            for meta, entries in zip(group, tables, strict=True):
                 self._entries[meta.file_name] = _entries_of(entries, self._names)
 
     def _take_alive(self, entries: Sequence[_Entry]) -> None:

@@ -69,13 +69,13 @@ def table_name(
 
 
 def _parts(text: str) -> list[str] | None:
-    found = []
+    parts = []
     position = 0
     while match := _PART.match(text, position):
-        found.append(match[2] if match[1] is None else match[1].replace("``", "`"))
+        parts.append(match[2] if match[1] is None else match[1].replace("``", "`"))
         position = match.end()
         if position == len(text):
-            return found
+            return parts
         if text[position] != ".":
             return None
         position += 1

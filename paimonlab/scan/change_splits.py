@@ -64,7 +64,7 @@ class ChangeSplit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def sides(self) -> tuple[DataSplit, ...]:
         """Return the files on both sides of all buckets."""
-        both = (side for one in self.buckets for side in (one.before, one.after))
+        both = (side for bucket in self.buckets for side in (bucket.before, bucket.after))
         return tuple(side for side in both if side is not None)
 
 

@@ -89,14 +89,14 @@ def file_changes(
     conditions = Conditions.of(request.predicate, request.schema)
     if conditions.is_impossible:
         return []
-    counting = [one for one in snapshots if _counts(one, kind)]
+    counting = [snapshot for snapshot in snapshots if _counts(snapshot, kind)]
     if moves_keys(request.schema):
         return [
             split
-            for one in counting
-            for split in commit_changes(one, kind, request, schemas, manifests)
+            for snapshot in counting
+            for split in commit_changes(snapshot, kind, request, schemas, manifests)
         ]
-    tables = [_entries(one, kind, conditions, request, manifests) for one in counting]
+    tables = [_entries(snapshot, kind, conditions, request, manifests) for snapshot in counting]
     entries = concat([table for table in tables if table.num_rows])
     last = snapshots[-1].id
     return _unmerged_splits(entries, last, conditions, request, schemas)
@@ -130,7 +130,7 @@ def deletes_first(splits: Sequence[ChangeSplit]) -> list[ChangeSplit]:
     """
     if len(splits) < 2:
         return list(splits)
-    found = [
+    judged = [
         (
             split,
             any(_may_delete(file) for file in _files(split)),
@@ -139,10 +139,10 @@ def deletes_first(splits: Sequence[ChangeSplit]) -> list[ChangeSplit]:
         for split in splits
     ]
     return [
-        *(replace(split, fate=Fate.GONE) for split, may_go, _ in found if may_go),
+        *(replace(split, fate=Fate.GONE) for split, may_go, _ in judged if may_go),
         *(
             replace(split, fate=Fate.PRESENT) if may_go else split
-            for split, may_go, stays in found
+            for split, may_go, stays in judged
             if stays
         ),
     ]

@@ -84,13 +84,15 @@ def state_changes(
         return []
     states = [
         _State(
-            one.id,
-            _live(one, conditions, request, schemas, manifests),
-            DeletionFiles.of(one, manifests, beside_data=request.options.has_indexes_beside_data),
+            snapshot.id,
+            _live(snapshot, conditions, request, schemas, manifests),
+            DeletionFiles.of(
+                snapshot, manifests, beside_data=request.options.has_indexes_beside_data
+            ),
         )
-        for one in (before, after)
+        for snapshot in (before, after)
     ]
-    _check_buckets(concat([one.files for one in states]), before, after)
+    _check_buckets(concat([state.files for state in states]), before, after)
     old, new = _needed(states, request)
     befores, afters = (_by_bucket(state, request) for state in (old, new))
     splits = [
@@ -103,7 +105,7 @@ def state_changes(
         splits = _by_partition(splits)
     if not moves_keys(request.schema):
         return splits
-    return [replace(one, fate=fate) for fate in (Fate.GONE, Fate.PRESENT) for one in splits]
+    return [replace(split, fate=fate) for fate in (Fate.GONE, Fate.PRESENT) for split in splits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +143,8 @@ def _live(
 
 def _check_buckets(entries: pa.Table, before: Snapshot, after: Snapshot) -> None:
     pairs = entries.select(["partition", "total_buckets"]).group_by(["partition", "total_buckets"])
-    found = pairs.aggregate([])
-    if len(found) > len(found["partition"].unique()):
+    distinct = pairs.aggregate([])
+    if len(distinct) > len(distinct["partition"].unique()):
         raise SchemaError(
             f"the number of buckets of a partition changed between snapshot {before.id} and "
             f"{after.id}, so that their files cannot be compared; read both and compare the rows"
@@ -189,7 +191,7 @@ def _by_bucket(state: _State, request: ChangeRequest) -> dict[BucketKey, DataSpl
     splits: Iterator[DataSplit] = splits_of(
         files, request, state.snapshot_id, vectors=state.vectors, is_raw=is_raw
     )
-    return {(one.partition, one.bucket): one for one in splits}
+    return {(split.partition, split.bucket): split for split in splits}
 
 
 def _by_partition(splits: Sequence[ChangeSplit]) -> list[ChangeSplit]:

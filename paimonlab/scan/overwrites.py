@@ -83,11 +83,11 @@ def overwrite_changes(
             splits_of(
                 by_age(files),
                 request,
-                one.id,
-                vectors=DeletionFiles.of(one, manifests, beside_data=beside_data),
+                snapshot.id,
+                vectors=DeletionFiles.of(snapshot, manifests, beside_data=beside_data),
             )
         )
-        for files, one in sides
+        for files, snapshot in sides
     )
     # A key may come again in another bucket or partition: first all rows go.
     return [

@@ -74,7 +74,10 @@ def fsck(
     notes = Notes(layout.table_path)
     main = layout.on_branch(None)
     names = BranchManager(file_io, main).names()
-    branches = [read_branch(file_io, one, notes) for one in (main, *map(main.on_branch, names))]
+    branches = [
+        read_branch(file_io, layout_of_branch, notes)
+        for layout_of_branch in (main, *map(main.on_branch, names))
+    ]
     checker = _Checker(
         table, file_io, StoredFiles(file_io), notes, deep=deep, progress=progress or _silent
     )

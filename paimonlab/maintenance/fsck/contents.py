@@ -85,17 +85,17 @@ class ContentChecker:
             Of its n rows.
         """
         schema = self.known[meta.schema_id]
-        found = [np.empty(0, np.int32)]
+        hashes = [np.empty(0, np.int32)]
         types = [schema.field(name).type for name in schema.trimmed_primary_keys]
         with DataFile.open(self.file_io, path, meta, schema, table=self.table) as file:
             names = _key_names({field.name for field in file.fields}, schema)
             by_name = {field.name: field for field in file.fields}
             wanted = [by_name[name] for name in names]
-            found += [
+            hashes += [
                 binary_row.hash_codes(batch.columns, types)
                 for batch in file.batches(wanted, batch_rows=_BATCH_ROWS)
             ]
-        return np.concatenate(found)
+        return np.concatenate(hashes)
 
     def _problems(
         self,

@@ -37,9 +37,9 @@ class StoredFiles:
         if folder not in self._folders:
             listed = self.file_io.list(folder)
             self._folders[folder] = {
-                posixpath.basename(one.path): one.size_bytes
-                for one in listed
-                if not (one.is_directory or one.is_linked)
+                posixpath.basename(status.path): status.size_bytes
+                for status in listed
+                if not (status.is_directory or status.is_linked)
             }
         size = self._folders[folder].get(name)
         return self._linked_size(path) if size is None else size
@@ -66,7 +66,7 @@ def data_paths(
         entries["external_path"].to_pylist(),
         strict=True,
     )
-    return [layout.data_file(*one) for one in names]
+    return [layout.data_file(*parts) for parts in names]
 
 
 def check_stored(
@@ -78,11 +78,11 @@ def check_stored(
     for path, size, extra in zip(paths, sizes, extras, strict=True):
         notes.counts["data_files"] += 1
         with notes.taken(path, referrer=referrer):
-            found = stored.size_bytes(path)
-            if found is None:
+            stored_size = stored.size_bytes(path)
+            if stored_size is None:
                 notes.add(path, "the file is missing", referrer=referrer)
-            elif found != size:
-                problem = f"it has {found:,} bytes, expected were {size:,}"
+            elif stored_size != size:
+                problem = f"it has {stored_size:,} bytes, expected were {size:,}"
                 notes.add(path, problem, referrer=referrer)
         for name in extra or ():
             beside = posixpath.join(posixpath.dirname(path), name)

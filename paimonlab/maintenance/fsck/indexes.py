@@ -154,20 +154,20 @@ class IndexChecker:
         self, entry: IndexManifestEntry, path: str, owners: Owners, referrer: str
     ) -> None:
         data = self.file_io.read(path, limit_bytes=LARGE_LIMIT_BYTES)
-        for place in entry.deletion_vectors or ():
-            whole = cut_deletion_vector(data, place.offset, place.length_bytes, path=path)
+        for meta in entry.deletion_vectors or ():
+            whole = cut_deletion_vector(data, meta.offset, meta.length_bytes, path=path)
             vector = decode_deletion_vector(whole, path=path)
-            if place.cardinality is not None and vector.cardinality != place.cardinality:
+            if meta.cardinality is not None and vector.cardinality != meta.cardinality:
                 problem = (
-                    f"it deletes {vector.cardinality:,} rows of {place.data_file_name}, the "
-                    f"manifest says {place.cardinality:,}"
+                    f"it deletes {vector.cardinality:,} rows of {meta.data_file_name}, the "
+                    f"manifest says {meta.cardinality:,}"
                 )
                 self.notes.add(path, problem, referrer=referrer)
-            rows = owners.get((entry.partition, entry.bucket, place.data_file_name))
+            rows = owners.get((entry.partition, entry.bucket, meta.data_file_name))
             positions = vector.positions()
             if rows is not None and len(positions) and int(positions[-1]) >= rows:
                 problem = (
-                    f"it deletes row {int(positions[-1]):,} of {place.data_file_name}, which has "
+                    f"it deletes row {int(positions[-1]):,} of {meta.data_file_name}, which has "
                     f"{rows:,}"
                 )
                 self.notes.add(path, problem, referrer=referrer)

@@ -127,18 +127,18 @@ class ManifestWalk:
         total = pc.sum(entries["row_count"]).as_py() or 0
         sign = pc.if_else(pc.equal(delta["kind"], int(FileKind.ADD)), 1, -1)
         changed = pc.sum(pc.multiply(delta["row_count"], sign)).as_py() or 0
-        for what, said, found in (
+        for what, said, counted in (
             ("rows", snapshot.total_record_count, total),
             ("rows more than before", snapshot.delta_record_count, changed),
         ):
-            if said is not None and said != found:
-                problem = f"it says that it has {said:,} {what}, its files have {found:,}"
+            if said is not None and said != counted:
+                problem = f"it says that it has {said:,} {what}, its files have {counted:,}"
                 self._notes.add(root.path, problem, referrer=root.name, advice=_COUNTS)
 
     def _check_changelog(self, root: Root, snapshot: Snapshot, changelog: pa.Table) -> None:
-        said, found = snapshot.changelog_record_count, pc.sum(changelog["row_count"]).as_py() or 0
-        if said is not None and said != found:
-            problem = f"it says that its changelog has {said:,} rows, its files have {found:,}"
+        said, counted = snapshot.changelog_record_count, pc.sum(changelog["row_count"]).as_py() or 0
+        if said is not None and said != counted:
+            problem = f"it says that its changelog has {said:,} rows, its files have {counted:,}"
             self._notes.add(root.path, problem, referrer=root.name, advice=_COUNTS)
 
 
@@ -149,7 +149,7 @@ def _concat(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables).combine_chunks() if tables else ENTRY_SCHEMA.empty_table()
 
 
-def unseen(found: Iterator[LiveFiles]) -> Iterator[tuple[LiveFiles, pa.Table]]:
+def unseen(files_of_roots: Iterator[LiveFiles]) -> Iterator[tuple[LiveFiles, pa.Table]]:
     """Pair the files of each root with those that no earlier root had.
 
     Yields
@@ -158,7 +158,7 @@ def unseen(found: Iterator[LiveFiles]) -> Iterator[tuple[LiveFiles, pa.Table]]:
         The entries of data and changelog files that are new with it.
     """
     seen = pa.array([], pa.large_string())
-    for files in found:
+    for files in files_of_roots:
         both = pa.concat_tables([files.entries, files.changelog]).combine_chunks()
         is_new = pc.invert(pc.is_in(both["file_name"], seen))
         new = both.filter(is_new)

@@ -74,18 +74,18 @@ class _Reader:
 
     def schemas(self) -> dict[int, TableSchema]:
         manager = SchemaManager(self.file_io, self.layout)
-        found = {}
+        schemas = {}
         ids: Sequence[int] = ()
         with self.notes.taken(self.layout.schema_folder):
             ids = manager.ids()
         self._check_holes(ids, self.layout.schema, first=0)
         for schema_id in ids:
             with self.notes.taken(self.layout.schema(schema_id)):
-                found[schema_id] = manager.get(schema_id)
+                schemas[schema_id] = manager.get(schema_id)
                 self.notes.counts["schemas"] += 1
         if not ids:
             self.notes.add(self.layout.schema_folder, "there is no schema")
-        return found
+        return schemas
 
     def snapshots(self) -> list[Root]:
         names = self._names(self.layout.snapshot_folder)

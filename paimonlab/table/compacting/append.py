@@ -201,16 +201,16 @@ def _rewritten(
         done=report,
         threads=strategy.threads,
     )
-    made = list(zip(tasks, outputs, strict=True))
+    rewritten = list(zip(tasks, outputs, strict=True))
     finished: list[tuple[BucketFiles, CompactIncrement]] = []
     try:
-        for _, task_files in groupby(made, key=lambda pair: _place(pair[0].bucket)):
+        for _, task_files in groupby(rewritten, key=lambda pair: _place(pair[0].bucket)):
             of_bucket = list(task_files)
             ours = [task for task, _ in of_bucket]
             after = [file for _, files in of_bucket for file in files]
             finished.append((ours[0].bucket, increment_of(ours, after, plan, file_io)))
     except BaseException:
-        for task, files in made:
+        for task, files in rewritten:
             undo(task, files)
         for bucket, increment in finished:
             _delete_indexes(bucket, increment, plan, store.file_io)

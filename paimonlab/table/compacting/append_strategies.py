@@ -207,7 +207,7 @@ def _sorting(definition: TableDefinition, names: Sequence[str], strategy: str | 
 
 def _vectors_of(bucket: BucketFiles) -> dict[str, FileVector]:
     return {
-        one.data_file_name: FileVector(index.file_name, one.cardinality)
+        vector.data_file_name: FileVector(index.file_name, vector.cardinality)
         for index in bucket.indexes
-        for one in index.deletion_vectors or ()
+        for vector in index.deletion_vectors or ()
     }

@@ -51,14 +51,14 @@ def writer_compactions(
     compacting = compact_plan(definition, store, snapshot)
 
     def restore(keys: Collection[BucketKey]) -> Mapping[BucketKey, BucketFiles]:
-        found = {key: bucket_of(plan, *key, total_buckets=plan.buckets) for key in keys}
+        buckets = {key: bucket_of(plan, *key, total_buckets=plan.buckets) for key in keys}
         if snapshot is not None and not replaces:
             entries = store.bucket_memory.at(snapshot, keys)
             for bucket in buckets_of(definition, store, snapshot, entries):
                 key = (bucket.partition, bucket.bucket)
                 # Files for another number of buckets make the commit fail.
-                if key in found and bucket.total_buckets == plan.buckets:
-                    found[key] = bucket
-        return found
+                if key in buckets and bucket.total_buckets == plan.buckets:
+                    buckets[key] = bucket
+        return buckets
 
     return BucketCompactions(compacting, options, store.file_io, restore)

@@ -257,19 +257,19 @@ def _still_valid(
 ) -> tuple[list[_Done], list[_Done]]:
     """Separate buckets that nobody else compacted from those that others did."""
     snapshot = store.snapshots.latest()
-    keys = {_key(one.bucket) for one in done}
+    keys = {_key(compaction.bucket) for compaction in done}
     now = live_buckets(definition, store, snapshot, of_buckets(keys)) if snapshot else []
     files = {_key(bucket): _upper(bucket) for bucket in now}
     alive = {_key(bucket): {*_places(bucket.files)} for bucket in now}
     indexes = {_key(bucket): bucket.indexes for bucket in now}
     valid: list[_Done] = []
     lost: list[_Done] = []
-    for one in done:
-        key = _key(one.bucket)
-        is_there = _places(one.picked.unit.files) <= alive.get(key, set())
-        is_same = files.get(key) == _upper(one.bucket)
-        has_same_vectors = indexes.get(key, ()) == one.bucket.indexes
-        (valid if is_there and is_same and has_same_vectors else lost).append(one)
+    for compaction in done:
+        key = _key(compaction.bucket)
+        is_there = _places(compaction.picked.unit.files) <= alive.get(key, set())
+        is_same = files.get(key) == _upper(compaction.bucket)
+        has_same_vectors = indexes.get(key, ()) == compaction.bucket.indexes
+        (valid if is_there and is_same and has_same_vectors else lost).append(compaction)
     return valid, lost
 
 

@@ -73,11 +73,11 @@ def buckets_of(
             partition,
             bucket,
             total,
-            files=found,
+            files=of_bucket,
             indexes=indexes.get((partition, bucket), ()),
             snapshot_id=snapshot.id,
         )
-        for (partition, bucket, total), found in sorted(files.items(), key=lambda item: item[0])
+        for (partition, bucket, total), of_bucket in sorted(files.items(), key=lambda item: item[0])
     ]
 
 

@@ -81,8 +81,8 @@ class _Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What is there."""
+class _Postponed:
+    """The files of a table: those that wait for buckets, and those in buckets."""
 
     waiting: tuple[_Waiting, ...]
     in_buckets: Mapping[BucketKey, Sequence[DataFileMeta]]
@@ -114,14 +114,14 @@ def compact_postponed(
 
     def attempt() -> CompactResult:
         snapshot = store.snapshots.latest()
-        found = (
-            _Found((), {})
+        postponed = (
+            _Postponed((), {})
             if snapshot is None
             else _find(definition, store.manifests, snapshot, keep)
         )
-        if request.dry_run or snapshot is None or not found.waiting:
-            return _result(definition, found, (), None, is_dry_run=request.dry_run)
-        messages = _written(definition, store, snapshot, found, request)
+        if request.dry_run or snapshot is None or not postponed.waiting:
+            return _result(definition, postponed, (), None, is_dry_run=request.dry_run)
+        messages = _written(definition, store, snapshot, postponed, request)
         with files_deleted_on_failure(definition, store, messages):
             landed = committer_of(definition, store).append(
                 messages,
@@ -130,7 +130,7 @@ def compact_postponed(
                 is_new_user=True,
                 checked_id=snapshot.id,
             )
-        return _result(definition, found, messages, landed)
+        return _result(definition, postponed, messages, landed)
 
     result = until_undisturbed(definition.name, attempt, what="giving rows buckets")
     if result.snapshot is not None:
@@ -140,7 +140,7 @@ def compact_postponed(
 
 def _find(
     definition: TableDefinition, manifests: ManifestStore, snapshot: Snapshot, keep: Keep
-) -> _Found:
+) -> _Postponed:
     default = definition.options.slice(PostponeOptions).default_buckets
     if default < 1:
         raise SchemaError(
@@ -155,7 +155,7 @@ def _find(
         else:
             in_buckets[entry.partition, entry.bucket].append(entry.file)
             counts[entry.partition] = entry.total_buckets
-    return _Found(
+    return _Postponed(
         tuple(
             _Waiting(
                 partition,
@@ -172,14 +172,16 @@ def _written(
     definition: TableDefinition,
     store: TableStore,
     snapshot: Snapshot,
-    found: _Found,
+    postponed: _Postponed,
     request: CompactRequest,
 ) -> list[CommitMessage]:
     """Write and compact all rows that wait; returns what one commit takes."""
     groups: defaultdict[int, list[_Waiting]] = defaultdict(list)
-    for partition in found.waiting:
+    for partition in postponed.waiting:
         groups[partition.buckets].append(partition)
-    progress = _Files(sum(len(partition.files) for partition in found.waiting), request.progress)
+    progress = _Files(
+        sum(len(partition.files) for partition in postponed.waiting), request.progress
+    )
     messages: list[CommitMessage] = []
     try:
         for buckets, waiting in sorted(groups.items()):
@@ -196,7 +198,7 @@ def _written(
             total_buckets=POSTPONE_BUCKET,
             compact_before=partition.files,
         )
-        for partition in found.waiting
+        for partition in postponed.waiting
     )
     return [*messages, *gone]
 
@@ -246,22 +248,22 @@ def _rewritten(
         store.sequence_memory.at(snapshot),
         compactions=writer_compactions(target, store, plan, snapshot, replaces=False),
     ) as writer:
-        for one in waiting:
+        for partition in waiting:
             split = DataSplit(
                 snapshot_id=snapshot.id,
-                partition=one.partition,
+                partition=partition.partition,
                 bucket=POSTPONE_BUCKET,
                 total_buckets=POSTPONE_BUCKET,
-                bucket_path=bucket_folder(plan, one.partition, POSTPONE_BUCKET),
-                files=one.files,
+                bucket_path=bucket_folder(plan, partition.partition, POSTPONE_BUCKET),
+                files=partition.files,
                 raw_convertible=False,
             )
-            for file in one.files:
+            for file in partition.files:
                 for rows in _rows(split, file, read, store.file_io, has_kinds=kinds is not None):
                     writer.write(rows, row_kinds=kinds)
                 progress.add()
-        found = writer.prepare_commit()
-    messages, useless = as_compactions(found)
+        written = writer.prepare_commit()
+    messages, useless = as_compactions(written)
     delete_files(useless, plan, store.file_io)
     return messages
 
@@ -277,13 +279,13 @@ def _rows(
 
 def _result(
     definition: TableDefinition,
-    found: _Found,
+    postponed: _Postponed,
     messages: Sequence[CommitMessage],
     snapshot: Snapshot | None,
     *,
     is_dry_run: bool = False,
 ) -> CompactResult:
-    partitions = [one.partition for one in found.waiting]
+    partitions = [partition.partition for partition in postponed.waiting]
     fields = definition.partition_fields
     texts = [""] * len(partitions)
     if fields and partitions:
@@ -292,18 +294,18 @@ def _result(
     nothing = FileTotals(0, 0, 0)
     left = [
         BucketCompaction(
-            partition=text_of[one.partition],
+            partition=text_of[partition.partition],
             bucket=POSTPONE_BUCKET,
             reason=_REASON,
             output_level=None,
-            picked=FileTotals.of(one.files),
-            before=FileTotals.of(one.files),
+            picked=FileTotals.of(partition.files),
+            before=FileTotals.of(partition.files),
             after=None if is_dry_run else nothing,
         )
-        for one in found.waiting
+        for partition in postponed.waiting
     ]
     reached = [
-        _summary(message, found, text_of[message.partition])
+        _summary(message, postponed, text_of[message.partition])
         for message in messages
         if message.bucket != POSTPONE_BUCKET
     ]
@@ -312,13 +314,15 @@ def _result(
         snapshot=snapshot,
         is_dry_run=is_dry_run,
         buckets=tuple(
-            sorted([*left, *reached], key=lambda one: (texts.index(one.partition), one.bucket))
+            sorted(
+                [*left, *reached], key=lambda bucket: (texts.index(bucket.partition), bucket.bucket)
+            )
         ),
     )
 
 
-def _summary(message: CommitMessage, found: _Found, partition: str) -> BucketCompaction:
-    before = found.in_buckets.get((message.partition, message.bucket), ())
+def _summary(message: CommitMessage, postponed: _Postponed, partition: str) -> BucketCompaction:
+    before = postponed.in_buckets.get((message.partition, message.bucket), ())
     gone = {file.file_name for file in message.compact_before}
     rest = [file for file in before if file.file_name not in gone]
     return BucketCompaction(

@@ -91,9 +91,9 @@ def statistics_of(scan: Scan, columns: Sequence[str] | None) -> Statistics | Non
 
 
 def _chosen(scan: Scan, columns: Sequence[str] | None) -> list[DataField]:
-    fields = {one.name: one for one in scan.schema.fields}
+    fields = {field.name: field for field in scan.schema.fields}
     if columns is None:
-        return [one for one in fields.values() if _is_counted(one)]
+        return [field for field in fields.values() if _is_counted(field)]
     for name in columns:
         if name not in fields:
             raise ColumnNotFoundError(name, scan.definition.name, list(fields))
@@ -156,8 +156,8 @@ class _Column:
         # Hashes first: finding unique values takes threads, which a forked process has not.
         with interrupts_held_back():  # polars makes a panic of one, or nothing
             hashes = pl.Series(pl.from_arrow(present)).hash(seed=0).to_arrow()
-        found = np.concatenate([self.hashes, pc.unique(hashes).to_numpy()])
-        self.hashes = np.unique(found)[:_MOST_HASHES]
+        both = np.concatenate([self.hashes, pc.unique(hashes).to_numpy()])
+        self.hashes = np.unique(both)[:_MOST_HASHES]
 
     def _widen(self, present: pa.Array) -> None:
         if pa.types.is_floating(present.type):
