@@ -219,6 +219,22 @@ def test_commits_drop_them_by_themselves(
     assert there(table) == expected
 
 
+def test_a_request_says_what_options_say() -> None:
+    request = PartitionExpiryRequest(
+        expiration_time=timedelta(days=1), expire_strategy="update-time", max_expires=3
+    )
+
+    assert request.options == {
+        "partition.expiration-time": "86400000 ms",
+        "partition.expiration-strategy": "update-time",
+        "partition.expiration-max-num": "3",
+    }
+    assert PartitionExpiryRequest(expiration_time="7 d").options == {
+        "partition.expiration-time": "7 d"
+    }
+    assert PartitionExpiryRequest().options == {}
+
+
 def test_a_committer_looks_once_in_a_while() -> None:
     options = PartitionExpireOptions(check_interval_millis=1000)
     snapshot = Snapshot(

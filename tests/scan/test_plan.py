@@ -444,6 +444,18 @@ def test_the_funnel_counts_what_is_left(keyed: SmallTable) -> None:
     }
 
 
+def test_what_was_not_asked_for_is_counted_but_not_shown(keyed: SmallTable) -> None:
+    for level, low in enumerate((0, 20, 40)):
+        _upsert(keyed, f"level {level}", low, low + 9, level=level)
+
+    made = keyed.plan(col("k") < 30, level=1)
+
+    assert made.left("after buckets") == 3
+    assert made.left("of the level") == 1
+    assert "of the level" not in dict(made.funnel())
+    assert _names(made) == ["level 1"]
+
+
 # What cannot be read
 
 

@@ -19,6 +19,7 @@ from paimonlab.errors import (
     UnsupportedError,
 )
 from paimonlab.metadata.branches import Forward, plan_forward
+from paimonlab.table.reading.scan import OfChanges, OfFallback, OfSnapshot, WithFallback
 
 
 @pytest.fixture
@@ -197,6 +198,31 @@ def test_a_fallback_has_no_common_plan_and_no_changes(days: pl.Table) -> None:
         days.scan().plan()
     with pytest.raises(UnsupportedError, match=r"scan\.fallback-branch"):
         days.changes(0, 1)
+
+
+def test_a_scan_says_what_kind_it_is(days: pl.Table) -> None:
+    both, one = days.scan(), days.on_branch("old").scan()
+    fallback = both.fallback
+
+    assert isinstance(both.kind, WithFallback)
+    assert fallback is not None
+    assert isinstance(fallback.kind, OfFallback)
+    assert fallback.hidden_by is not None
+    assert fallback.hidden_by.kind == OfSnapshot()
+    assert (one.kind, one.level, one.changes) == (OfSnapshot(), None, None)
+    assert (one.is_one_snapshot, both.is_one_snapshot) == (True, False)
+    assert isinstance(both.narrowed(["v"], None).kind, WithFallback)
+
+
+def test_a_scan_of_changes_has_no_plan(table: pl.Table) -> None:
+    scan = table.scan(options={"incremental-between": "0,1"})
+
+    assert isinstance(scan.kind, OfChanges)
+    assert scan.changes is scan.kind.changes
+    assert (scan.level, scan.fallback, scan.is_one_snapshot) == (None, None, False)
+    assert (scan.count(), scan.narrowed(["id"], None).count()) == (1, 1)
+    with pytest.raises(UnsupportedError, match="a plan of changes"):
+        scan.plan()
 
 
 def test_a_fallback_with_other_columns_is_refused(catalog: pl.Catalog, days: pl.Table) -> None:
