@@ -30,7 +30,7 @@ class Show:
         return commands.timeline(self._table, last=last)
 
     def diff(self, start: Moment, end: Moment) -> View:
-        """Show what leads from one snapshot to another, as ``%paimon_diff`` does."""
+        """Show what changed from one snapshot to another, as ``%paimon_diff`` does."""
         return commands.diff(self._table, start, end)
 
     def log(self, *, last: int = 20) -> View:
@@ -38,7 +38,7 @@ class Show:
         return commands.log(self._table, last=last)
 
     def schemas(self) -> View:
-        """Show how the schema came to be, as ``%paimon_schemas`` does."""
+        """Show the history of the schema, as ``%paimon_schemas`` does."""
         return commands.schemas(self._table)
 
     def manifests(self, *, snapshot: int | None = None, entries: int = 500) -> View:
@@ -46,7 +46,7 @@ class Show:
         return commands.manifests(self._table, snapshot=snapshot, entries=entries)
 
     def heatmap(self, *, by: str = "bytes", top: int = 50, snapshot: int | None = None) -> View:
-        """Draw partitions and buckets by what they hold, as ``%paimon_heatmap`` does."""
+        """Draw partitions and buckets by what they contain, as ``%paimon_heatmap`` does."""
         return commands.heatmap(self._table, by=by, top=top, snapshot=snapshot)
 
     def lsm(
@@ -57,7 +57,7 @@ class Show:
         snapshots: int = 30,
         buckets: int = 6,
     ) -> View:
-        """Draw levels and how they came to be, as ``%paimon_lsm`` does."""
+        """Draw levels and the commits that led to them, as ``%paimon_lsm`` does."""
         return commands.lsm(
             self._table, partition=partition, bucket=bucket, snapshots=snapshots, buckets=buckets
         )
@@ -118,7 +118,7 @@ class Show:
         return commands.fsck(self._table, deep=deep)
 
     def health(self, *, orphans: bool = False, **thresholds: float) -> View:
-        """Say what could be better about how the table is kept, as ``%paimon_health`` does."""
+        """Say how the table could be maintained better, as ``%paimon_health`` does."""
         return commands.health(self._table, orphans=orphans, **thresholds)
 
 

@@ -1,6 +1,6 @@
 """What the magics do, as functions: each magic calls one of these and returns what it returns.
 
-Each is in the folder of its view, or where SQL is run, and reads what it needs and nothing else.
+Each is in the folder of its view, or where SQL is run, and reads only what it needs.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def _bar(place: int) -> Callable[[views.Lsm], Said]:
 def _change(place: int) -> Callable[[views.ChangeList], Said]:
     def said(changes: views.ChangeList) -> Said:
         row = changes.rows[place]
-        word = {"+": "came", "-": "went", "~": "changed"}[row.mark]
+        word = {"+": "inserted", "-": "deleted", "~": "updated"}[row.mark]
         key = ", ".join(str(row.cells[column]) for column in changes.key)
         return Said(text=f"{word}: {key}", told={"partition": row.partition, "bucket": row.bucket})
 

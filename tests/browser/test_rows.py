@@ -25,10 +25,10 @@ def orders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
 def test_a_change_shows_old_and_new(page_of: PageOf, orders: Table, scheme: str) -> None:
     page = page_of(orders.show.changes(4, 7), color_scheme=scheme)
 
-    page.get_by_role("button", name="~ changed 31").click()
-    page.get_by_role("button", name="- went 5").click()
+    page.get_by_role("button", name="~ updated 31").click()
+    page.get_by_role("button", name="- deleted 5").click()
     expect(page.get_by_role("row").filter(has_text="+I")).to_have_count(10)
-    page.get_by_role("button", name="~ changed 31").click()
+    page.get_by_role("button", name="~ updated 31").click()
     page.get_by_role("searchbox").fill("60")
 
     row = page.get_by_role("row").filter(has_text="-U/+U")
@@ -36,7 +36,7 @@ def test_a_change_shows_old_and_new(page_of: PageOf, orders: Table, scheme: str)
     expect(row).to_contain_text("new → shipped")
     row.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_have_text("changed: 2026-01-01, 60; amount, status")
+    expect(page.get_by_role("status")).to_have_text("updated: 2026-01-01, 60; amount, status")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -62,7 +62,7 @@ def test_points_in_time_that_python_has_not_are_shown() -> None:
         "201837-03-19 00:00:00.000000",
     ]
     assert shown([[column[0]]], pa.list_(pa.timestamp("us"))) == [
-        "(holds a date before year 1 or after 9999)"
+        "(contains a date before year 1 or after 9999)"
     ]
 
 

@@ -130,6 +130,14 @@ def test_counts_agree_with_the_rows(orders: Table) -> None:
     assert kinds["-U"] == kinds["+U"] == marks["~"]
 
 
+def test_places_with_most_changes_of_any_kind_come_first(orders: Table) -> None:
+    value = orders.show.changes(4, 7).value
+
+    for places in (value.partitions, value.buckets):
+        counts = [place.inserts + place.updates + place.deletes for place in places]
+        assert counts == sorted(counts, reverse=True), places
+
+
 @pytest.mark.parametrize(
     "name", ["append_part", "part_dec", "part_double", "part_nolegacy", "part_ts", "pk_part"]
 )

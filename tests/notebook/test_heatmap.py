@@ -1,4 +1,4 @@
-"""Buckets by what they hold: beside system tables, with fixed numbers, and drawn."""
+"""Buckets by what they contain: beside system tables, with fixed numbers, and drawn."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ def test_too_many_files_are_bars_of_neighbours(many: Table) -> None:
     (bucket,) = value.buckets
     assert sum(file.count for file in bucket.files) == bucket.file_count == count
     assert len(bucket.files) <= MOST_FILES
-    assert "neighbours are one bar" in repr(draw(value))
+    assert "neighbours share a bar" in repr(draw(value))
     assert len(json.dumps(draw(value).data())) < 500_000
 
 

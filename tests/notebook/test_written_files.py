@@ -125,7 +125,7 @@ def test_what_is_no_file_is_refused_at_once(ending: str, tmp_path: Path) -> None
     device.symlink_to("/dev/zero")
 
     for target in (folder, pipe, device):
-        with pytest.raises(UnsupportedError, match="it is there, and is no file"):
+        with pytest.raises(UnsupportedError, match="it exists, and is not a file"):
             save(target)
     with pytest.raises(UnsupportedError, match="No such file or directory"):
         save(missing)

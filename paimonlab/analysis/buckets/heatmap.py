@@ -1,4 +1,4 @@
-"""Partitions and buckets by what they hold: which are large, old, full of small files."""
+"""Partitions and buckets by what they contain: which are large, old, full of small files."""
 
 from __future__ import annotations
 

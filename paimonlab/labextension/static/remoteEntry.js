@@ -361,7 +361,7 @@ const VIEWS = {
 "changes": (() => {
 
 
-const CHANGE_NAMES = ({ "+": "came", "-": "went", "~": "changed" });
+const CHANGE_NAMES = ({ "+": "inserted", "-": "deleted", "~": "updated" });
 const CHANGES_CSS = `
 tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; }
 .mark { font-weight: bold; font-size: 15px; font-family: monospace; }
@@ -410,10 +410,10 @@ function render({ data, el, host }) {
   const draw = () => {
     const kept = shown.filter((row) => chosen.has(row.mark));
     const made = grid({
-      label: "rows that came, went or changed",
+      label: "rows that were inserted, deleted or updated",
       selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
       heads: [
-        { name: "", label: "came, went or changed", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
+        { name: "", label: "inserted, deleted or updated", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
         { name: "kind" },
         ...columns.map((name, place) => ({
           name: key.includes(place) ? `${name} (key)` : name,
@@ -482,7 +482,7 @@ function render({ data, el, host }) {
   if (places.length > 1) {
     body.append(grid({
       caption: "by place",
-      heads: [{ name: "where" }, ...["+ came", "~ changed", "- went"].map((name) => ({ name, right: true, text: count }))],
+      heads: [{ name: "where" }, ...["+ inserted", "~ updated", "- deleted"].map((name) => ({ name, right: true, text: count }))],
       rows: places.map((one) => [one.place, one.inserts, one.updates, one.deletes]),
     }).element);
   }
@@ -675,10 +675,10 @@ function compactionLooked(view) {
 
 function compactionUntouched(view) {
   const hidden = view.untouchedCount - view.untouched.length;
-  return h("details", {}, h("summary", {}, `${count(view.untouchedCount)} buckets were never compacted: no live file came out of a compaction`),
+  return h("details", {}, h("summary", {}, `${count(view.untouchedCount)} buckets were never compacted: no live file was written by a compaction`),
     grid({
       caption: hidden ? `the largest ${view.untouched.length}` : "never compacted",
-      heads: [{ name: "bucket" }, { name: "holds", text: compactionSum }],
+      heads: [{ name: "bucket" }, { name: "contains", text: compactionSum }],
       rows: view.untouched.map((one) => [placeText(one), one.held]),
     }).element);
 }
@@ -863,7 +863,7 @@ function render({ data, el }) {
   const draw = () => {
     const shown = checks.filter(({ status }) => chosen.has(status));
     list.replaceChildren(grid({
-      label: "what was looked at",
+      label: "what was checked",
       heads: [{ name: "what" }, { name: "verdict", text: (place) => VERDICTS[VERDICT_ORDER[place]] }, { name: "found" }, { name: "what to do" }],
       rows: shown.map((check) => [check.name, VERDICT_ORDER.indexOf(check.status), check.found, check.fix, check]),
       onChoose: (row) => show(row[4]),
@@ -1291,7 +1291,7 @@ const MEASURE_TEXTS = ({
   rows: { name: "rows before merging", text: count },
   file_size: { name: "average bytes of a file", text: (value) => bytes(Math.round(value)) },
   level_0: { name: "share of files on level 0", text: (value) => `${Math.round(100 * value)} %` },
-  age: { name: "age behind the newest file", text: span },
+  age: { name: "age compared with the newest file", text: span },
 });
 const RAMP = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];
 
@@ -1664,7 +1664,7 @@ function render({ data, el, host }) {
     const ways = h("select", { "aria-label": "place files", onchange: () => { way = (ways.value); stage.replaceChildren(); show(state, false); } },
       h("option", { value: "keys" }, "by key range"), h("option", { value: "sequence" }, "by sequence number"), h("option", { value: "size" }, "by size"));
     ways.value = way;
-    controls.replaceChildren(...(last > 0 ? [previous, next, play, steps.element] : [h("span", { class: "faint" }, "no snapshot that was looked at changed this bucket")]),
+    controls.replaceChildren(...(last > 0 ? [previous, next, play, steps.element] : [h("span", { class: "faint" }, "none of the snapshots looked at changed this bucket")]),
       ...(view.hasLevels ? [h("label", { class: "row" }, "files ", ways)] : []));
   }
     function move(by) {
@@ -1937,7 +1937,7 @@ function lsmCard(view, bucket, file) {
     ["written by", file.source],
     ["created (writer's clock)", moment(file.createdMillis)],
     ["first in", file.born ? lsmStepName(bucket, file.born) : "before the first step"],
-    ["gone in", died && born ? lsmStepName(bucket, file.died) : null],
+    ["removed in", died && born ? lsmStepName(bucket, file.died) : null],
   ]);
 }
 
@@ -3141,7 +3141,7 @@ function render({ data, el, host }) {
   });
   const notes = [
     !source.asks && rows.length < rowCount && `without its kernel, only these ${count(rows.length)} rows are sorted, filtered and copied`,
-    !source.asks && source.isCut && "of long texts only the beginning is here and looked at",
+    !source.asks && source.isCut && "of long texts only the beginning is here and searched",
   ].filter(Boolean).join("; ");
   body.append(rules,
     h("div", { class: "row" }, search, found, h("label", {}, "freeze ", freeze), wrap, h("span", { class: "faint" }, "copy the chosen"),
@@ -3819,7 +3819,7 @@ function shortened(name) {
 }
 
 function othersOf({ otherTags, otherConsumers }) {
-  return [["tags of expired snapshots", otherTags], ["consumers whose next snapshot is not there", otherConsumers]]
+  return [["tags of expired snapshots", otherTags], ["consumers whose next snapshot does not exist", otherConsumers]]
     .filter(([, places]) => Object.keys(places).length)
     .map(([what, places]) => h("p", { class: "faint" }, `${what}: ${named((places))}`));
 }

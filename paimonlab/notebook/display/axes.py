@@ -46,7 +46,7 @@ def span(low: float, high: float) -> tuple[float, float]:
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round numbers between two ends, at most so many.
+    """Return at most ``most`` round numbers between two ends.
 
     Examples
     --------
@@ -58,11 +58,11 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
         return [low]
     power = 10.0 ** math.floor(math.log10(apart))
     steps = (power * factor for factor in (1, 2, 5, 10))
-    step = next((one for one in steps if one >= apart), power * 10)
+    step = next((candidate for candidate in steps if candidate >= apart), power * 10)
     if not step or not math.isfinite(step) or abs(low) / step > 2**52:
         return [low, high]
     first, last = math.ceil(low / step), math.floor(high / step)
-    return [place * step for place in range(first, last + 1)]
+    return [number * step for number in range(first, last + 1)]
 
 
 def number_text(value: float) -> str:
@@ -84,7 +84,7 @@ def time_text(seconds: float, apart: float) -> str:
 def time_ticks(low: float, high: float) -> list[float]:
     """Return moments between two ends: whole days, hours, minutes or seconds where they fit."""
     apart = (high - low) / 5
-    unit = max((one for one in _UNITS if one <= apart), default=1)
+    unit = max((size for size in _UNITS if size <= apart), default=1)
     step = max(math.ceil(apart / unit), 1) * unit
     first, last = math.ceil(low / step), math.floor(high / step)
-    return [float(place * step) for place in range(first, last + 1)] or [low]
+    return [float(number * step) for number in range(first, last + 1)] or [low]

@@ -15,19 +15,19 @@ import pyarrow as pa
 from paimonlab.spec.visible_text import visible
 
 BYTES_SHOWN = 512
-"""Of a binary value."""
+"""Bytes of a binary value that are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in one cell of a table."""
+    """The content of one cell of a table."""
 
     text: str
-    """Only characters that can be seen."""
+    """Only visible characters."""
     is_value: bool = True
     """False for NULL, which is drawn differently from any text."""
     background: str = ""
-    """A colour of CSS that lets the text be read in light and dark themes."""
+    """A CSS colour on which text can be read in light and dark themes."""
 
 
 NULL = Cell("NULL", is_value=False)
@@ -36,7 +36,7 @@ NULL = Cell("NULL", is_value=False)
 def cells(column: pa.ChunkedArray) -> list[Cell]:
     """Write each value of a column.
 
-    Text that could be taken for something else (empty, ``NULL``, spaces at an end) stands in
+    Text that could be taken for something else (empty, ``NULL``, spaces at an end) is written in
     quotes.
     """
     write = _float32 if pa.types.is_float32(column.type) else value_text
@@ -44,7 +44,7 @@ def cells(column: pa.ChunkedArray) -> list[Cell]:
 
 
 def python_values(column: pa.ChunkedArray) -> list[Any]:
-    """Return Python's values; text where it has none: years before 1 and after 9999."""
+    """Return values of Python; text for what it has no value for: years before 1 and after 9999."""
     try:
         return column.to_pylist()
     except (OverflowError, ValueError):
@@ -52,7 +52,7 @@ def python_values(column: pa.ChunkedArray) -> list[Any]:
 
 
 def _value(scalar: pa.Scalar) -> Any:
-    """Return a value, or its text where Python has none: years before 1 and after 9999."""
+    """Return a value, or text if Python has no such value: years before 1 and after 9999."""
     try:
         return scalar.as_py()
     except (OverflowError, ValueError):
@@ -61,7 +61,7 @@ def _value(scalar: pa.Scalar) -> Any:
 
 def _beyond_python(scalar: pa.Scalar) -> str:
     if pa.types.is_nested(scalar.type):
-        return "(holds a date before year 1 or after 9999)"
+        return "(contains a date before year 1 or after 9999)"
     # Arrow's own cast to text wraps years that need more than 16 bits.
     unit = "D" if pa.types.is_date(scalar.type) else scalar.type.unit
     return str(np.array(scalar.value, f"datetime64[{unit}]")).replace("T", " ")
@@ -120,7 +120,7 @@ def _nested(value: list[Any] | Mapping[str, Any]) -> str:
 
 
 def _inner(value: Any) -> str:
-    """Write a value inside a nested one, where text always stands in quotes."""
+    """Write a value inside a nested one, where text is always in quotes."""
     return f"'{visible(value)}'" if isinstance(value, str) else value_text(value)
 
 

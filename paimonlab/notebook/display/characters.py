@@ -9,7 +9,7 @@ from paimonlab.spec.visible_text import visible
 
 
 def escaped(text: str) -> str:
-    r"""Write a text into HTML or SVG: it stays a text, and all of it can be seen.
+    r"""Escape a text for HTML or SVG: it remains text, and all of it is visible.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def _width(character: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    """Shorten ``text`` to at most ``columns`` columns; an ellipsis shows that it was cut."""
+    """Shorten ``text`` to at most ``columns`` columns; an ellipsis shows that it was truncated."""
     if text_width(text) <= columns:
         return text
     width, end = 0, 0

@@ -15,6 +15,6 @@ YELLOW = "#F0E442"
 GREY = "#7A7A7A"
 
 INK = "#222"
-"""What is written on a light ground."""
+"""Text on a light ground."""
 AXIS = "#999"
-"""Lines that values are measured from."""
+"""Lines from which values are measured."""

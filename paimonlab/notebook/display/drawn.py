@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""Answers what the interactive form asks while the kernel runs."""
+"""Answers requests of the interactive form while the kernel runs."""
 
 MIME = "application/vnd.paimonlab.view.v1+json"
 PLOTLY_TYPE = "application/vnd.plotly.v1+json"
@@ -35,8 +35,8 @@ _numbers = itertools.count(1)
 class Drawn(Generic[StructT]):
     """A view that was drawn: the value, a grid of it, and in HTML a picture above the grid.
 
-    A value whose Struct has a tag has an interactive form, too: the tag names the module in
-    ``static`` that draws it.
+    A value whose Struct has a tag also has an interactive form: the tag names the folder of
+    ``views`` whose ``module.js`` draws it.
     """
 
     value: StructT
@@ -50,15 +50,15 @@ class Drawn(Generic[StructT]):
     others: Sequence[Grid] = ()
     """More tables, under the first."""
     static: str = ""
-    """HTML that stands for the picture and the tables where those would say less."""
+    """HTML instead of the picture and the tables, where those would say less."""
     markdown: str = ""
-    """Stands for the tables in Markdown where those would say less."""
+    """Instead of the tables in Markdown, where those would say less."""
     text: str = ""
-    """Stands for all else in text where that would say less."""
+    """Instead of all else in text, where that would say less."""
     link: str = ""
     """Views with the same link follow each other's selections: the table's name."""
     answer: Answer | None = None
-    """Asked by the interactive form; None: it never asks."""
+    """Answers the interactive form; None if that never asks."""
     id: str = field(default_factory=lambda: f"view-{next(_numbers)}")
     """Names this view in its kernel."""
 
@@ -123,12 +123,12 @@ class Drawn(Generic[StructT]):
         Parameters
         ----------
         path
-            Where to; a page that is there is replaced.
+            Where to write; an existing page is replaced.
 
         Raises
         ------
         UnsupportedError
-            If something else is there.
+            If something else exists there.
         """
         data = None if self.kind is None else self.data()
         return save_page(Path(path), page.page(self.grid.caption, self.to_html(), data))
@@ -152,9 +152,9 @@ def _is_struct(value: object) -> bool:
 def _safe(value: Any) -> Any:
     """Write whole numbers that a browser would round as text."""
     if isinstance(value, dict):
-        return {name: _safe(one) for name, one in value.items()}
+        return {name: _safe(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_safe(one) for one in value]
+        return [_safe(item) for item in value]
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST_SAFE:
         return str(value)
     return value

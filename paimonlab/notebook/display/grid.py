@@ -11,7 +11,7 @@ from paimonlab.spec.visible_text import visible
 
 
 class Align(Enum):
-    """Where the text of a column stands; the values are CSS."""
+    """How the text of a column is aligned; the values are CSS."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -41,9 +41,9 @@ class Grid:
 
     def without_drawings(self) -> Grid:
         """Return the grid without the columns that draw with characters."""
-        kept = [place for place, column in enumerate(self.columns) if not column.is_drawing]
-        columns = tuple(self.columns[place] for place in kept)
-        rows = [[row[place] for place in kept] for row in self.rows]
+        shown = [number for number, column in enumerate(self.columns) if not column.is_drawing]
+        columns = tuple(self.columns[number] for number in shown)
+        rows = [[row[number] for number in shown] for row in self.rows]
         return replace(self, columns=columns, rows=rows)
 
 

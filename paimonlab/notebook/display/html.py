@@ -14,7 +14,7 @@ from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.display.grid import Align, Column, Grid
 
 SHORT_CHARACTERS = 80
-"""A longer cell is cut and can be opened."""
+"""A longer cell is truncated and can be opened."""
 LONG_CHARACTERS = 4_000
 """An opened cell shows at most this many."""
 

@@ -27,14 +27,14 @@ def bytes_text(number: int | None) -> str:
     """
     if number is None:
         return ""
-    rest, place = float(number), 0
-    while abs(rest) >= 1000 and place < len(_UNITS) - 1:
-        rest, place = rest / 1000, place + 1
-    return f"{rest:.1f} {_UNITS[place]}" if place else f"{number} B"
+    rest, unit = float(number), 0
+    while abs(rest) >= 1000 and unit < len(_UNITS) - 1:
+        rest, unit = rest / 1000, unit + 1
+    return f"{rest:.1f} {_UNITS[unit]}" if unit else f"{number} B"
 
 
 def time_text(millis: int | None) -> str:
-    """Write a time in UTC, to the second; one that no calendar has, as milliseconds."""
+    """Write a time in UTC, to the second; one out of range, as milliseconds."""
     if millis is None:
         return ""
     try:

@@ -9,12 +9,12 @@ from typing import Any
 from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.kernel import browser_modules
 
-# Nothing is loaded from anywhere: not even by a mistake in a module.
+# Nothing is loaded from elsewhere, not even by a mistake in a module.
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline' data:"
 )
 
-# In a block of its own: its names must not meet those of the module.
+# In a block of its own, so that its names do not clash with those of the module.
 _START = """{
 const data = JSON.parse(document.getElementById("data").textContent);
 const el = document.getElementById("view");
@@ -54,7 +54,7 @@ def page(title: str, static: str, data: Mapping[str, Any] | None) -> str:
 
 
 def _json(data: Mapping[str, Any]) -> str:
-    """Write JSON that no parser of HTML takes for an end or a comment."""
+    """Write JSON in which no HTML parser finds an end tag or a comment."""
     return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
 
 

@@ -12,7 +12,7 @@ from paimonlab.spec.visible_text import visible
 
 _GAP = "  "
 _BLOCK = re.compile(r"^(\d*)([#+=.):-])")
-"""What makes more than a paragraph at the begin of a line, as far as it is not escaped anyway."""
+"""What makes more than a paragraph at the start of a line, unless it is escaped anyway."""
 
 
 def text(grid: Grid, *, cell_columns: int | None = None) -> str:
@@ -51,7 +51,7 @@ def _pad(cell: str, width: int, column: Column) -> str:
 
 
 def markdown(grid: Grid) -> str:
-    """Draw a grid as a Markdown table; cells are never cut."""
+    """Draw a grid as a Markdown table; cells are never truncated."""
     return "\n".join(_markdown_lines(grid)) + "\n"
 
 
@@ -80,7 +80,7 @@ def _markdown_row(texts: Sequence[str]) -> str:
 
 
 def _markdown_line(value: str) -> str:
-    """Write a paragraph: its begin makes no heading, list, rule or code of it."""
+    """Write a paragraph whose start makes no heading, list, rule or code of it."""
     return _BLOCK.sub(r"\1\\\2", _markdown_text(value.strip()))
 
 

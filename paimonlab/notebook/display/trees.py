@@ -14,7 +14,7 @@ from paimonlab.notebook.display.cells import value_text
 from paimonlab.spec.visible_text import visible
 
 ITEMS = 200
-"""A list, map or struct shows at most so many of its items."""
+"""Items of a list, map or struct that are shown."""
 
 
 def is_nested(kind: pa.DataType) -> bool:
@@ -23,20 +23,23 @@ def is_nested(kind: pa.DataType) -> bool:
 
 
 def tree(value: Any, kind: pa.DataType) -> Any:
-    """Write a value, as Arrow hands it to Python, as a tree."""
+    """Write a value, as Arrow gives it to Python, as a tree."""
     if value is None:
         return None
     if isinstance(value, str) and not isinstance(kind, pa.DictionaryType):
         return visible(value)
     if pa.types.is_struct(kind):
         fields = list(kind)[:ITEMS]
-        return ["struct", *([visible(one.name), tree(value[one.name], one.type)] for one in fields)]
+        return [
+            "struct",
+            *([visible(field.name), tree(value[field.name], field.type)] for field in fields),
+        ]
     if pa.types.is_map(kind):
         entries = value[:ITEMS]
-        pairs = ([tree(key, kind.key_type), tree(one, kind.item_type)] for key, one in entries)
+        pairs = ([tree(key, kind.key_type), tree(item, kind.item_type)] for key, item in entries)
         return ["map", *pairs, *_rest(value, is_pair=True)]
     if pa.types.is_nested(kind):
-        items = (tree(one, kind.value_type) for one in value[:ITEMS])
+        items = (tree(item, kind.value_type) for item in value[:ITEMS])
         return ["list", *items, *_rest(value)]
     return value_text(value)
 

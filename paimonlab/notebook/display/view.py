@@ -1,4 +1,4 @@
-"""What every view is: a value, and how it is handed over."""
+"""What every view has: a value, and the forms in which it is returned."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ def rows(structs: Sequence[msgspec.Struct]) -> pa.Table:
 def _plain(value: Any) -> Any:
     """Turn Structs into dicts by the names that they have in Python."""
     if isinstance(value, msgspec.Struct):
-        return {name: _plain(one) for name, one in msgspec.structs.asdict(value).items()}
-    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+        return {name: _plain(item) for name, item in msgspec.structs.asdict(value).items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value

@@ -1,4 +1,4 @@
-"""Where a user wants a file: anywhere, but never over what is no file of that kind.
+"""Files that a user asks for: written anywhere, but never over a file of another kind.
 
 A file appears whole or not at all, and replaces only what looks like one that was written here.
 """
@@ -16,20 +16,20 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spec.visible_text import visible
 
 LOOKED_AT_BYTES = 4_096
-"""Of a file that would be replaced."""
+"""Bytes that are read of a file that would be replaced."""
 IsOurs = Callable[[bytes], bool]
-"""Tells by the begin of a file whether it is of the kind that would replace it."""
+"""Decides by the start of a file whether it is of the kind that would replace it."""
 
 
 def check_target(target: Path, is_ours: IsOurs) -> None:
     """Check that a file can be written, before the work for it begins.
 
-    A link is replaced, and what it points to stays; so it is looked at by what it points to.
+    A link is replaced, not the file that it points to; that file decides whether it may be.
 
     Raises
     ------
     UnsupportedError
-        If there is a folder, a pipe or a device, or a file of another kind.
+        If a folder, a pipe, a device or a file of another kind exists there.
     """
     shown = visible(str(target))
     try:
@@ -39,7 +39,7 @@ def check_target(target: Path, is_ours: IsOurs) -> None:
     except OSError as error:
         raise UnsupportedError(f"writing {shown}", str(error.strerror)) from error
     if not stat.S_ISREG(mode):
-        raise UnsupportedError(f"writing {shown}", "it is there, and is no file")
+        raise UnsupportedError(f"writing {shown}", "it exists, and is not a file")
     try:
         with target.open("rb") as file:
             begin = file.read(LOOKED_AT_BYTES)
@@ -54,16 +54,16 @@ def check_target(target: Path, is_ours: IsOurs) -> None:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """Give a new file to write to, which takes its name in the end if all went well.
+    """Yield a new file to write to, which becomes ``target`` in the end if all went well.
 
     Raises
     ------
     UnsupportedError
-        If no file can be made there.
+        If no file can be created there.
     """
     part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
     try:
-        # Nobody can have put a link there: the name is new, and a file of it is made.
+        # There can be no link: the name is new, and O_EXCL creates the file.
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except OSError as error:
         raise UnsupportedError(f"writing {visible(str(target))}", str(error.strerror)) from error
@@ -75,12 +75,12 @@ def replacing(target: Path) -> Iterator[Path]:
 
 
 def save_page(target: Path, page: str) -> Path:
-    """Write a page of HTML, over one that is there.
+    """Write a page of HTML, replacing an existing one.
 
     Raises
     ------
     UnsupportedError
-        If something else is there.
+        If something else exists there.
     """
     check_target(target, _is_page)
     with replacing(target) as part:

@@ -33,7 +33,7 @@ class FileMagics(Magics):
     @argument("--top", type=int, default=DEFAULT_TOP, metavar="N", help="partitions shown (50)")
     @argument("--snapshot", type=int, metavar="N", help="of snapshot N (the latest)")
     def paimon_heatmap(self, line: str) -> View:
-        """Draw the buckets of a table by what they hold."""
+        """Draw the buckets of a table by what they contain."""
         asked = arguments(self.paimon_heatmap, line)
         if asked.top < 1:
             raise wrong_use(f"--top must be at least 1, got {asked.top}", "magics")

@@ -1,4 +1,4 @@
-"""Find the table that a view is asked of."""
+"""The table of a view, opened if it is given by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def opened(table: str | Table) -> Table:
     """
     if isinstance(table, Table):
         return table
-    found = connections.current().catalog.table(table)
-    if not isinstance(found, Table):
+    opened_table = connections.current().catalog.table(table)
+    if not isinstance(opened_table, Table):
         raise UnsupportedError(f"a view of the system table {table}", "ask for the table itself")
-    return found
+    return opened_table

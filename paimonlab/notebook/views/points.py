@@ -9,9 +9,9 @@ from paimonlab.table.table import Table
 
 
 def scan_point(table: Table, moment: int | str | datetime) -> dict[str, Any]:
-    """Say to `Table.scan` which point is meant; {} is the table before its first commit.
+    """Return what `Table.scan` takes for a point; {} for the table before its first commit.
 
-    Digits are a snapshot id unless there is a tag of that name; any other text that is no tag is
+    Digits are a snapshot id unless there is a tag of that name; any other text that is not a tag is
     a time in the process's local zone.
     """
     if isinstance(moment, datetime):
@@ -24,6 +24,6 @@ def scan_point(table: Table, moment: int | str | datetime) -> dict[str, Any]:
 
 
 def change_point(table: Table, moment: int | str | datetime) -> int | str | datetime:
-    """Say to `Table.changes` which point is meant."""
+    """Return what `Table.changes` takes for a point."""
     point = scan_point(table, moment)
     return next(iter(point.values())) if point else 0

@@ -261,7 +261,7 @@ export function render({ data, el, host }) {
   });
   const notes = [
     !source.asks && rows.length < rowCount && `without its kernel, only these ${count(rows.length)} rows are sorted, filtered and copied`,
-    !source.asks && source.isCut && "of long texts only the beginning is here and looked at",
+    !source.asks && source.isCut && "of long texts only the beginning is here and searched",
   ].filter(Boolean).join("; ");
   body.append(rules,
     h("div", { class: "row" }, search, found, h("label", {}, "freeze ", freeze), wrap, h("span", { class: "faint" }, "copy the chosen"),

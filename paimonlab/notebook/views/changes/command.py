@@ -26,7 +26,7 @@ from paimonlab.table.texts import partition_values_text
 
 PAGE = 100
 _CHARACTERS = 300
-"""Of a cell, more are cut; `to_arrow` has all."""
+"""Of a cell, longer ones are truncated; `to_arrow` has all."""
 _PLACES = 20
 
 Mode = Literal["changelog", "delta", "diff"]
@@ -41,7 +41,7 @@ def changes(
     where: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Drawn[views.ChangeList]:
-    """Show which rows came, went and changed; this reads data files.
+    """Show which rows were inserted, deleted and updated; this reads data files.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def changes(
         ``database.table`` in the connected catalog, or a table.
     start, end
         A snapshot id (0: before the first), the name of a tag, a time as text in the process's
-        local zone, or an aware datetime. The changes are those behind ``start`` up to and with
+        local zone, or an aware datetime. The changes are those after ``start``, up to and including
         ``end``.
     mode
         ``changelog``: what changelog files report; ``delta``: the rows that appends added;
@@ -69,25 +69,25 @@ def changes(
     Raises
     ------
     SnapshotNotFoundError
-        If a point is not there; `SnapshotExpiredError` if it is gone.
+        If there is no such point; `SnapshotExpiredError` if it has expired.
     UnsupportedError
         If the two states cannot be compared, or a file of that kind cannot be written.
     """
-    found = opened(table)
+    opened_table = opened(table)
     target = None if path is None else checked_path(path)
-    source: ChangeSource = mode or _usual(found)
-    read = _read(found, start, end, source, where)
+    source: ChangeSource = mode or _usual(opened_table)
+    read = _read(opened_table, start, end, source, where)
     if target is not None:
         export(flattened(read.rows), target)
-    shown = _Shown(found, read.rows)
+    shown = _Shown(opened_table, read.rows)
     value = views.ChangeList(
-        table=found.name,
+        table=opened_table.name,
         start=str(start),
         end=str(end),
         source=source,
         note=NOTES[source],
         columns=tuple(shown.columns),
-        key=tuple(map(shown.columns.index, found.primary_keys)),
+        key=tuple(map(shown.columns.index, opened_table.primary_keys)),
         total=_total(read.rows),
         partitions=shown.partitions(),
         buckets=shown.buckets(),
@@ -122,7 +122,7 @@ def _total(rows: pa.Table) -> views.ChangeCount:
 
 
 def _count(place: str, marks: pa.Array) -> views.ChangeCount:
-    counts = {one["values"].as_py(): one["counts"].as_py() for one in pc.value_counts(marks)}
+    counts = {entry["values"].as_py(): entry["counts"].as_py() for entry in pc.value_counts(marks)}
     return views.ChangeCount(
         place=place,
         inserts=counts.get("+", 0),
@@ -147,7 +147,7 @@ class _Shown:
         self._is_new = after.is_valid()
 
     def _now(self, name: str) -> pa.Array:
-        """Return the value of each row after the change, before it if the row is gone."""
+        """Return the value of each row after the change, before it if the row was deleted."""
         return pc.if_else(self._is_new, self._after[name], self._before[name])
 
     def partitions(self) -> tuple[views.ChangeCount, ...]:
@@ -192,8 +192,8 @@ class _Shown:
 
     def page(self, offset: int, chosen: pa.Array | None = None) -> tuple[views.ChangedRow, ...]:
         """Write rows ``offset`` to ``offset + PAGE`` as texts."""
-        places = pa.array(np.arange(self._rows.num_rows)) if chosen is None else chosen
-        taken = places.slice(offset, PAGE)
+        indexes = pa.array(np.arange(self._rows.num_rows)) if chosen is None else chosen
+        taken = indexes.slice(offset, PAGE)
         rows = self._rows.take(taken)
         now = [_texts(self._now(name).take(taken)) for name in self.columns]
         old = [_texts(self._before[name].take(taken)) for name in self.columns]
@@ -230,8 +230,8 @@ class _Shown:
         """Find the rows with a key, or without key any value, that contains the text."""
         matches = np.zeros(self._rows.num_rows, np.bool_)
         for name in self._keys or self.columns:
-            found = pc.match_substring(_searched(self._now(name)), text, ignore_case=True)
-            matches |= pc.coalesce(found, pa.scalar(value=False)).to_numpy(zero_copy_only=False)
+            contains = pc.match_substring(_searched(self._now(name)), text, ignore_case=True)
+            matches |= pc.coalesce(contains, pa.scalar(value=False)).to_numpy(zero_copy_only=False)
         return pa.array(np.flatnonzero(matches))
 
 
@@ -247,7 +247,7 @@ def _texts(column: pa.Array) -> list[str | None]:
 
 
 def _searched(column: pa.Array) -> pa.Array:
-    """Write values as Arrow does; what it cannot write is not found."""
+    """Write values as Arrow does; what it cannot write matches nothing."""
     try:
         return column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -256,10 +256,10 @@ def _searched(column: pa.Array) -> pa.Array:
 
 def _largest(counts: list[tuple[str, int, int, int]]) -> tuple[views.ChangeCount, ...]:
     """Keep the places with most changes, and sum up the rest."""
-    ordered = sorted(counts, key=lambda one: (-one[1] + one[2] + one[3], one[0]))
+    ordered = sorted(counts, key=lambda entry: (-sum(entry[1:]), entry[0]))
     shown, rest = ordered[:_PLACES], ordered[_PLACES:]
     if rest:
-        inserts, updates, deletes = (sum(one) for one in list(zip(*rest, strict=True))[1:])
+        inserts, updates, deletes = (sum(column) for column in list(zip(*rest, strict=True))[1:])
         shown.append((f"{len(rest)} others", inserts, updates, deletes))
     return tuple(
         views.ChangeCount(place=place, inserts=inserts, updates=updates, deletes=deletes)

@@ -1,4 +1,4 @@
-"""The rows that changed: a mark, the values, and of what changed the old and the new one."""
+"""The rows that changed: a mark and the values, old and new where they differ."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _ARROW = " → "
 
 
 def draw(changes: ChangeList, rows: pa.Table, answer: Answer) -> Drawn[ChangeList]:
-    """Draw the first changes, and how many there are where."""
+    """Draw the first changes, and how many there are in each place."""
     places = (*changes.partitions, *changes.buckets)
     return Drawn(
         changes,
         _grid(changes),
         rows,
         others=(_counts(changes.total, places),) if len(places) > 1 else (),
-        legend=("+ came, - went, ~ changed (old → new)", changes.note),
+        legend=("+ inserted, - deleted, ~ updated (old → new)", changes.note),
         link=changes.table,
         answer=answer,
     )
@@ -33,8 +33,8 @@ def _grid(changes: ChangeList) -> Grid:
         Column(""),
         Column("kind"),
         *(
-            Column(f"{name} (key)" if place in changes.key else name)
-            for place, name in enumerate(changes.columns)
+            Column(f"{name} (key)" if number in changes.key else name)
+            for number, name in enumerate(changes.columns)
         ),
     )
     caption = f"{changes.table}: changes from {changes.start} to {changes.end}"
@@ -44,12 +44,12 @@ def _grid(changes: ChangeList) -> Grid:
 def _row(row: ChangedRow) -> Sequence[Cell]:
     old = dict(row.old)
     values = [
-        Cell(_text(old[place]) + _ARROW + _text(value))
-        if place in old
+        Cell(_text(old[number]) + _ARROW + _text(value))
+        if number in old
         else NULL
         if value is None
         else Cell(value)
-        for place, value in enumerate(row.cells)
+        for number, value in enumerate(row.cells)
     ]
     return (Cell(row.mark), Cell(row.kind), *values)
 
@@ -72,10 +72,10 @@ def _footer(changes: ChangeList) -> str:
 def _counts(total: ChangeCount, places: Sequence[ChangeCount]) -> Grid:
     columns = (
         Column("where"),
-        *(Column(name, align=Align.RIGHT) for name in ("+ came", "~ changed", "- went")),
+        *(Column(name, align=Align.RIGHT) for name in ("+ inserted", "~ updated", "- deleted")),
     )
     body = [
-        texts([one.place, *(f"{n:,}" for n in (one.inserts, one.updates, one.deletes))])
-        for one in (*places, total)
+        texts([entry.place, *(f"{n:,}" for n in (entry.inserts, entry.updates, entry.deletes))])
+        for entry in (*places, total)
     ]
     return Grid(columns, body, "changes by place")

@@ -5,7 +5,7 @@ import { card, copyButton, count, frame, grid, h, hasPlace, isAt, placeText } fr
 /** @typedef {import("../../display/browser/views").ChangedRow} ChangedRow */
 /** @typedef {import("../../display/browser/host").Context<ChangeList>} ChangesContext */
 
-const CHANGE_NAMES = /** @type {Record<string, string>} */ ({ "+": "came", "-": "went", "~": "changed" });
+const CHANGE_NAMES = /** @type {Record<string, string>} */ ({ "+": "inserted", "-": "deleted", "~": "updated" });
 const CHANGES_CSS = `
 tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; }
 .mark { font-weight: bold; font-size: 15px; font-family: monospace; }
@@ -60,10 +60,10 @@ export function render({ data, el, host }) {
   const draw = () => {
     const kept = shown.filter((row) => chosen.has(row.mark));
     const made = grid({
-      label: "rows that came, went or changed",
+      label: "rows that were inserted, deleted or updated",
       selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
       heads: [
-        { name: "", label: "came, went or changed", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
+        { name: "", label: "inserted, deleted or updated", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
         { name: "kind" },
         ...columns.map((name, place) => ({
           name: key.includes(place) ? `${name} (key)` : name,
@@ -133,7 +133,7 @@ export function render({ data, el, host }) {
   if (places.length > 1) {
     body.append(grid({
       caption: "by place",
-      heads: [{ name: "where" }, ...["+ came", "~ changed", "- went"].map((name) => ({ name, right: true, text: count }))],
+      heads: [{ name: "where" }, ...["+ inserted", "~ updated", "- deleted"].map((name) => ({ name, right: true, text: count }))],
       rows: places.map((one) => [one.place, one.inserts, one.updates, one.deletes]),
     }).element);
   }

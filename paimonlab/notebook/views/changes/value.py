@@ -9,16 +9,16 @@ import msgspec
 ChangeSource = Literal["changelog", "delta", "diff"]
 
 NOTES = {
-    "changelog": "from changelog files: every change that was reported, intermediate ones too",
+    "changelog": "from changelog files: every reported change, intermediate ones included",
     "delta": "rows as appends wrote them: what a row was before, and deletes by deletion vector or "
-    "rewrite, cannot be told",
-    "diff": "computed from both states: intermediate changes are lost, and a key that went and "
-    "came back the same is no change",
+    "rewrite, are unknown",
+    "diff": "computed from both states: intermediate changes are lost, and a row that was "
+    "deleted and inserted again unchanged does not count",
 }
 
 
 class ChangedRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One row that came, went or changed."""
+    """One row that was inserted, deleted or updated."""
 
     mark: Literal["+", "-", "~"]
     kind: str
@@ -29,11 +29,11 @@ class ChangedRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     cells: tuple[str | None, ...]
     """The values as text, those after a change; None is NULL."""
     old: tuple[tuple[int, str | None], ...] = ()
-    """Column and value before, of the cells that changed alone."""
+    """Column and old value, of changed cells only."""
 
 
 class ChangeCount(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How many rows came, went and changed somewhere."""
+    """How many rows of a place were inserted, updated and deleted."""
 
     place: str
     """Partition or bucket."""
@@ -52,7 +52,7 @@ class ChangeList(
     end: str
     source: ChangeSource
     note: str
-    """What the source tells, and what is lost."""
+    """What the source reports, and what is lost."""
     columns: tuple[str, ...]
     key: tuple[int, ...]
     """Which of the columns are the primary key."""

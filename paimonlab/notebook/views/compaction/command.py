@@ -30,7 +30,7 @@ def compaction(
     Raises
     ------
     ValueError
-        If ``snapshot`` is no compaction.
+        If ``snapshot`` is not a compaction.
     """
     value = compactions_of(opened(table), snapshot, snapshots=snapshots)
     return draw(repeatable_compaction(value) if is_deterministic() else value)

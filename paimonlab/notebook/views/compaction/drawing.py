@@ -54,7 +54,7 @@ def _rows(runs: Sequence[CompactionRun]) -> pa.Table:
 
 
 def held(files: FileSum) -> str:
-    """Say how much files hold."""
+    """Say how much files contain."""
     if not files.files:
         return "nothing"
     noun = "file" if files.files == 1 else "files"
@@ -106,9 +106,14 @@ def _bucket_grid(run: CompactionRun) -> Grid:
     columns = (Column("bucket"), Column("read"), Column("written"), Column("moved"))
     body = [
         texts(
-            [place(one.partition, one.bucket), held(one.read), held(one.written), held(one.moved)]
+            [
+                place(bucket.partition, bucket.bucket),
+                held(bucket.read),
+                held(bucket.written),
+                held(bucket.moved),
+            ]
         )
-        for one in run.buckets
+        for bucket in run.buckets
     ]
     hidden = run.bucket_count - len(run.buckets)
     footer = f"the {len(run.buckets)} of {run.bucket_count} buckets with most bytes" * (hidden > 0)
@@ -145,11 +150,14 @@ def _call_grid(value: Compaction) -> Grid:
 
 
 def _untouched_grid(value: Compaction) -> Grid:
-    columns = (Column("bucket"), Column("holds"))
-    body = [texts([place(one.partition, one.bucket), held(one.held)]) for one in value.untouched]
+    columns = (Column("bucket"), Column("contains"))
+    body = [
+        texts([place(bucket.partition, bucket.bucket), held(bucket.held)])
+        for bucket in value.untouched
+    ]
     hidden = value.untouched_count - len(value.untouched)
     footer = f"the largest {len(value.untouched)} of {value.untouched_count:,}" * (hidden > 0)
-    return Grid(columns, body, "never compacted: no live file came out of a compaction", footer)
+    return Grid(columns, body, "never compacted: no live file was written by a compaction", footer)
 
 
 def _legend(value: Compaction) -> Iterator[str]:
@@ -170,5 +178,5 @@ def _legend(value: Compaction) -> Iterator[str]:
             "how long a compaction took is not recorded: it is at least the time from its first "
             "new file, by the clock of the writer, to its commit"
         )
-    yield "the picker is asked as by a new writer, which does not know of earlier compactions"
+    yield "picks are those of a new writer, which knows nothing of earlier compactions"
     yield from map(visible, value.notes)

@@ -177,10 +177,10 @@ function compactionLooked(view) {
 /** @param {Compaction} view */
 function compactionUntouched(view) {
   const hidden = view.untouchedCount - view.untouched.length;
-  return h("details", {}, h("summary", {}, `${count(view.untouchedCount)} buckets were never compacted: no live file came out of a compaction`),
+  return h("details", {}, h("summary", {}, `${count(view.untouchedCount)} buckets were never compacted: no live file was written by a compaction`),
     grid({
       caption: hidden ? `the largest ${view.untouched.length}` : "never compacted",
-      heads: [{ name: "bucket" }, { name: "holds", text: compactionSum }],
+      heads: [{ name: "bucket" }, { name: "contains", text: compactionSum }],
       rows: view.untouched.map((one) => [placeText(one), one.held]),
     }).element);
 }

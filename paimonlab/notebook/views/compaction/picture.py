@@ -26,8 +26,8 @@ def picture(table: str, run: CompactionRun) -> str:
 def alternative(table: str, run: CompactionRun) -> str:
     """Say in words what the picture shows."""
     parts = [
-        f"level {one.level}: {_said(one.before)} before, {_said(one.after)} after"
-        for one in run.levels
+        f"level {level.level}: {_said(level.before)} before, {_said(level.after)} after"
+        for level in run.levels
     ]
     return visible(
         f"Compaction of {table} in snapshot {run.snapshot_id}: {'; '.join(parts)}; "
@@ -42,7 +42,7 @@ def _said(files: FileSum) -> str:
 
 def _shapes(table: str, run: CompactionRun) -> Iterator[str]:
     yield _text(10, 20, svg.shortened(f"{table}, snapshot {run.snapshot_id}", 60), "bold")
-    weights = [_weight(one) for level in run.levels for one in (level.before, level.after)]
+    weights = [_weight(files) for level in run.levels for files in (level.before, level.after)]
     largest = max(weights, default=0) or 1
     right = _WIDTH - _SIDE - 10
     for number, level in enumerate(run.levels):

@@ -1,4 +1,4 @@
-"""Show which warehouses the notebook talks to, and which it could."""
+"""Show which warehouses the notebook is connected to, and which it could be."""
 
 from __future__ import annotations
 
@@ -30,26 +30,28 @@ def list_connections(variables: Mapping[str, Any] | None = None) -> views.View:
     opened = connections.connections()
     entries = [
         views.ConnectionEntry(
-            alias=one.alias,
-            engine=one.engine,
-            catalog=one.catalog_name,
-            warehouse=_shown(one.warehouse or f"sc://{one.address}"),
-            state="current" if one is opened[-1] else "open",
-            line=f"%paimon_connect --use {one.alias}",
+            alias=connection.alias,
+            engine=connection.engine,
+            catalog=connection.catalog_name,
+            warehouse=_shown(connection.warehouse or f"sc://{connection.address}"),
+            state="current" if connection is opened[-1] else "open",
+            line=f"%paimon_connect --use {connection.alias}",
         )
-        for one in opened
+        for connection in opened
     ]
-    known = {one.alias for one in opened}
+    names = {connection.alias for connection in opened}
     entries += [
-        _configured(name, setting) for name, setting in settings.read().items() if name not in known
+        _configured(name, setting) for name, setting in settings.read().items() if name not in names
     ]
-    known |= {entry.alias for entry in entries}
+    names |= {entry.alias for entry in entries}
     used = {
         name
         for name, session in sessions(variables or {}).items()
-        if any(one.spark is session for one in opened)
+        if any(connection.spark is session for connection in opened)
     }
-    entries += [_on_offer(one) for one in offers(variables or {}) if one.name not in known | used]
+    entries += [
+        _on_offer(offer) for offer in offers(variables or {}) if offer.name not in names | used
+    ]
     return draw_connections(views.ConnectionList(connections=tuple(entries)))
 
 

@@ -12,13 +12,13 @@ class ConnectionEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     engine: str
     """``spark``, ``native`` or ``connect``: a Spark Connect server."""
     catalog: str
-    """Name of the catalog in SQL; empty: known once it is connected."""
+    """Name of the catalog in SQL; empty if it is known only once connected."""
     warehouse: str
-    """Without credentials; that of a server, or the variable that says it."""
+    """Without credentials; that of a server, or the variable that has it."""
     state: str
     """``current``, ``open``, ``configured`` in a file, or ``offered`` by the environment."""
     line: str
-    """What goes to it."""
+    """What to type to use it."""
 
 
 class ConnectionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

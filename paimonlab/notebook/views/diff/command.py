@@ -1,4 +1,4 @@
-"""Show what two snapshots of a table do not have in common."""
+"""Show the differences of two snapshots of a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from paimonlab.table.table import Table
 
 
 def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
-    """Show which files, rows, partitions, columns and options lead from one state to another.
+    """Show how files, rows, partitions, columns and options of two states differ.
 
     Parameters
     ----------
@@ -34,29 +34,31 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
     Raises
     ------
     SnapshotNotFoundError
-        If there is no such snapshot; `SnapshotExpiredError` if it is gone.
+        If there is no such snapshot; `SnapshotExpiredError` if it has expired.
     TagNotFoundError
         If text is neither a tag nor a time.
     """
-    found = opened(table)
-    before, after = (_at(found, moment) for moment in (start, end))
+    opened_table = opened(table)
+    before, after = (_at(opened_table, moment) for moment in (start, end))
     files = (
-        files_of(store_of(found).manifests, before, with_postponed=True),
-        files_of(store_of(found).manifests, after, with_postponed=True),
+        files_of(store_of(opened_table).manifests, before, with_postponed=True),
+        files_of(store_of(opened_table).manifests, after, with_postponed=True),
     )
     partitions = pa.chunked_array([pa.concat_tables(files)["partition"].combine_chunks().unique()])
     value = snapshot_diff.diff(
-        found.name,
+        opened_table.name,
         (before, after),
         files,
         dict(
             zip(
                 partitions.to_pylist(),
-                partition_names(definition_of(found).schema, partitions),
+                partition_names(definition_of(opened_table).schema, partitions),
                 strict=True,
             )
         ),
-        differences(found.schemas.get(before.schema_id), found.schemas.get(after.schema_id)),
+        differences(
+            opened_table.schemas.get(before.schema_id), opened_table.schemas.get(after.schema_id)
+        ),
     )
     return draw(views.repeatable_diff(value) if is_deterministic() else value)
 

@@ -1,4 +1,4 @@
-"""What two snapshots do not have in common, as tables and as text."""
+"""The differences of two snapshots, as tables and as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RIGHT = Align.RIGHT
 
 
 def draw(diff: Diff) -> Drawn[Diff]:
-    """Draw what leads from one snapshot to another."""
+    """Draw what changed from one snapshot to another."""
     others = [
         *([_groups(diff)] if diff.groups else []),
         *([_files(diff)] if diff.files else []),
@@ -36,7 +36,7 @@ def draw(diff: Diff) -> Drawn[Diff]:
 
 
 def _summary(diff: Diff) -> Grid:
-    """Draw the two sides, and what lies between them."""
+    """Draw the two sides, and their differences."""
     before, after = diff.before, diff.after
     columns = [Column("")]
     columns += [Column(name, align=_RIGHT) for name in ("before", "after", "difference")]
@@ -61,16 +61,16 @@ def _summary(diff: Diff) -> Grid:
 def _numbers(diff: Diff) -> Iterator[tuple[str, list[str]]]:
     parts = (diff.before.live, diff.after.live, diff.added, diff.removed, diff.kept)
     for name, values, write in (
-        ("files", [one.file_count for one in parts], count),
-        ("rows before merging", [one.row_count for one in parts], count),
-        ("bytes", [one.file_bytes for one in parts], bytes_text),
+        ("files", [part.file_count for part in parts], count),
+        ("rows before merging", [part.row_count for part in parts], count),
+        ("bytes", [part.file_bytes for part in parts], bytes_text),
     ):
         if name == "bytes" and not has_bytes(diff):
             continue
         difference = values[1] - values[0]
         sign = "+" if difference > 0 else ""
-        said = f"{sign}{write(difference)}"
-        yield name, [write(values[0]), write(values[1]), said, *map(write, values[2:])]
+        text = f"{sign}{write(difference)}"
+        yield name, [write(values[0]), write(values[1]), text, *map(write, values[2:])]
 
 
 def has_bytes(diff: Diff) -> bool:
@@ -135,8 +135,8 @@ def _files(diff: Diff) -> Grid:
     return Grid(columns, body, "files", _more(len(body), diff.file_count))
 
 
-def _more(shown: int, there: int) -> str:
-    return f"{shown} of {there:,}, those with most bytes" if shown < there else ""
+def _more(shown: int, total: int) -> str:
+    return f"{shown} of {total:,}, those with most bytes" if shown < total else ""
 
 
 def _schema(diff: Diff) -> Grid:
@@ -148,11 +148,11 @@ def _schema(diff: Diff) -> Grid:
 def _legend(diff: Diff) -> Iterator[str]:
     if not diff.file_count:
         yield "the same files"
-    for what, names, there in (
+    for what, names, total in (
         ("added", diff.partitions_added, diff.partitions_added_count),
         ("removed", diff.partitions_removed, diff.partitions_removed_count),
     ):
         if names:
             shown = ", ".join(names[:_SHOWN])
-            more = f" and {there - _SHOWN:,} more" if there > _SHOWN else ""
+            more = f" and {total - _SHOWN:,} more" if total > _SHOWN else ""
             yield f"partitions {what}: {shown}{more}"

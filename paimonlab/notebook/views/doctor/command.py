@@ -1,4 +1,4 @@
-"""Look at this machine."""
+"""Check this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paimonlab.spark.sessions.environment import measured
 
 
 def doctor(catalog: Catalog | None = None) -> Drawn[views.Doctor]:
-    """Say whether this machine can run what one wants to run, and what to do if not.
+    """Check whether Spark, JupyterLab and the warehouse work here, and say what to do if not.
 
     Parameters
     ----------
@@ -23,5 +23,5 @@ def doctor(catalog: Catalog | None = None) -> Drawn[views.Doctor]:
     """
     if catalog is None and connections.is_connected():
         catalog = connections.current().opened
-    found = views.Doctor(checks=checks(measured(catalog)))
-    return draw(views.repeatable_doctor(found) if is_deterministic() else found)
+    value = views.Doctor(checks=checks(measured(catalog)))
+    return draw(views.repeatable_doctor(value) if is_deterministic() else value)

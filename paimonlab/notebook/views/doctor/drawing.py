@@ -1,4 +1,4 @@
-"""What was looked at on this machine, and what to do."""
+"""What was checked on this machine, and what to do."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from paimonlab.notebook.views.health.drawing import MARKS
 
 
 def draw(doctor: Doctor) -> Drawn[Doctor]:
-    """Draw a row a check."""
+    """Draw a row for each check."""
     columns = (Column("what"), Column("verdict"), Column("found"), Column("what to do"))
-    body = [texts([one.name, MARKS[one.status], one.found, one.fix]) for one in doctor.checks]
-    wrong = sum(one.status in {"error", "warning"} for one in doctor.checks)
+    body = [
+        texts([check.name, MARKS[check.status], check.found, check.fix]) for check in doctor.checks
+    ]
+    wrong = sum(check.status in {"error", "warning"} for check in doctor.checks)
     footer = "everything is in order" if not wrong else f"{wrong} of {len(doctor.checks)} need help"
     return Drawn(doctor, Grid(columns, body, "this machine", footer), rows(doctor.checks))

@@ -28,7 +28,7 @@ export function render({ data, el }) {
   const draw = () => {
     const shown = checks.filter(({ status }) => chosen.has(status));
     list.replaceChildren(grid({
-      label: "what was looked at",
+      label: "what was checked",
       heads: [{ name: "what" }, { name: "verdict", text: (place) => VERDICTS[VERDICT_ORDER[place]] }, { name: "found" }, { name: "what to do" }],
       rows: shown.map((check) => [check.name, VERDICT_ORDER.indexOf(check.status), check.found, check.fix, check]),
       onChoose: (row) => show(row[4]),

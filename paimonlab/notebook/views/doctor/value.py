@@ -1,4 +1,4 @@
-"""Whether this machine can run what one wants to run, for display."""
+"""Whether Spark, JupyterLab and the warehouse work on this machine, for display."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from paimonlab.spark.sessions.doctor import Check
 class Doctor(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="doctor", tag_field="kind"
 ):
-    """All that was looked at."""
+    """All checks."""
 
     checks: tuple[Check, ...]
 
 
 def repeatable_doctor(doctor: Doctor) -> Doctor:
-    """Leave out what is different elsewhere: only what is wrong says what was found."""
+    """Leave out what differs between machines: only failed checks say what was found."""
     checks = [
-        msgspec.structs.replace(one, found="" if one.status in {"ok", "info"} else one.found)
-        for one in doctor.checks
-        if one.name != "memory"
+        msgspec.structs.replace(check, found="" if check.status in {"ok", "info"} else check.found)
+        for check in doctor.checks
+        if check.name != "memory"
     ]
     return msgspec.structs.replace(doctor, checks=tuple(checks))

@@ -28,7 +28,7 @@ def file(table: str | Table, name: str, *, snapshot: int | None = None) -> views
     table
         ``database.table`` in the connected catalog, or a table.
     name
-        Of a live file, or a part of it that no other file has in its name.
+        Name of a live file, or a part of it that no other file's name contains.
     snapshot
         In which the file is alive; None: the latest.
 
@@ -37,14 +37,14 @@ def file(table: str | Table, name: str, *, snapshot: int | None = None) -> views
     NotFoundError
         If there is no such file, or several.
     """
-    found = opened(table)
-    stored = data_file_of(found, name, snapshot=snapshot)
+    opened_table = opened(table)
+    stored = data_file_of(opened_table, name, snapshot=snapshot)
     value = views.data_file(
-        found.name,
+        opened_table.name,
         stored.place,
         stored.describe(),
         _written(stored.rows_from(0)),
-        has_levels=bool(found.primary_keys),
+        has_levels=bool(opened_table.primary_keys),
     )
     if is_deterministic():
         return draw(views.repeatable_file(value))
@@ -57,7 +57,7 @@ def file(table: str | Table, name: str, *, snapshot: int | None = None) -> views
 
 
 def _written(stored: StoredRows) -> views.FileRows:
-    texts = [] if stored.rows is None else [_texts(one) for one in stored.rows.itercolumns()]
+    texts = [] if stored.rows is None else [_texts(column) for column in stored.rows.itercolumns()]
     return views.FileRows(
         offset=stored.offset,
         columns=stored.names,

@@ -13,13 +13,13 @@ from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
 
 _MOST_PARTS = 20
-"""That the static form has a row for."""
+"""Parts that the static form has a row for."""
 
 
 def draw(file: DataFileView, *, answer: Answer | None = None) -> Drawn[DataFileView]:
     """Draw a data file."""
     facts = [line for line in (_entry_line(file), _file_line(file), checks(file)) if line]
-    wrong = [f"WRONG: {one}" for one in problems(file)]
+    wrong = [f"WRONG: {problem}" for problem in problems(file)]
     more = [f"{name}: {value}" for name, value in file.properties]
     return Drawn(
         file,
@@ -67,23 +67,23 @@ def _columns(file: DataFileView) -> Grid:
         Column("pages", align=Align.RIGHT),
         Column("with checksum", align=Align.RIGHT),
     )
-    body = [texts(_column_texts(one)) for one in file.columns]
+    body = [texts(_column_texts(column)) for column in file.columns]
     return Grid(columns, body, visible(f"{file.table}: {file.file}"))
 
 
-def _column_texts(one: FileColumn) -> Sequence[str]:
+def _column_texts(column: FileColumn) -> Sequence[str]:
     return [
-        visible(one.name),
-        visible(one.type),
-        one.compression,
-        ", ".join(one.encodings),
-        bytes_text(one.stored_bytes),
-        bytes_text(one.plain_bytes),
-        count(one.nulls),
-        visible(one.low or ""),
-        visible(one.high or ""),
-        count(one.pages),
-        f"{count(one.checksums)}{f', {one.wrong:,} WRONG' if one.wrong else ''}",
+        visible(column.name),
+        visible(column.type),
+        column.compression,
+        ", ".join(column.encodings),
+        bytes_text(column.stored_bytes),
+        bytes_text(column.plain_bytes),
+        count(column.nulls),
+        visible(column.low or ""),
+        visible(column.high or ""),
+        count(column.pages),
+        f"{count(column.checksums)}{f', {column.wrong:,} WRONG' if column.wrong else ''}",
     ]
 
 
@@ -96,19 +96,22 @@ def _parts(file: DataFileView) -> Grid:
     )
     shown = file.parts[:_MOST_PARTS]
     body = [
-        texts([at, count(one.first_row), count(one.rows), bytes_text(one.stored_bytes)])
-        for at, one in enumerate(shown)
+        texts([number, count(part.first_row), count(part.rows), bytes_text(part.stored_bytes)])
+        for number, part in enumerate(shown)
     ]
     hidden = file.part_count - len(shown)
     return Grid(columns, body, f"{file.part_name}s", f"{hidden:,} more" if hidden else "")
 
 
 def _rows(file: DataFileView) -> Grid:
-    found = file.first_rows
-    columns = tuple(Column(visible(name)) for name in found.columns)
-    body = [[NULL if one is None else Cell(visible(one)) for one in row] for row in found.cells]
-    hidden = file.rows - found.offset - len(found.cells)
-    first = f"rows {found.offset:,} to {found.offset + len(found.cells) - 1:,}"
-    caption = f"{first} as the file has them" if found.cells else "no rows"
+    first_rows = file.first_rows
+    columns = tuple(Column(visible(name)) for name in first_rows.columns)
+    body = [
+        [NULL if value is None else Cell(visible(value)) for value in row]
+        for row in first_rows.cells
+    ]
+    hidden = file.rows - first_rows.offset - len(first_rows.cells)
+    first = f"rows {first_rows.offset:,} to {first_rows.offset + len(first_rows.cells) - 1:,}"
+    caption = f"{first} as the file has them" if first_rows.cells else "no rows"
     footer = f"{hidden:,} more" if hidden > 0 else ""
-    return Grid(columns, body, caption, visible(found.problem) or footer)
+    return Grid(columns, body, caption, visible(first_rows.problem) or footer)

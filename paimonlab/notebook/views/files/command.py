@@ -27,26 +27,26 @@ def files(table: str | Table, *, snapshot: int | None = None) -> views.View:
     snapshot
         Its id; None: the latest.
     """
-    found = opened(table)
+    opened_table = opened(table)
     if is_deterministic():
-        return draw(views.repeatable_files(_value(found, snapshot)))
+        return draw(views.repeatable_files(_value(opened_table, snapshot)))
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"view": msgspec.to_builtins(_value(found, int(request["snapshot"])))}
+        return {"view": msgspec.to_builtins(_value(opened_table, int(request["snapshot"])))}
 
-    return draw(_value(found, snapshot), answer=answer)
+    return draw(_value(opened_table, snapshot), answer=answer)
 
 
-def _value(found: Table, snapshot: int | None) -> views.FileMap:
-    shown = found.snapshot if snapshot is None else found.snapshots.get(snapshot)
-    live = files_of(store_of(found).manifests, shown, with_postponed=True).select(
+def _value(table: Table, snapshot: int | None) -> views.FileMap:
+    shown = table.snapshot if snapshot is None else table.snapshots.get(snapshot)
+    live = files_of(store_of(table).manifests, shown, with_postponed=True).select(
         ["partition", "bucket", "file_name", "level", "file_size_bytes", "row_count"]
     )
     return views.file_map(
-        found.name,
+        table.name,
         None if shown is None else shown.id,
         live,
-        partition_names(definition_of(found).schema, live["partition"]),
+        partition_names(definition_of(table).schema, live["partition"]),
         weight="rows" if is_deterministic() else "bytes",
-        has_levels=bool(found.primary_keys),
+        has_levels=bool(table.primary_keys),
     )

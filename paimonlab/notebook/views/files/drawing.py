@@ -17,7 +17,7 @@ from paimonlab.spec.visible_text import visible
 
 _BAR_COLUMNS = 24
 _LARGEST = 10
-"""Partitions that are told in words."""
+"""Partitions that are described in words."""
 _NAME_COLUMNS = 40
 _COLOURS = (SKY, ORANGE, GREEN, PINK, YELLOW)
 
@@ -36,7 +36,12 @@ def draw(files: FileMap, *, answer: Answer | None = None) -> Drawn[FileMap]:
         _histogram(files),
         rows(files.bins),
         _picture(files),
-        legend=[line for one in files.advice for line in (one.text, visible(one.action)) if line],
+        legend=[
+            line
+            for advice in files.advice
+            for line in (advice.text, visible(advice.action))
+            if line
+        ],
         others=[_partitions(files)],
         link=files.table,
         answer=answer,
@@ -44,7 +49,7 @@ def draw(files: FileMap, *, answer: Answer | None = None) -> Drawn[FileMap]:
 
 
 def _histogram(files: FileMap) -> Grid:
-    largest = max(one.files for one in files.bins)
+    largest = max(size_bin.files for size_bin in files.bins)
     columns = (
         Column("size of a file"),
         Column("files", align=Align.RIGHT),
@@ -56,15 +61,15 @@ def _histogram(files: FileMap) -> Grid:
     body = [
         texts(
             [
-                one.name,
-                count(one.files),
-                f"{100 * one.files / files.file_count:.0f} %",
-                "█" * -(-_BAR_COLUMNS * one.files // largest),
-                count(one.rows),
-                bytes_text(one.bytes),
+                size_bin.name,
+                count(size_bin.files),
+                f"{100 * size_bin.files / files.file_count:.0f} %",
+                "█" * -(-_BAR_COLUMNS * size_bin.files // largest),
+                count(size_bin.rows),
+                bytes_text(size_bin.bytes),
             ]
         )
-        for one in files.bins
+        for size_bin in files.bins
     ]
     size = "" if files.bytes is None else f", {bytes_text(files.bytes)}"
     caption = (
@@ -87,7 +92,7 @@ def _footer(files: FileMap) -> str:
 
 
 def _partitions(files: FileMap) -> Grid:
-    """Return the partitions by what they weigh, the largest first."""
+    """Return the partitions by weight, the largest first."""
     columns = (
         Column("partition"),
         Column("buckets", align=Align.RIGHT),
@@ -99,20 +104,22 @@ def _partitions(files: FileMap) -> Grid:
     for tile in files.tiles:
         if tile.kind == "bucket":
             buckets[tile.parent] = buckets.get(tile.parent, 0) + 1
-    found = [(at, tile) for at, tile in enumerate(files.tiles) if tile.kind == "partition"]
+    partitions = [
+        (number, tile) for number, tile in enumerate(files.tiles) if tile.kind == "partition"
+    ]
     body = [
         texts(
             [
                 tile_name(files, tile),
-                count(buckets.get(at)),
+                count(buckets.get(number)),
                 count(tile.files),
                 count(tile.rows),
                 bytes_text(tile.bytes),
             ]
         )
-        for at, tile in found[:_LARGEST]
+        for number, tile in partitions[:_LARGEST]
     ]
-    footer = f"{len(found) - _LARGEST:,} more" if len(found) > _LARGEST else ""
+    footer = f"{len(partitions) - _LARGEST:,} more" if len(partitions) > _LARGEST else ""
     return Grid(columns, body, f"partitions with most {files.weight}", footer)
 
 
@@ -123,7 +130,7 @@ def tile_name(files: FileMap, tile: Tile) -> str:
             return f"bucket {tile.name}"
         return visible(tile.name) or "(not partitioned)"
     if tile.kind == "partition":
-        shown = sum(one.kind == "partition" for one in files.tiles) - 1
+        shown = sum(other.kind == "partition" for other in files.tiles) - 1
         return f"{files.partition_count - shown:,} more partitions"
     return f"{_many(tile.files, 'more file')}" if tile.kind == "file" else "more buckets"
 

@@ -46,14 +46,14 @@ def squarified(weights: Sequence[float], box: Box) -> list[Box]:
         return [Box(box.x, box.y, 0, 0) for _ in weights]
     scale = box.width * box.height / total
     areas = [weight * scale for weight in weights]
-    found: list[Box] = []
+    boxes: list[Box] = []
     start = 0
     while start < len(areas):
         end = _end_of_row(areas, start, min(box.width, box.height))
         row, box = _laid(areas[start:end], box)
-        found += row
+        boxes += row
         start = end
-    return found
+    return boxes
 
 
 def _end_of_row(areas: Sequence[float], start: int, side: float) -> int:

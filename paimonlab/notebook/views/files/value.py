@@ -17,11 +17,11 @@ from paimonlab.spec.visible_text import shortened
 WIDTH, HEIGHT = 1000, 480
 MOST_PARTITIONS = 100
 MOST_BUCKETS = 16
-"""Of a partition."""
+"""Buckets of a partition that have areas."""
 MOST_FILES = 1000
-"""Of the table."""
+"""Files of the table that have areas."""
 FILES_A_BUCKET = 20
-"""That the buckets of the largest partitions have areas for, where not all files have one."""
+"""Files of a bucket that have areas, if not all have; the largest partitions come first."""
 
 Numbers = npt.NDArray[np.int64]
 
@@ -30,7 +30,7 @@ class Tile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """An area of the map."""
 
     parent: int
-    """Place of the tile around it; -1: there is none."""
+    """Index of the tile around it; -1 if there is none."""
     kind: str
     """``partition``, ``bucket`` or ``file``."""
     name: str | None
@@ -54,7 +54,7 @@ class FileMap(
 
     table: str
     snapshot_id: int | None
-    """None: the table has no snapshot yet."""
+    """None if the table has no snapshot yet."""
     weight: str
     """What areas are: ``bytes`` or ``rows``."""
     file_count: int
@@ -67,12 +67,12 @@ class FileMap(
     bins: tuple[SizeBin, ...]
     advice: tuple[Advice, ...]
     tiles: tuple[Tile, ...]
-    """Each behind the one around it."""
+    """Each after the one around it."""
 
 
 @dataclass(slots=True)
 class _Map:
-    """What tiles are made of, and those made so far."""
+    """What tiles are computed from, and those added so far."""
 
     names: Sequence[str]
     levels: Sequence[int | None]
@@ -82,7 +82,7 @@ class _Map:
     tiles: list[Tile] = field(default_factory=list)
 
     def add(self, parent: int, kind: str, name: str | None, files: Numbers, box: Box) -> int:
-        """Add a tile of some files; return its place."""
+        """Add a tile of some files; return its index."""
         self.tiles.append(
             Tile(
                 parent=parent,
@@ -124,7 +124,7 @@ def file_map(
     files
         Live files of `ENTRY_SCHEMA`, n of them.
     partitions
-        (n,) what their partitions are called.
+        (n,) names of their partitions.
     weight
         What areas are: ``bytes`` or ``rows``.
     has_levels
@@ -134,8 +134,8 @@ def file_map(
     of_partition, of_bucket = numbered(partitions, files["bucket"])
     levels = files["level"].to_pylist() if has_levels else [None] * files.num_rows
     weights = sizes if weight == "bytes" else rows
-    made = _Map(files["file_name"].to_pylist(), levels, sizes, rows, weights)
-    _lay_out(made, partitions, of_partition, of_bucket, files["bucket"].to_numpy())
+    tile_map = _Map(files["file_name"].to_pylist(), levels, sizes, rows, weights)
+    _lay_out(tile_map, partitions, of_partition, of_bucket, files["bucket"].to_numpy())
     return FileMap(
         table=table,
         snapshot_id=snapshot_id,
@@ -145,37 +145,43 @@ def file_map(
         bytes=int(sizes.sum()),
         partition_count=int(of_partition.max(initial=-1)) + 1,
         bucket_count=int(of_bucket.max(initial=-1)) + 1,
-        tile_count=sum(one.kind == "file" and one.name is not None for one in made.tiles),
+        tile_count=sum(tile.kind == "file" and tile.name is not None for tile in tile_map.tiles),
         bins=tuple(size_bins(sizes, rows)),
         advice=tuple(advice(table, sizes, of_bucket)),
-        tiles=tuple(made.tiles),
+        tiles=tuple(tile_map.tiles),
     )
 
 
 def _lay_out(
-    made: _Map,
+    tile_map: _Map,
     partitions: Sequence[str],
     of_partition: Numbers,
     of_bucket: Numbers,
     buckets: npt.NDArray[np.int32],
 ) -> None:
-    groups = _largest(made, _groups(np.arange(len(of_partition)), of_partition), MOST_PARTITIONS)
+    groups = _largest(
+        tile_map, _groups(np.arange(len(of_partition)), of_partition), MOST_PARTITIONS
+    )
     by_bucket = [
-        [] if is_rest else _largest(made, _groups(files, of_bucket[files]), MOST_BUCKETS)
+        [] if is_rest else _largest(tile_map, _groups(files, of_bucket[files]), MOST_BUCKETS)
         for files, is_rest in groups
     ]
-    alone = [files for one in by_bucket for files, is_rest in one if not is_rest]
+    alone = [
+        files for bucket_groups in by_bucket for files, is_rest in bucket_groups if not is_rest
+    ]
     left = iter(places([len(files) for files in alone], MOST_FILES))
-    boxes = squarified([made.weight(files) for files, _ in groups], Box(0, 0, WIDTH, HEIGHT))
+    boxes = squarified([tile_map.weight(files) for files, _ in groups], Box(0, 0, WIDTH, HEIGHT))
     for (files, is_rest), inner, box in zip(groups, by_bucket, boxes, strict=True):
         name = None if is_rest else shortened(partitions[files[0]])
-        at = made.add(-1, "partition", name, files, box)
-        weights = [made.weight(one) for one, _ in inner]
-        for (ours, is_mixed), place in zip(inner, squarified(weights, box), strict=True):
-            bucket = None if is_mixed else str(buckets[ours[0]])
-            tile = made.add(at, "bucket", bucket, ours, place)
+        parent = tile_map.add(-1, "partition", name, files, box)
+        weights = [tile_map.weight(files) for files, _ in inner]
+        for (bucket_files, is_mixed), bucket_box in zip(
+            inner, squarified(weights, box), strict=True
+        ):
+            bucket = None if is_mixed else str(buckets[bucket_files[0]])
+            tile = tile_map.add(parent, "bucket", bucket, bucket_files, bucket_box)
             if not is_mixed:
-                _lay_out_files(made, tile, ours, next(left), place)
+                _lay_out_files(tile_map, tile, bucket_files, next(left), bucket_box)
 
 
 def places(counts: Sequence[int], most: int) -> list[int]:
@@ -186,44 +192,44 @@ def places(counts: Sequence[int], most: int) -> list[int]:
     counts
         Files of each bucket.
     most
-        Areas there are.
+        Areas to divide among them.
 
     Examples
     --------
     >>> places([3, 4], 100), places([50, 50, 50], 30), places([50, 2], 60)
     ([3, 4], [20, 10, 0], [50, 2])
     """
-    found = []
+    areas = []
     each = max(FILES_A_BUCKET, most // max(len(counts), 1))
     if sum(counts) <= most:
         each = most
     for number in counts:
-        found.append(min(number, each, most))
-        most -= found[-1]
-    return found
+        areas.append(min(number, each, most))
+        most -= areas[-1]
+    return areas
 
 
-def _lay_out_files(made: _Map, parent: int, files: Numbers, most: int, box: Box) -> None:
-    order = files[np.argsort(-made.weights[files], kind="stable")]
-    # A place for one more is the rest's; of a rest of one the file itself is shown.
+def _lay_out_files(tile_map: _Map, parent: int, files: Numbers, most: int, box: Box) -> None:
+    order = files[np.argsort(-tile_map.weights[files], kind="stable")]
+    # The last area is that of the rest; a rest of one file is shown as that file.
     shown = order if len(order) <= most else order[: max(most - 1, 0)]
-    parts = [order[at : at + 1] for at in range(len(shown))]
+    parts = [order[number : number + 1] for number in range(len(shown))]
     rest = order[len(shown) :]
-    boxes = _ordered([made.weight(one) for one in (*parts, rest) if len(one)], box)
-    for one, place in zip(parts, boxes, strict=False):
-        made.add(parent, "file", made.names[one[0]], one, place)
+    boxes = _ordered([tile_map.weight(part) for part in (*parts, rest) if len(part)], box)
+    for part, part_box in zip(parts, boxes, strict=False):
+        tile_map.add(parent, "file", tile_map.names[part[0]], part, part_box)
     if len(rest) and parts:
-        made.add(parent, "file", None, rest, boxes[-1])
+        tile_map.add(parent, "file", None, rest, boxes[-1])
 
 
 def _ordered(weights: Sequence[float], box: Box) -> list[Box]:
     """Divide a rectangle among weights in any order."""
-    order = sorted(range(len(weights)), key=lambda at: -weights[at])
-    boxes = squarified([weights[at] for at in order], box)
-    found = list(boxes)
-    for place, at in zip(boxes, order, strict=True):
-        found[at] = place
-    return found
+    order = sorted(range(len(weights)), key=lambda number: -weights[number])
+    boxes = squarified([weights[number] for number in order], box)
+    in_order = list(boxes)
+    for part, number in zip(boxes, order, strict=True):
+        in_order[number] = part
+    return in_order
 
 
 def _groups(files: Numbers, of_file: Numbers) -> list[Numbers]:
@@ -232,14 +238,14 @@ def _groups(files: Numbers, of_file: Numbers) -> list[Numbers]:
     return [files[part] for part in np.split(order, edges) if len(part)]
 
 
-def _largest(made: _Map, groups: Sequence[Numbers], most: int) -> list[tuple[Numbers, bool]]:
+def _largest(tile_map: _Map, groups: Sequence[Numbers], most: int) -> list[tuple[Numbers, bool]]:
     """Return the largest groups and, as one, the rest; by weight."""
-    ordered = sorted(groups, key=lambda files: -made.weight(files))
+    ordered = sorted(groups, key=lambda files: -tile_map.weight(files))
     if len(ordered) <= most:
         return [(files, False) for files in ordered]
     rest = (np.concatenate(ordered[most:]), True)
-    kept = [(files, False) for files in ordered[:most]]
-    return sorted([*kept, rest], key=lambda one: -made.weight(one[0]))
+    largest = [(files, False) for files in ordered[:most]]
+    return sorted([*largest, rest], key=lambda group: -tile_map.weight(group[0]))
 
 
 def repeatable_files(value: FileMap) -> FileMap:
@@ -254,7 +260,7 @@ def repeatable_files(value: FileMap) -> FileMap:
     return replace(
         value,
         bytes=None,
-        bins=tuple(replace(one, bytes=None) for one in value.bins),
-        advice=tuple(one for one in value.advice if one.code != "uneven"),
+        bins=tuple(replace(size_bin, bytes=None) for size_bin in value.bins),
+        advice=tuple(advice for advice in value.advice if advice.code != "uneven"),
         tiles=tuple(tiles),
     )

@@ -17,6 +17,6 @@ def fsck(table: str | Table, *, deep: bool = False) -> views.View:
     table
         ``database.table`` in the connected catalog, or a table.
     deep
-        Whether to read all rows, too.
+        Whether to read all rows as well.
     """
     return draw(fsck_summary.fsck(opened(table).fsck(deep=deep)))

@@ -8,14 +8,14 @@ from paimonlab.notebook.display.grid import Column, Grid, texts
 from paimonlab.notebook.display.view import rows
 
 
-def draw(found: Fsck) -> Drawn[Fsck]:
-    """Draw the findings, one a row."""
+def draw(report: Fsck) -> Drawn[Fsck]:
+    """Draw the findings, one per row."""
     columns = tuple(
         Column(name) for name in ("severity", "file", "referred to by", "problem", "advice")
     )
     body = [
-        texts([one.severity, one.file, one.referrer, one.problem, one.advice])
-        for one in found.findings
+        texts([finding.severity, finding.file, finding.referrer, finding.problem, finding.advice])
+        for finding in report.findings
     ]
-    grid = Grid(columns, body, found.table, footer=found.summary)
-    return Drawn(found, grid, rows(found.findings), link=found.table)
+    grid = Grid(columns, body, report.table, footer=report.summary)
+    return Drawn(report, grid, rows(report.findings), link=report.table)

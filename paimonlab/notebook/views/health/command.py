@@ -1,4 +1,4 @@
-"""Say what could be better about how tables are kept."""
+"""Say what could be better about how tables are maintained."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paimonlab.table.table import Table
 def health(
     what: str | Table | Catalog | None = None, *, orphans: bool = False, **thresholds: float
 ) -> Drawn[views.Health]:
-    """Look at how tables are kept, and say what to do; only metadata is read.
+    """Look at how tables are maintained, and say what to do; only metadata is read.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def health(
         A table, a catalog, or a name in the connected catalog: ``database.table`` or
         ``database``; None: every table of the connected catalog.
     orphans
-        Whether to look for files that nothing names, too, which lists every folder.
+        Whether to look for orphan files as well, which lists every folder.
     **thresholds
-        From which values on something is said, as
+        Values from which something is reported, as
         `paimonlab.analysis.health.measures.Thresholds` names them: ``snapshots=1000``.
 
     Raises
@@ -50,5 +50,5 @@ def health(
         names = [what] if isinstance(what, str) else []
         tables = catalog_health(catalog, names, thresholds=limits, orphans=orphans)
         title = what if isinstance(what, str) else "all tables"
-    found = health_summary.health(f"health of {title}", tables, orphans=orphans)
-    return draw(views.repeatable_health(found) if is_deterministic() else found)
+    value = health_summary.health(f"health of {title}", tables, orphans=orphans)
+    return draw(views.repeatable_health(value) if is_deterministic() else value)

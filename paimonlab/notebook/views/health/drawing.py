@@ -1,4 +1,4 @@
-"""How tables are kept: the findings, what to do about each, and the tables' own numbers."""
+"""How well tables are maintained: findings, what to do about each, and the tables' own numbers."""
 
 from __future__ import annotations
 
@@ -59,24 +59,33 @@ def _findings(health: Health) -> Grid:
             problem = ["unreadable", "", table.problem, "", "", "", ""]
             body.append(texts([table.table, MARKS["error"], *problem]))
         body += [
-            texts([table.table, MARKS[one.severity], *_finding(one)]) for one in table.findings
+            texts([table.table, MARKS[finding.severity], *_finding(finding)])
+            for finding in table.findings
         ]
     return Grid(columns, body, health.title, _footer(health))
 
 
-def _finding(one: HealthFinding) -> list[object]:
-    measured = "" if one.measured is None else f"{one.measured:,g} {one.unit}"
-    limit = f"{one.threshold:,g}"
-    return [one.code, one.where, one.message, measured, limit, one.sql, one.python]
+def _finding(finding: HealthFinding) -> list[object]:
+    measured = "" if finding.measured is None else f"{finding.measured:,g} {finding.unit}"
+    limit = f"{finding.threshold:,g}"
+    return [
+        finding.code,
+        finding.where,
+        finding.message,
+        measured,
+        limit,
+        finding.sql,
+        finding.python,
+    ]
 
 
 def _footer(health: Health) -> str:
     count = sum(len(table.findings) for table in health.tables)
-    found = f"{count} findings" if count != 1 else "1 finding"
-    orphans = "" if health.looked_for_orphans else "; files that nothing names were not looked for"
+    findings = f"{count} findings" if count != 1 else "1 finding"
+    orphans = "" if health.looked_for_orphans else "; orphan files were not looked for"
     tables = len(health.tables)
     return (
-        f"{MARKS[health.worst]}: {found} in {tables} table{'' if tables == 1 else 's'}"
+        f"{MARKS[health.worst]}: {findings} in {tables} table{'' if tables == 1 else 's'}"
         f"; no data file was read{orphans}"
     )
 
@@ -115,6 +124,6 @@ def _numbers(table: TableHealth, *, has_sizes: bool) -> list[object]:
 
 def _records(health: Health) -> Iterator[dict[str, object]]:
     for table in health.tables:
-        for one in table.findings:
+        for finding in table.findings:
             names = [name for name in _FINDINGS.names if name != "table"]
-            yield {"table": table.table, **{name: getattr(one, name) for name in names}}
+            yield {"table": table.table, **{name: getattr(finding, name) for name in names}}

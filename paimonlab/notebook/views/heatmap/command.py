@@ -23,7 +23,7 @@ def heatmap(
     top: int = DEFAULT_TOP,
     snapshot: int | None = None,
 ) -> views.View:
-    """Draw the buckets of a table, a row a partition.
+    """Draw the buckets of a table, a row per partition.
 
     Parameters
     ----------
@@ -37,17 +37,19 @@ def heatmap(
     snapshot
         Its id; None: the latest.
     """
-    found = opened(table)
-    shown = found.snapshot if snapshot is None else found.snapshots.get(snapshot)
+    opened_table = opened(table)
+    shown = opened_table.snapshot if snapshot is None else opened_table.snapshots.get(snapshot)
     hides = is_deterministic()
-    value = heatmap_of(found, shown, by="rows" if hides and by in HIDDEN_MEASURES else by, top=top)
+    value = heatmap_of(
+        opened_table, shown, by="rows" if hides and by in HIDDEN_MEASURES else by, top=top
+    )
     if hides:
         return draw(views.repeatable_heatmap(value))
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
-        asked = request.get("snapshot")
-        at = shown if asked is None else found.snapshots.get(int(asked))
-        other = heatmap_of(found, at, by=str(request["by"]), top=top)
+        snapshot_id = request.get("snapshot")
+        moment = shown if snapshot_id is None else opened_table.snapshots.get(int(snapshot_id))
+        other = heatmap_of(opened_table, moment, by=str(request["by"]), top=top)
         return {"view": msgspec.to_builtins(other)}
 
     return draw(value, answer=answer)

@@ -1,4 +1,4 @@
-"""Buckets by what they hold: a table whose cells are darker where there is more."""
+"""Buckets by what they contain: a table whose cells are darker where there is more."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMES = {
     "rows": "rows before merging",
     "file_size": "average bytes of a file",
     "level_0": "share of files on level 0",
-    "age": "age of the newest file, behind the newest of the table",
+    "age": "age of the newest file, compared with the newest of the table",
 }
 _SUMMED = ("bytes", "files", "rows", "level_0")
 
@@ -41,7 +41,7 @@ def draw(heatmap: Heatmap, *, answer: Answer | None = None) -> Drawn[Heatmap]:
         heatmap,
         _grid(heatmap),
         _arrow(heatmap),
-        legend=[_skew_text(one) for one in heatmap.skews],
+        legend=[_skew_text(skew) for skew in heatmap.skews],
         link=heatmap.table,
         answer=answer,
     )
@@ -60,7 +60,7 @@ def _grid(heatmap: Heatmap) -> Grid:
     buckets = heatmap.columns if shows_buckets else ()
     columns = (
         Column("partition"),
-        *(Column(_bucket_name(one), align=Align.RIGHT) for one in buckets),
+        *(Column(_bucket_name(column), align=Align.RIGHT) for column in buckets),
         Column("all buckets", align=Align.RIGHT),
     )
     body = [
@@ -108,18 +108,20 @@ def _bucket_name(column: HeatmapColumn) -> str:
 def _values(row: HeatmapRow, measure: str, newest: int | None) -> Sequence[float | None]:
     return [
         _value(
-            {name: getattr(row, name)[at] for name in (*_SUMMED, "updated_millis")}, measure, newest
+            {name: getattr(row, name)[number] for name in (*_SUMMED, "updated_millis")},
+            measure,
+            newest,
         )
-        for at in range(len(row.files))
+        for number in range(len(row.files))
     ]
 
 
 def _total(row: HeatmapRow, measure: str, newest: int | None) -> float | None:
     numbers: dict[str, int | None] = {
-        name: sum(one or 0 for one in getattr(row, name)) for name in _SUMMED
+        name: sum(number or 0 for number in getattr(row, name)) for name in _SUMMED
     }
-    known = [one for one in row.updated_millis if one is not None]
-    return _value({**numbers, "updated_millis": max(known, default=None)}, measure, newest)
+    times = [millis for millis in row.updated_millis if millis is not None]
+    return _value({**numbers, "updated_millis": max(times, default=None)}, measure, newest)
 
 
 def _value(numbers: Mapping[str, int | None], measure: str, newest: int | None) -> float | None:
@@ -154,14 +156,14 @@ def _shades(
     return shaded
 
 
-def _skew_text(one: Skew) -> str:
-    write = _WRITERS[one.measure]
-    parts = [f"maximum {write(one.maximum)}", f"median {write(one.median)}"]
-    if one.ratio is not None:
-        parts.append(f"maximum/median {one.ratio:.1f}")
-    if one.gini is not None:
-        parts.append(f"Gini {one.gini:.2f}")
-    return f"{NAMES[one.measure]}, by bucket: {', '.join(parts)}"
+def _skew_text(skew: Skew) -> str:
+    write = _WRITERS[skew.measure]
+    parts = [f"maximum {write(skew.maximum)}", f"median {write(skew.median)}"]
+    if skew.ratio is not None:
+        parts.append(f"maximum/median {skew.ratio:.1f}")
+    if skew.gini is not None:
+        parts.append(f"Gini {skew.gini:.2f}")
+    return f"{NAMES[skew.measure]}, by bucket: {', '.join(parts)}"
 
 
 def _many(number: int, noun: str) -> str:
@@ -169,7 +171,7 @@ def _many(number: int, noun: str) -> str:
 
 
 def span_text(millis: float) -> str:
-    """Write a span of time in the largest unit of which there is one.
+    """Write a span of time in the largest unit that it reaches.
 
     >>> span_text(90_000), span_text(3 * 86_400_000)
     ('1.5 min', '3.0 d')
@@ -191,25 +193,25 @@ _WRITERS: Mapping[str, Callable[[float], str]] = {
 
 
 def _arrow(heatmap: Heatmap) -> pa.Table:
-    """Return one row a cell that has files."""
-    found: dict[str, list[object]] = {
+    """Return one row per cell that has files."""
+    names: dict[str, list[object]] = {
         name: [] for name in ("partition", "first_bucket", "last_bucket")
     }
     numbers: dict[str, list[int | None]] = {name: [] for name in (*_SUMMED, "updated_millis")}
     for row in heatmap.rows:
-        for at, column in enumerate(heatmap.columns):
-            if row.files[at]:
-                found["partition"].append(row.partition)
-                found["first_bucket"].append(column.first)
-                found["last_bucket"].append(column.last)
+        for number, column in enumerate(heatmap.columns):
+            if row.files[number]:
+                names["partition"].append(row.partition)
+                names["first_bucket"].append(column.first)
+                names["last_bucket"].append(column.last)
                 for name, values in numbers.items():
-                    values.append(getattr(row, name)[at])
+                    values.append(getattr(row, name)[number])
     integers = {name: pa.array(values, pa.int64()) for name, values in numbers.items()}
     return pa.table(
         {
-            "partition": pa.array(found["partition"], pa.string()),
-            "first_bucket": pa.array(found["first_bucket"], pa.int32()),
-            "last_bucket": pa.array(found["last_bucket"], pa.int32()),
+            "partition": pa.array(names["partition"], pa.string()),
+            "first_bucket": pa.array(names["first_bucket"], pa.int32()),
+            "last_bucket": pa.array(names["last_bucket"], pa.int32()),
             **integers,
         }
     )

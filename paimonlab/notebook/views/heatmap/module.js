@@ -12,7 +12,7 @@ const MEASURE_TEXTS = /** @type {Record<string, {name: string, text: (value: num
   rows: { name: "rows before merging", text: count },
   file_size: { name: "average bytes of a file", text: (value) => bytes(Math.round(value)) },
   level_0: { name: "share of files on level 0", text: (value) => `${Math.round(100 * value)} %` },
-  age: { name: "age behind the newest file", text: span },
+  age: { name: "age compared with the newest file", text: span },
 });
 /** Cividis, dark to light: also for readers who do not tell red and green apart. */
 const RAMP = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];

@@ -29,14 +29,16 @@ def log(table: str | Table, *, last: int = 20) -> views.View:
     """
     if last < 1:
         raise ValueError(f"last must be at least 1, got {last}")
-    found = opened(table)
-    snapshots = found.snapshots.list(last)
-    totals = read_totals(reversed(snapshots), store_of(found).manifests, with_live_bytes=False)
+    opened_table = opened(table)
+    snapshots = opened_table.snapshots.list(last)
+    totals = read_totals(
+        reversed(snapshots), store_of(opened_table).manifests, with_live_bytes=False
+    )
     history = commit_log.log(
-        found.name,
+        opened_table.name,
         snapshots,
         totals,
-        {name: tag.id for name, tag in found.tags.list().items()},
-        older_count=len(found.snapshots.ids()) - len(snapshots),
+        {name: tag.id for name, tag in opened_table.tags.list().items()},
+        older_count=len(opened_table.snapshots.ids()) - len(snapshots),
     )
     return draw(views.repeatable_log(history) if is_deterministic() else history)

@@ -20,8 +20,8 @@ def draw(log: Log) -> Drawn[Log]:
     fields = list(_fields(log))
     body = [texts([write(entry) for _, write in fields]) for entry in log.entries]
     shown = len(log.entries)
-    there = shown + log.older_count
-    footer = f"the newest {shown} of {there} commits; -n N for more" if log.older_count else ""
+    total = shown + log.older_count
+    footer = f"the newest {shown} of {total} commits; -n N for more" if log.older_count else ""
     grid = Grid(tuple(column for column, _ in fields), body, f"{log.table}: history", footer)
     return Drawn(log, grid, rows(log.entries), link=log.table)
 

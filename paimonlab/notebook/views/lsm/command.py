@@ -22,7 +22,7 @@ def lsm(
     snapshots: int = 30,
     buckets: int = 6,
 ) -> views.View:
-    """Draw the levels of the buckets that most need compaction, and how they came to be.
+    """Draw the levels of the buckets that most need compaction, and the commits that led to them.
 
     Metadata alone is read: the manifests of the latest snapshot, and what the newest snapshots
     changed.

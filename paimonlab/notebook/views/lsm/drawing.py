@@ -83,7 +83,7 @@ def _levels(bucket: LsmBucket) -> str:
 
 
 def alive(bucket: LsmBucket) -> list[LsmFile]:
-    """Return the files of a bucket that are there now."""
+    """Return the files of a bucket that are alive now."""
     last = len(bucket.steps) - 1
     return [file for file in bucket.files if file.died > last]
 
@@ -138,7 +138,7 @@ def _footer(lsm: Lsm) -> str:
         parts.append(f"the {len(lsm.buckets)} of {lsm.bucket_count:,} buckets with most {what}")
     parts.append(f"changes of the newest {lsm.snapshot_count:,} snapshots")
     if any(file.count > 1 for bucket in lsm.buckets for file in bucket.files):
-        parts.append("where files are too many, neighbours are one bar")
+        parts.append("where there are too many files, neighbours share a bar")
     return "; ".join(parts)
 
 

@@ -87,7 +87,7 @@ export function render({ data, el, host }) {
     const ways = h("select", { "aria-label": "place files", onchange: () => { way = /** @type {typeof way} */ (ways.value); stage.replaceChildren(); show(state, false); } },
       h("option", { value: "keys" }, "by key range"), h("option", { value: "sequence" }, "by sequence number"), h("option", { value: "size" }, "by size"));
     ways.value = way;
-    controls.replaceChildren(...(last > 0 ? [previous, next, play, steps.element] : [h("span", { class: "faint" }, "no snapshot that was looked at changed this bucket")]),
+    controls.replaceChildren(...(last > 0 ? [previous, next, play, steps.element] : [h("span", { class: "faint" }, "none of the snapshots looked at changed this bucket")]),
       ...(view.hasLevels ? [h("label", { class: "row" }, "files ", ways)] : []));
   }
   /** @param {number} by */
@@ -378,6 +378,6 @@ function lsmCard(view, bucket, file) {
     ["written by", file.source],
     ["created (writer's clock)", moment(file.createdMillis)],
     ["first in", file.born ? lsmStepName(bucket, file.born) : "before the first step"],
-    ["gone in", died && born ? lsmStepName(bucket, file.died) : null],
+    ["removed in", died && born ? lsmStepName(bucket, file.died) : null],
   ]);
 }

@@ -40,11 +40,11 @@ def lanes_of(lsm: Lsm, bucket: LsmBucket) -> list[tuple[int, list[LsmFile]]]:
     last = len(bucket.steps) - 1
     files = [file for file in bucket.files if file.died > last]
     lanes: list[tuple[int, list[LsmFile]]] = []
-    for level, found in groupby(files, key=lambda file: file.level):
+    for level, files_of_level in groupby(files, key=lambda file: file.level):
         if level == 0 and lsm.has_levels:
-            lanes += [(0, [file]) for file in found]
+            lanes += [(0, [file]) for file in files_of_level]
         else:
-            lanes.append((level, list(found)))
+            lanes.append((level, list(files_of_level)))
     return lanes
 
 
@@ -52,16 +52,16 @@ def alternative(lsm: Lsm, bucket: LsmBucket) -> str:
     """Say in words what the picture shows."""
     place = f"{bucket.partition} bucket {bucket.bucket}".strip()
     parts = []
-    for level, found in groupby(lanes_of(lsm, bucket), key=lambda lane: lane[0]):
-        files = [file for _, lane in found for file in lane]
+    for level, lanes_of_level in groupby(lanes_of(lsm, bucket), key=lambda lane: lane[0]):
+        files = [file for _, lane in lanes_of_level for file in lane]
         number = sum(file.count for file in files)
-        held = (
+        size = (
             ""
             if files[0].bytes is None
             else f", {bytes_text(sum(file.bytes or 0 for file in files))}"
         )
-        what = f"{number:,} files, {sum(file.rows for file in files):,} rows{held}"
-        parts.append(f"level {level}: {what}" if lsm.has_levels else what)
+        text = f"{number:,} files, {sum(file.rows for file in files):,} rows{size}"
+        parts.append(f"level {level}: {text}" if lsm.has_levels else text)
     runs = (
         f"{bucket.run_count} sorted runs, trigger {lsm.compaction_trigger}, stop "
         f"{lsm.stop_trigger}: "
@@ -106,8 +106,8 @@ def _chosen(
     if surplus <= 0:
         return lanes
     newest = [lane for lane in lanes if lane[0] == 0]
-    kept = newest[: max(len(newest) - surplus, 0)]
-    return [*kept, *(lane for lane in lanes if lane[0] > 0)][:_LANES]
+    shown = newest[: max(len(newest) - surplus, 0)]
+    return [*shown, *(lane for lane in lanes if lane[0] > 0)][:_LANES]
 
 
 def _placed(
@@ -134,8 +134,8 @@ def _bar(lsm: Lsm, file: LsmFile, x: float, y: float, width: float) -> str:
         top = lsm.level_count - 1
         colour = _LEVEL_0 if file.level == 0 else _TOP_LEVEL if file.level >= top else _MIDDLE
     bar = svg.rectangle(x, y, shown, _BAR, rx=2, fill=colour)
-    gone = min(((file.deletes or 0) + (file.hidden or 0)) / max(file.rows, 1), 1)
-    if gone:
-        part = max(shown * gone, 1.0)
+    hidden_share = min(((file.deletes or 0) + (file.hidden or 0)) / max(file.rows, 1), 1)
+    if hidden_share:
+        part = max(shown * hidden_share, 1.0)
         bar += svg.rectangle(x + shown - part, y, part, _BAR, fill="url(#h)")
     return bar

@@ -38,11 +38,11 @@ def manifests(
     NotFoundError
         If there is no snapshot.
     """
-    found = opened(table)
-    tree = manifest_tree_of(found, snapshot=snapshot, entries=entries)
+    opened_table = opened(table)
+    tree = manifest_tree_of(opened_table, snapshot=snapshot, entries=entries)
     if is_deterministic():
         return draw(views.repeatable_manifests(tree))
-    return draw(tree, answer=_answer(found))
+    return draw(tree, answer=_answer(opened_table))
 
 
 def _answer(table: Table) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:

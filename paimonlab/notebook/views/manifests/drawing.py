@@ -39,7 +39,10 @@ _MARKS = {"ADD": "+", "DELETE": "-"}
 def draw(tree: ManifestTree, *, answer: Answer | None = None) -> Drawn[ManifestTree]:
     """Draw what a snapshot refers to."""
     entries = [
-        entry for one in tree.lists for manifest in one.manifests for entry in manifest.entries
+        entry
+        for manifest_list in tree.lists
+        for manifest in manifest_list.manifests
+        for entry in manifest.entries
     ]
     grid = Grid(_COLUMNS, list(_text_rows(tree)), _caption(tree), _footer(tree))
     return Drawn(
@@ -75,9 +78,15 @@ def _footer(tree: ManifestTree) -> str:
 
 def _text_rows(tree: ManifestTree) -> Iterator[Sequence[Cell]]:
     left = _MOST_IN_TEXT
-    for one in tree.lists:
-        yield _row(0, f"{one.role} {one.name}", one.added, one.deleted, _list_note(one))
-        for manifest in one.manifests:
+    for manifest_list in tree.lists:
+        yield _row(
+            0,
+            f"{manifest_list.role} {manifest_list.name}",
+            manifest_list.added,
+            manifest_list.deleted,
+            _list_note(manifest_list),
+        )
+        for manifest in manifest_list.manifests:
             note = _manifest_note(manifest)
             yield _row(1, manifest.name, manifest.added, manifest.deleted, note)
             shown = manifest.entries[:left]
@@ -125,18 +134,20 @@ def _entry_count(manifest: ManifestNode) -> int:
     return manifest.added.files + manifest.deleted.files
 
 
-def _list_note(one: ManifestListNode) -> str:
-    hidden = f", {one.hidden_count:,} not shown" if one.hidden_count else ""
-    number = len(one.manifests) + one.hidden_count
-    return f"{number:,} manifest{'' if number == 1 else 's'}{hidden}{_size_note(one.bytes)}"
+def _list_note(manifest_list: ManifestListNode) -> str:
+    hidden = f", {manifest_list.hidden_count:,} not shown" if manifest_list.hidden_count else ""
+    number = len(manifest_list.manifests) + manifest_list.hidden_count
+    return (
+        f"{number:,} manifest{'' if number == 1 else 's'}{hidden}{_size_note(manifest_list.bytes)}"
+    )
 
 
-def _manifest_note(one: ManifestNode) -> str:
-    parts = ["shared" if one.is_shared else "new", f"schema {one.schema_id}"]
-    if one.min_partition:
-        low, high = one.min_partition, one.max_partition or ""
+def _manifest_note(manifest: ManifestNode) -> str:
+    parts = ["shared" if manifest.is_shared else "new", f"schema {manifest.schema_id}"]
+    if manifest.min_partition:
+        low, high = manifest.min_partition, manifest.max_partition or ""
         parts.append(f"partition {low}" if low == high else f"partitions {low} to {high}")
-    return visible(", ".join(parts)) + _size_note(one.bytes)
+    return visible(", ".join(parts)) + _size_note(manifest.bytes)
 
 
 def _size_note(size: int | None) -> str:
@@ -162,9 +173,13 @@ def _index_file_note(file: IndexFileNode) -> str:
 
 def _html(tree: ManifestTree) -> Iterator[str]:
     yield f'<div style="padding:2px 8px"><b>{_safe(_caption(tree))}</b>'
-    for one in tree.lists:
-        summary = f"{one.role} {one.name}: {_sums_note(one.added, one.deleted)}, {_list_note(one)}"
-        inner = "".join(_manifest_html(manifest, tree.columns) for manifest in one.manifests)
+    for manifest_list in tree.lists:
+        sums = _sums_note(manifest_list.added, manifest_list.deleted)
+        note = f"{sums}, {_list_note(manifest_list)}"
+        summary = f"{manifest_list.role} {manifest_list.name}: {note}"
+        inner = "".join(
+            _manifest_html(manifest, tree.columns) for manifest in manifest_list.manifests
+        )
         yield _details(summary, inner, is_open=True)
     if tree.index is not None:
         inner = "".join(map(_index_html, tree.index.files))

@@ -19,20 +19,22 @@ def draw_planned_call(call: PlannedCall, *, is_repeatable: bool) -> Drawn[Planne
     if not is_repeatable:
         heads += [Column("bytes", align=Align.RIGHT)]
     heads += [Column("because")]
-    body = [texts(_row(one, is_repeatable=is_repeatable)) for one in call.changes]
+    body = [texts(_row(change, is_repeatable=is_repeatable)) for change in call.changes]
     grid = Grid(tuple(heads), body, footer=_footer(call, is_repeatable=is_repeatable))
     return Drawn(call, grid, rows(call.changes))
 
 
-def _row(one: PlannedChange, *, is_repeatable: bool) -> list[object]:
-    size = [] if is_repeatable else [None if one.size_bytes is None else f"{one.size_bytes:,}"]
+def _row(change: PlannedChange, *, is_repeatable: bool) -> list[object]:
+    size = (
+        [] if is_repeatable else [None if change.size_bytes is None else f"{change.size_bytes:,}"]
+    )
     return [
-        one.action,
-        one.what,
-        cut(visible(one.name), _NAME_COLUMNS),
-        None if one.file_count is None else f"{one.file_count:,}",
+        change.action,
+        change.what,
+        cut(visible(change.name), _NAME_COLUMNS),
+        None if change.file_count is None else f"{change.file_count:,}",
         *size,
-        cut(visible(one.reason), _REASON_COLUMNS),
+        cut(visible(change.reason), _REASON_COLUMNS),
     ]
 
 

@@ -49,43 +49,43 @@ def planned(
     as_of
         Read all tables at this snapshot, tag or moment.
     explain
-        Whether Spark's plan is wanted, too, and how: ``formatted`` (as True), ``cost`` or
-        ``extended``.
+        Whether Spark's plan is wanted as well, and how: ``formatted`` (as True), ``cost``
+        or ``extended``.
 
     Raises
     ------
     QueryError
-        If it is not one query, or a wrong one.
+        If it is not one query or call, or is wrong.
     UnsupportedError
         If SQL goes to a Spark Connect server.
     """
     statement = _one_statement(text)
     (values,) = share_all([statement], args)
-    here = connections.current()
+    connection = connections.current()
     if is_call(statement):
-        return _planned_call(here, statement, values)
+        return _planned_call(connection, statement, values)
     plan = ""
-    if here.is_remote:
+    if connection.is_remote:
         raise UnsupportedError(
             "--dry-run or --explain over Spark Connect",
             "the plan is the server's; EXPLAIN FORMATTED in front of the query shows it",
         )
-    if here.spark is None:
+    if connection.spark is None:
         if explain not in {False, True, "formatted"}:
             raise UnsupportedError(f"--explain {explain} without Spark", "connect with Spark")
-        reads = _without_spark(here, statement, values, as_of)
-        scan = native_query.scan_of(here, statement, values, as_of) if explain else None
+        reads = _without_spark(connection, statement, values, as_of)
+        scan = native_query.scan_of(connection, statement, values, as_of) if explain else None
         plan = "" if scan is None else str(scan.explain())
     else:
         frame = lazy(statement, values, as_of=as_of)
-        reads = tuple(_on_spark(here, read) for read in running.spark_plan.spark_reads(frame))
+        reads = tuple(_on_spark(connection, read) for read in running.spark_plan.spark_reads(frame))
         mode = "formatted" if explain is True else str(explain)
         plan = without_secrets(running.spark_plan.plan_text(frame, mode)) if explain else ""
     query = views.PlannedQuery(
         sql=without_secrets(statement.text),
         reads=reads,
         plan=plan,
-        planner="paimonlab" if here.spark is None else "Spark",
+        planner="paimonlab" if connection.spark is None else "Spark",
     )
     return draw_planned(query, is_repeatable=is_deterministic())
 
@@ -102,54 +102,57 @@ def _one_statement(text: str) -> Statement:
     return first
 
 
-def _planned_call(here: Connection, statement: Statement, args: Values) -> views.View:
+def _planned_call(connection: Connection, statement: Statement, args: Values) -> views.View:
     call = parse_call(statement, args)
-    procedure, arguments = bound_call(here, call)
+    procedure, arguments = bound_call(connection, call)
     try:
         plans = procedure.plan(
-            here.catalog,
+            connection.catalog,
             arguments,
-            default_database=_current_database(here),
-            catalog_name=here.catalog_name,
+            default_database=_current_database(connection),
+            catalog_name=connection.catalog_name,
         )
     except PaimonError as error:
         raise failed(call, error) from error
     sql = without_secrets(statement.text)
-    value = views.planned_call(sql, procedure.name, plans, folder=here.catalog.path)
+    value = views.planned_call(sql, procedure.name, plans, folder=connection.catalog.path)
     if is_deterministic():
         value = views.repeatable_call(value)
     return draw_planned_call(value, is_repeatable=is_deterministic())
 
 
-def _current_database(here: Connection) -> str | None:
-    """Return the database of a table that is named without one; None: it has to be named."""
-    if here.spark is None or here.spark.catalog.currentCatalog() != here.catalog_name:
+def _current_database(connection: Connection) -> str | None:
+    """Return the database of a table that is named without one; None if it has to be named."""
+    if (
+        connection.spark is None
+        or connection.spark.catalog.currentCatalog() != connection.catalog_name
+    ):
         return None
-    return here.spark.catalog.currentDatabase()
+    return connection.spark.catalog.currentDatabase()
 
 
 def _without_spark(
-    here: Connection, statement: Statement, args: Values, as_of: int | str | None
+    connection: Connection, statement: Statement, args: Values, as_of: int | str | None
 ) -> tuple[views.PlannedRead, ...]:
-    scan = native_query.scan_of(here, statement, args, as_of)
-    if scan is None:  # a system table: its rows are made, not read
+    scan = native_query.scan_of(connection, statement, args, as_of)
+    if scan is None:  # a system table: its rows are computed, not read
         return ()
-    left, whole = scan.plan(), snapshot_plan(scan.narrowed(scan.columns, None))
+    pruned, whole = scan.plan(), snapshot_plan(scan.narrowed(scan.columns, None))
     read = views.PlannedRead(
         table=scan.definition.name,
         snapshot_id=None if scan.snapshot is None else scan.snapshot.id,
-        file_count=sum(len(split.files) for split in left.splits),
-        size_bytes=sum(split.size_bytes for split in left.splits),
+        file_count=sum(len(split.files) for split in pruned.splits),
+        size_bytes=sum(split.size_bytes for split in pruned.splits),
         filters="" if scan.predicate is None else without_secret_values(str(scan.predicate)),
         **asdict(whole),
     )
     return (read,)
 
 
-def _on_spark(here: Connection, read: SparkRead) -> views.PlannedRead:
-    whole: dict[str, int | None] = dict.fromkeys(one.name for one in fields(SnapshotPlan))
+def _on_spark(connection: Connection, read: SparkRead) -> views.PlannedRead:
+    whole: dict[str, int | None] = dict.fromkeys(field.name for field in fields(SnapshotPlan))
     try:
-        table = here.catalog.table(read.table)
+        table = connection.catalog.table(read.table)
     except NotFoundError:  # of another catalog
         table = None
     snapshot_id = read.snapshot_id

@@ -23,9 +23,9 @@ def draw_planned(query: PlannedQuery, *, is_repeatable: bool) -> Drawn[PlannedQu
     heads += [Column("filters")]
     body = [texts(_row(read, is_repeatable=is_repeatable)) for read in query.reads]
     sizes = [read.size_bytes for read in query.reads]
-    known = [size for size in sizes if size is not None]
-    total = "" if is_repeatable or not known else f"; {sum(known):,} bytes to read"
-    if total and len(known) < len(sizes):
+    known_sizes = [size for size in sizes if size is not None]
+    total = "" if is_repeatable or not known_sizes else f"; {sum(known_sizes):,} bytes to read"
+    if total and len(known_sizes) < len(sizes):
         total += " and what Python prunes when it runs"
     count = len(query.reads)
     footer = f"{count} read{'' if count == 1 else 's'}{total}; nothing was run"

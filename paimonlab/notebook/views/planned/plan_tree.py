@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from paimonlab.notebook.display.characters import escaped
 
 NODE_CHARACTERS = 2_000
-"""A longer line of a plan is cut."""
+"""A longer line of a plan is truncated."""
 _SECTION = re.compile(r"== (.+) ==")
 _BRANCH = re.compile(r"(?P<indent>[ :]*)[+:]- ?(?P<text>.*)")
 _INDENT = 3
@@ -18,7 +18,7 @@ _CHILDREN = '<div style="margin-left:16px">'
 
 @dataclass(slots=True)
 class PlanNode:
-    """A line of a plan and the lines that hang on it."""
+    """A line of a plan and the lines below it."""
 
     text: str
     children: list[PlanNode] = field(default_factory=list)
@@ -27,8 +27,8 @@ class PlanNode:
 def plan_nodes(plan: str) -> list[PlanNode]:
     r"""Read the text that ``EXPLAIN`` writes.
 
-    Sections (``== Physical Plan ==``) are the outermost nodes, operators hang on their
-    parents, and the numbered paragraphs of a formatted plan hang on their section.
+    Sections (``== Physical Plan ==``) are the outermost nodes, operators are below their
+    parents, and the numbered paragraphs of a formatted plan are below their section.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def plan_nodes(plan: str) -> list[PlanNode]:
         elif not line.strip():
             open_nodes, begins = open_nodes[:1], True
         else:
-            # The section is at depth 0, roots at 1; lines without a mark tell about a root,
+            # The section is at depth 0, roots at 1; lines without a mark describe a root,
             # or are the root of a tree that has a title.
             if branch:
                 depth = root + 1 + len(branch["indent"]) // _INDENT
@@ -65,7 +65,7 @@ def plan_nodes(plan: str) -> list[PlanNode]:
 
 
 def plan_html(plan: str) -> str:
-    """Draw a plan; what has something under it folds."""
+    """Draw a plan; nodes with others below them fold."""
     return "".join(_html(plan_nodes(plan)))
 
 

@@ -11,7 +11,7 @@ class PlannedRead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     table: str
     """As the plan names it."""
     snapshot_id: int | None
-    """None: of no snapshot, or not known."""
+    """None if there is none, or if it is unknown."""
     file_count: int | None
     """Data files that are left after pruning; None where the reader prunes when it runs."""
     all_file_count: int | None
@@ -25,7 +25,7 @@ class PlannedRead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     level_0_count: int | None
     """Files of level 0 in the snapshot: what compaction has not merged yet."""
     filters: str
-    """Conditions that the reader got."""
+    """Conditions that were passed to the reader."""
 
 
 class PlannedQuery(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -27,7 +27,7 @@ _MARK = "background-color:rgba(213,94,0,0.25)"
 
 
 def draw(problem: Problem) -> Drawn[Problem]:
-    """Draw a problem; what is raised behind it takes the last of `MOST_LINES` lines."""
+    """Draw a problem; what is raised after it takes the last of `MOST_LINES` lines."""
     columns = (Column("line", align=Align.RIGHT), Column("SQL"))
     grid = Grid(
         columns,
@@ -65,7 +65,7 @@ def _html(problem: Problem) -> Iterator[str]:
 
 
 def _html_lines(lines: Sequence[ProblemLine]) -> Iterator[str]:
-    """Write the lines, with carets under the first mark, as not all colours are seen by all."""
+    """Write the lines, with carets under the first mark, as not everybody sees all colours."""
     is_first = True
     for line in lines:
         mark = f'<b style="{_MARK}">{_shown(line.marked)}</b>' if line.marked else ""

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from paimonlab.progress import Progress
 
 MOST_COLUMNS = 200
-"""Of a wider table the first ones are shown."""
+"""Columns that are shown; of a wider table the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Profiled:
     """Columns and what is in them."""
 
     names: Sequence[str]
@@ -73,37 +73,39 @@ def profile(
     columns
         Only these; None: all, but no more than `MOST_COLUMNS`.
     path
-        Write the view as an HTML page to this file, too.
+        A file to which the view is also written, as an HTML page.
 
     Raises
     ------
     ColumnNotFoundError
         If there is no such column.
     """
-    found = opened(table)
-    scan = found.scan(columns, where)
+    opened_table = opened(table)
+    scan = opened_table.scan(columns, where)
     names = scan.columns[:MOST_COLUMNS]
     shown = scan.narrowed(names, scan.predicate)
     settled = analysis.settled_columns(shown)
-    known = {name: _repeated(value, settled.row_count) for name, value in settled.values.items()}
-    read = [name for name in names if name not in known]
+    by_statistics = {
+        name: _repeated(value, settled.row_count) for name, value in settled.values.items()
+    }
+    read = [name for name in names if name not in by_statistics]
     rows = _sketched(shown, read) if read else profiling.RowSketch(_row_count(shown), ())
-    sums = {**known, **dict(zip(read, rows.columns, strict=True))}
+    sums = {**by_statistics, **dict(zip(read, rows.columns, strict=True))}
     everything = profiling.RowSketch(rows.row_count, tuple(sums[name] for name in names))
     types = [_type_text(shown, name) for name in names]
     kinds = [shown.arrow_schema.field(name).type for name in names]
-    notes = [_read_note(shown, read, len(known)), *_left_out(len(names), len(scan.columns))]
+    notes = [_read_note(shown, read, len(by_statistics)), *_left_out(len(names), len(scan.columns))]
     if where is not None:
         notes.append(f"only rows with {shortened(without_secrets(where))}")
-    made = _Found(names, types, kinds, everything)
-    view = draw(_profile(found.name, found.name, made, notes))
+    profiled = _Profiled(names, types, kinds, everything)
+    view = draw(_profile(opened_table.name, opened_table.name, profiled, notes))
     if path is not None:
         view.save(os.fspath(path))
     return view
 
 
 def _repeated(value: pa.Array, row_count: int) -> profiling.ColumnSketch:
-    """Return what a column is that has one value everywhere."""
+    """Return the sketch of a column that has one value everywhere."""
     batch = pa.RecordBatch.from_arrays([value], names=["value"])
     return profiling.sketch_batches([batch], [value.type]).columns[0].repeated(row_count)
 
@@ -129,38 +131,38 @@ def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[v
     Raises
     ------
     QueryError
-        If the statement is no query, or fails.
+        If the statement is not a query, or fails.
     UnsupportedError
         If SQL goes to a Spark Connect server.
     """
     check_query("--profile", statement, "sql")
     check_profiles()
-    here = connections.current()
-    if here.spark is None:
-        found, total = run_interruptibly(
-            lambda told: _natively(here, statement, args, manner, told),
+    connection = connections.current()
+    if connection.spark is None:
+        profiled, total = run_interruptibly(
+            lambda progress: _natively(connection, statement, args, manner, progress),
             display=ProgressDisplay(is_shown=manner.progress and is_wanted(), label="paimonlab"),
             patience_seconds=native_query.PATIENCE_SECONDS,
         )
     else:
-        found, total = _on_spark(statement, args, manner)
+        profiled, total = _on_spark(statement, args, manner)
     title = shortened(" ".join(without_secrets(statement.text).split()), 80)
-    notes = ["all rows of the query", *_left_out(len(found.names), total)]
-    return draw(_profile(title, "", found, notes))
+    notes = ["all rows of the query", *_left_out(len(profiled.names), total)]
+    return draw(_profile(title, "", profiled, notes))
 
 
 def _natively(
-    here: Connection, statement: Statement, args: Values, manner: Manner, told: Progress
-) -> tuple[_Found, int]:
-    reader = native_query.batches_of(here, statement, args, manner.as_of, told)
+    connection: Connection, statement: Statement, args: Values, manner: Manner, progress: Progress
+) -> tuple[_Profiled, int]:
+    reader = native_query.batches_of(connection, statement, args, manner.as_of, progress)
     fields = list(reader.schema)[:MOST_COLUMNS]
     kinds = [field.type for field in fields]
     rows = profiling.sketch_batches((_first(batch) for batch in reader), kinds)
     types = [native_query.type_text(field) for field in fields]
-    return _Found([field.name for field in fields], types, kinds, rows), len(reader.schema)
+    return _Profiled([field.name for field in fields], types, kinds, rows), len(reader.schema)
 
 
-def _on_spark(statement: Statement, args: Values, manner: Manner) -> tuple[_Found, int]:
+def _on_spark(statement: Statement, args: Values, manner: Manner) -> tuple[_Profiled, int]:
     session = connections.current().session("--profile")
     work = OnSpark(session, statement, bind(statement, args), manner.as_of)
 
@@ -170,27 +172,32 @@ def _on_spark(statement: Statement, args: Values, manner: Manner) -> tuple[_Foun
             frame.columns
         )
 
-    made, total = kernel.spark_work.run_on_spark(
+    sketch, total = kernel.spark_work.run_on_spark(
         session,
         sketched,
         description=f"profile of {statement.text[:200]}",
         display=ProgressDisplay(is_shown=manner.progress and is_wanted()),
     )
-    return _Found(made.names, made.types, made.kinds, made.rows), total
+    return _Profiled(sketch.names, sketch.types, sketch.kinds, sketch.rows), total
 
 
-def _profile(title: str, table: str, found: _Found, notes: Sequence[str]) -> views.Profile:
-    count = found.rows.row_count
-    every = zip(found.names, found.types, found.kinds, found.rows.columns, strict=True)
-    columns = tuple(profile_view.profile_columns.profile_column(*one, count) for one in every)
+def _profile(title: str, table: str, profiled: _Profiled, notes: Sequence[str]) -> views.Profile:
+    count = profiled.rows.row_count
+    every = zip(profiled.names, profiled.types, profiled.kinds, profiled.rows.columns, strict=True)
+    columns = tuple(profile_view.profile_columns.profile_column(*parts, count) for parts in every)
     about = []
-    if any(one.distinct_count is not None and not one.is_distinct_exact for one in columns):
+    if any(
+        column.distinct_count is not None and not column.is_distinct_exact for column in columns
+    ):
         about.append("≈ before distinct: estimated, mostly within 3 %")
-    if any(one.is_sampled for one in columns):
+    if any(column.is_sampled for column in columns):
         about.append("≈ before quarters: of a sample, mostly within 1 % of the rows")
-    if any(one.top and one.top_error for one in columns):
-        about.append("≥: counted at least so often")
-    if any(one.frequent is not None and one.frequent.long_count for one in found.rows.columns):
+    if any(column.top and column.top_error for column in columns):
+        about.append("≥: occurs at least so often")
+    if any(
+        column.frequent is not None and column.frequent.long_count
+        for column in profiled.rows.columns
+    ):
         about.append(f"most frequent: without texts of more than {profiling.LONGEST_BYTES} bytes")
     return views.Profile(
         title=title, table=table, row_count=count, columns=columns, notes=(*notes, *about)

@@ -1,4 +1,4 @@
-"""What is in each column, as a row a column."""
+"""What is in each column, as a row per column."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _ROWS = pa.schema(
 
 
 def draw(value: Profile) -> Drawn[Profile]:
-    """Draw a row a column, and above them how their values are spread."""
+    """Draw a row per column, and above them the distributions of their values."""
     rows = [_row(column, value.row_count) for column in value.columns]
     count = value.row_count
     title = f"{value.title}: {count:,} {'row' if count == 1 else 'rows'}"
@@ -88,22 +88,22 @@ def _row(column: ProfileColumn, rows: int) -> Sequence[Cell]:
 
 
 def _with_absent(column: ProfileColumn, texts: Sequence[str | None]) -> list[str | None]:
-    """Write nothing where a column has no such fact; NULL stands for least and largest of none."""
+    """Write nothing where a column has no such fact; least and largest of no values are NULL."""
     is_empty = column.has_facts and column.low is None
     return [
-        text if text is not None or (is_empty and place in {4, 5}) else ""
-        for place, text in enumerate(texts)
+        text if text is not None or (is_empty and number in {4, 5}) else ""
+        for number, text in enumerate(texts)
     ]
 
 
 def _nulls(column: ProfileColumn, rows: int) -> str:
-    found = share(column.null_count, rows)
+    nulls = share(column.null_count, rows)
     others = [(column.nan_count, "NaN"), (column.infinite_count, "infinite")]
-    return ", ".join([found, *(f"{count:,} {name}" for count, name in others if count)])
+    return ", ".join([nulls, *(f"{count:,} {name}" for count, name in others if count)])
 
 
 def share(count: int, rows: int) -> str:
-    """Write a share of the rows; what is not zero never becomes it, nor what is not all, all."""
+    """Write a share of the rows; only none of them is 0 %, only all of them are 100 %."""
     if not count:
         return "0 %"
     percent = 100 * count / rows
@@ -126,7 +126,7 @@ def _quarters(column: ProfileColumn) -> str:
     if not column.quantiles:
         return ""
     about = "≈" if column.is_sampled else ""
-    return about + ", ".join(column.quantiles[place] for place in _QUARTILES)
+    return about + ", ".join(column.quantiles[number] for number in _QUARTILES)
 
 
 def _top(column: ProfileColumn) -> str:
@@ -150,10 +150,10 @@ def _bars(bins: Sequence[int]) -> str:
 
 
 def _arrow(value: Profile) -> pa.Table:
-    found = []
+    records = []
     for column in value.columns:
         row = {name: getattr(column, name, None) for name in _ROWS.names}
         row["column"], row["row_count"] = column.name, value.row_count
         row["top"] = [{"value": text, "count": count} for text, count in column.top]
-        found.append(row)
-    return pa.Table.from_pylist(found, schema=_ROWS)
+        records.append(row)
+    return pa.Table.from_pylist(records, schema=_ROWS)

@@ -20,7 +20,7 @@ _CHARACTERS = 300
 
 
 def picture(profile: Profile) -> str:
-    """Return an ``<img>`` whose text says the numbers; "" if there is nothing to draw."""
+    """Return an ``<img>`` with the numbers as its text; "" if there is nothing to draw."""
     drawn = _drawn(profile)
     if not drawn:
         return ""

@@ -17,7 +17,7 @@ TOP = 5
 def profile_column(
     name: str, type_text: str, kind: pa.DataType, column: ColumnSketch, row_count: int
 ) -> views.ProfileColumn:
-    """Tell what is in a column.
+    """Describe what is in a column.
 
     Parameters
     ----------
@@ -26,15 +26,15 @@ def profile_column(
     kind
         Its type.
     column
-        What was found.
+        The sums of its values.
     row_count
-        In how many rows.
+        Rows that were profiled.
     """
     low, high = [None, None] if column.ends is None else _texts(column.ends)
     sample, frequent, lengths = column.sample, column.frequent, column.lengths
     quantiles = [] if sample is None else sample.quantiles(SHARES)
     top = [] if frequent is None else frequent.top(TOP)
-    there = row_count - column.null_count
+    value_count = row_count - column.null_count
     longest = [] if lengths is None else _texts(pa.array([lengths.longest_value], kind))
     return views.ProfileColumn(
         name=shortened(name, 1_000),
@@ -44,7 +44,7 @@ def profile_column(
         null_count=column.null_count,
         nan_count=column.nan_count,
         infinite_count=column.infinite_count,
-        distinct_count=None if column.distinct is None else min(column.distinct.count, there),
+        distinct_count=None if column.distinct is None else min(column.distinct.count, value_count),
         is_distinct_exact=column.distinct is not None and column.distinct.is_exact,
         low=low,
         high=high,
@@ -64,7 +64,7 @@ def profile_column(
         top_error=0 if frequent is None else frequent.error,
         shortest=None if lengths is None else lengths.shortest,
         longest=None if lengths is None else lengths.longest,
-        mean_length=None if lengths is None else lengths.total / there,
+        mean_length=None if lengths is None else lengths.total / value_count,
         longest_text=longest[0] if longest else None,
     )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Of the rows, that `ProfileColumn.quantiles` are told for."""
+"""Shares of the rows for which `ProfileColumn.quantiles` has values."""
 
 
 class ProfileColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A column and what is in it. All texts are cut when they are long."""
+    """A column and what is in it. Long texts are truncated."""
 
     name: str
     type: str
@@ -21,18 +21,18 @@ class ProfileColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     nan_count: int
     infinite_count: int
     distinct_count: int | None
-    """Different values without NULL; None: values cannot be compared."""
+    """Different values without NULL; None if values cannot be compared."""
     is_distinct_exact: bool
     low: str | None
     """The least value, NaN not among them; None if there is none."""
     high: str | None
     mean: float | None
-    """Of the finite numbers; None: no numbers."""
+    """Of the finite numbers; None if there are none."""
     standard_deviation: float | None
     quantiles: tuple[str, ...]
-    """For each of `SHARES` the least value that so many are not above; empty: no order."""
+    """For each of `SHARES` the least value that so many do not exceed; empty without an order."""
     is_sampled: bool
-    """Whether the quantiles are those of some of the rows."""
+    """Whether the quantiles are computed from some of the rows."""
     bins: tuple[int, ...]
     """Rows in equally wide ranges; empty: neither numbers nor times."""
     bin_starts: tuple[str, ...]
@@ -56,7 +56,7 @@ class Profile(
     title: str
     """The table, or the first words of the query."""
     table: str
-    """Empty: a query."""
+    """Empty for a query."""
     row_count: int
     columns: tuple[ProfileColumn, ...]
     notes: tuple[str, ...]

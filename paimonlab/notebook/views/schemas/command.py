@@ -1,4 +1,4 @@
-"""Show how the schema of a table came to be."""
+"""Show the history of a table's schema."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ def schemas(table: str | Table) -> views.View:
     table
         ``database.table`` in the connected catalog, or a table.
     """
-    found = opened(table)
-    history = views.schema_history(found.name, found.schemas.list(), found.snapshots.list())
+    opened_table = opened(table)
+    history = views.schema_history(
+        opened_table.name, opened_table.schemas.list(), opened_table.snapshots.list()
+    )
     return draw(views.repeatable_schemas(history) if is_deterministic() else history)

@@ -53,7 +53,7 @@ def _versions(history: SchemaHistory) -> Grid:
 
 
 def _first(version: SchemaVersion) -> str:
-    """Say what stands beside a schema without differences."""
+    """Describe a schema without differences."""
     return f"{len(version.columns)} columns" if version.id == 0 else "nothing else"
 
 
@@ -66,9 +66,12 @@ def _use(version: SchemaVersion) -> str:
     return f"{use.first_snapshot} to {use.last_snapshot} ({count(use.snapshot_count)})"
 
 
-def difference_cells(found: Iterable[SchemaDifference]) -> list[list[str]]:
+def difference_cells(differences: Iterable[SchemaDifference]) -> list[list[str]]:
     """Write what differs: what, name, before, after."""
-    return [[_what(one), one.name, one.before or "", one.after or ""] for one in found]
+    return [
+        [_what(difference), difference.name, difference.before or "", difference.after or ""]
+        for difference in differences
+    ]
 
 
 def _what(difference: SchemaDifference) -> str:
@@ -113,7 +116,7 @@ def _keys(version: SchemaVersion, name: str) -> Iterator[str]:
 
 
 def markdown(history: SchemaHistory) -> str:
-    """Write the history as Markdown: under each schema a diff from the one before it."""
+    """Write the history as Markdown: under each schema a diff from the previous one."""
     return "\n".join(_markdown_lines(history)) + "\n"
 
 

@@ -36,7 +36,7 @@ def simulate(
 ) -> views.View:
     """Replay a history of writes under a grid of options, with the picker of real compactions.
 
-    Nothing is written or read but metadata.
+    Only metadata is read, and nothing is written.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ def simulate(
         ``database.table`` in the connected catalog, or a table, whose own history is replayed;
         None: the history is invented.
     bucket, partition
-        Of the table; None: the bucket that was written to most often.
+        Of the table; None: the bucket with most flushed files.
     pattern, flushes, flush_bytes, rows, keys, every_seconds
         Of an invented history; see `paimonlab.analysis.simulation.histories.invented`. Of a table
         the newest ``flushes`` are replayed.
     options
-        Table options on top of the table's own.
+        Table options that override the table's own.
 
     Raises
     ------
@@ -86,9 +86,9 @@ def _drawn(history: FlushHistory, options: Options) -> views.View:
     value = simulator.simulator(history.table, history.words, history.flushes, options)
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
-        asked = {str(key): str(text) for key, text in request["options"].items()}
-        simulated = views.simulation(history.flushes, options, asked)
-        found: Mapping[str, Any] = msgspec.to_builtins(simulated)
-        return found
+        chosen = {str(key): str(text) for key, text in request["options"].items()}
+        simulated = views.simulation(history.flushes, options, chosen)
+        reply: Mapping[str, Any] = msgspec.to_builtins(simulated)
+        return reply
 
     return draw(value, answer)

@@ -42,8 +42,8 @@ def draw(value: Simulator, answer: Answer | None = None) -> Drawn[Simulator]:
 
 def settings(value: Simulator) -> Iterator[tuple[tuple[int, ...], Simulation]]:
     """Yield the values of the sliders and what they cost."""
-    for place, simulation in enumerate(value.simulations):
-        chosen, rest = [], place
+    for index, simulation in enumerate(value.simulations):
+        chosen, rest = [], index
         for slider in reversed(value.sliders):
             rest, number = divmod(rest, len(slider.values))
             chosen.append(slider.values[number])
@@ -56,13 +56,13 @@ def _rows(value: Simulator) -> pa.Table:
         [
             dict(zip(names, chosen, strict=True))
             | {
-                "write_amplification": one.write_amplification,
-                "read_amplification": one.read_amplification,
-                "space_amplification": one.space_amplification,
-                "compactions": one.compaction_count,
-                "most_runs": one.most_runs,
+                "write_amplification": simulation.write_amplification,
+                "read_amplification": simulation.read_amplification,
+                "space_amplification": simulation.space_amplification,
+                "compactions": simulation.compaction_count,
+                "most_runs": simulation.most_runs,
             }
-            for chosen, one in settings(value)
+            for chosen, simulation in settings(value)
         ]
     )
 
@@ -83,16 +83,19 @@ def _grid(value: Simulator) -> Grid:
         texts(
             [
                 *chosen,
-                f"{one.write_amplification:.2f}",
-                f"{one.read_amplification:.2f}",
-                f"{one.space_amplification:.2f}",
-                one.compaction_count,
-                one.most_runs,
+                f"{simulation.write_amplification:.2f}",
+                f"{simulation.read_amplification:.2f}",
+                f"{simulation.space_amplification:.2f}",
+                simulation.compaction_count,
+                simulation.most_runs,
                 "own options" if chosen == own else "",
             ]
         )
-        for chosen, one in settings(value)
-        if sum(mine != other for mine, other in zip(chosen, own, strict=True)) <= 1
+        for chosen, simulation in settings(value)
+        if sum(
+            value_chosen != own_value for value_chosen, own_value in zip(chosen, own, strict=True)
+        )
+        <= 1
     ]
     title = (
         f"{visible(value.table)}: simulated compactions" if value.table else "simulated compactions"
@@ -130,7 +133,7 @@ def _picture(value: Simulator) -> str:
 def alternative(value: Simulator) -> str:
     """Say in words what the picture shows."""
     own = value.own
-    chosen = ", ".join(f"{one.option} = {one.values[one.own]}" for one in value.sliders)
+    chosen = ", ".join(f"{slider.option} = {slider.values[slider.own]}" for slider in value.sliders)
     return visible(
         f"{value.history} with {chosen}: write amplification {own.write_amplification:.2f}, "
         f"{own.read_amplification:.2f} sorted runs on average, at most {own.most_runs}, space "

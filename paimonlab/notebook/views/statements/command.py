@@ -1,4 +1,4 @@
-"""Show which statements were run, and which values go into one."""
+"""Show which statements were run, and which values a cell's parameters get."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def explain_parameters(
     QueryError
         If a parameter has no value, or one that Spark has no literal for.
     """
-    found: dict[str, views.ParameterEntry] = {}
+    entries: dict[str, views.ParameterEntry] = {}
     statements = parse(text)
     number = 0
     for statement, values in zip(statements, share(statements, namespace, in_order), strict=True):
@@ -80,17 +80,17 @@ def explain_parameters(
                 number += 1
                 place = _place(text, token.start)
                 name = f"?{number}"
-                found[name] = _entry(name, value, given, order_source, place)
+                entries[name] = _entry(name, value, given, order_source, place)
             continue
         named = bind_names(statement, values)
         for name, token in parameters(statement.tokens):
             place = _place(text, token.start - 1)
-            if name in found:
-                old = found[name]
-                found[name] = msgspec.structs.replace(old, uses=f"{old.uses}; {place}")
+            if name in entries:
+                old = entries[name]
+                entries[name] = msgspec.structs.replace(old, uses=f"{old.uses}; {place}")
             else:
-                found[name] = _entry(name, named[name], namespace[name], source, place)
-    return draw_parameters(views.Parameters(entries=tuple(found.values())))
+                entries[name] = _entry(name, named[name], namespace[name], source, place)
+    return draw_parameters(views.Parameters(entries=tuple(entries.values())))
 
 
 def _place(text: str, offset: int) -> str:

@@ -49,7 +49,7 @@ def _row(entry: StatementEntry) -> list[object]:
 
 
 def draw_parameters(listed: Parameters) -> Drawn[Parameters]:
-    """Draw the values that go into a cell."""
+    """Draw the values of a cell's parameters."""
     heads = ("name", "value", "type", "source", "uses")
     body = [
         texts([visible(str(getattr(entry, head))) for head in heads]) for entry in listed.entries

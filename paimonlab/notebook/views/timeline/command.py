@@ -31,29 +31,29 @@ def timeline(table: str | Table, *, last: int = 20) -> views.View:
     ValueError
         If ``last`` is less than 1.
     """
-    found = opened(table)
-    snapshots = found.snapshots.list()
+    opened_table = opened(table)
+    snapshots = opened_table.snapshots.list()
     line = timeline_making.timeline(
-        found.name,
+        opened_table.name,
         snapshots,
-        {name: tag.id for name, tag in found.tags.list().items()},
-        consumers=found.consumers.list(),
-        branch=found.identifier.branch,
-        branches=_other_branches(found),
+        {name: tag.id for name, tag in opened_table.tags.list().items()},
+        consumers=opened_table.consumers.list(),
+        branch=opened_table.identifier.branch,
+        branches=_other_branches(opened_table),
         has_days=not is_deterministic(),
     )
     by_id = {snapshot.id: snapshot for snapshot in snapshots}
     shown = [*(group.last_id for group in line.groups), *(point.id for point in line.points)]
-    totals = read_totals([by_id[id] for id in reversed(shown)], store_of(found).manifests)
+    totals = read_totals([by_id[id] for id in reversed(shown)], store_of(opened_table).manifests)
     line = views.with_files(line, totals)
     return draw(views.repeatable(line) if is_deterministic() else line, last=last)
 
 
 def _other_branches(table: Table) -> dict[str, list[Snapshot]]:
-    """Read the snapshots of other branches; of those that are not shown none."""
+    """Read the snapshots of the other branches that are shown; the rest have none."""
     names = (MAIN_BRANCH, *table.branches.list())
     others = sorted(name for name in names if name != (table.identifier.branch or MAIN_BRANCH))
     return {
-        name: table.on_branch(name).snapshots.list() if place < MOST_BRANCHES else []
-        for place, name in enumerate(others)
+        name: table.on_branch(name).snapshots.list() if number < MOST_BRANCHES else []
+        for number, name in enumerate(others)
     }

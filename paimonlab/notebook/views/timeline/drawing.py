@@ -13,7 +13,7 @@ from paimonlab.notebook.views.timeline.picture import LETTERS, picture
 from paimonlab.spec.visible_text import visible
 
 Field = tuple[Column, Callable[[TimelinePoint], object]]
-"""A column and what stands in it for a snapshot."""
+"""A column, and its content for a snapshot."""
 
 _BAR_COLUMNS = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -55,10 +55,10 @@ def _grid(points: Sequence[TimelinePoint], caption: str, footer: str) -> Grid:
     fields = list(_fields(points))
     columns = tuple(column for column, _ in fields)
     body = []
-    for place in range(len(points) - 1, -1, -1):
-        body.append(texts([write(points[place]) for _, write in fields]))
-        missing = points[place].missing_before
-        if missing and place:
+    for number in range(len(points) - 1, -1, -1):
+        body.append(texts([write(points[number]) for _, write in fields]))
+        missing = points[number].missing_before
+        if missing and number:
             body.append(texts(["…", f"{missing} expired", *[""] * (len(fields) - 2)]))
     return Grid(columns, body, caption, footer)
 
@@ -96,15 +96,15 @@ def _fields(points: Sequence[TimelinePoint]) -> Iterator[Field]:
     if any(point.consumers for point in points):
         yield Column("read next by"), lambda point: ", ".join(point.consumers)
     users = [point.commit_user for point in points]
-    if len(set(users)) < len(users):  # a user that never comes back says nothing
+    if len(set(users)) < len(users):  # users that all occur once say nothing
         yield Column("user"), lambda point: point.commit_user
 
 
 def _branch_grid(table: str, branch: TimelineBranch, last: int) -> Grid:
     points = branch.points[-last:]
     fork = "" if branch.forked_at is None else f", has snapshot {branch.forked_at} in common"
-    there = branch.older_count + len(branch.points)
-    footer = f"the newest {len(points)} of {there} snapshots" if len(points) < there else ""
+    total = branch.older_count + len(branch.points)
+    footer = f"the newest {len(points)} of {total} snapshots" if len(points) < total else ""
     return _grid(points, f"{_caption(f'{table}, branch {branch.name}', points)}{fork}", footer)
 
 
@@ -115,7 +115,7 @@ def _legend(timeline: Timeline) -> Iterator[str]:
         named = ", ".join(f"{name} ({id})" for name, id in timeline.other_tags.items())
         yield f"tags of expired snapshots: {named}"
     for name, id in timeline.other_consumers.items():
-        yield f"consumer {name} reads snapshot {id} next, which is not there"
+        yield f"consumer {name} reads snapshot {id} next, which does not exist"
     if timeline.branch_count > len(timeline.branches):
         yield f"{len(timeline.branches)} of {timeline.branch_count} branches"
 

@@ -444,7 +444,7 @@ function shortened(name) {
 
 /** What has no place on the line. @param {Timeline} view */
 function othersOf({ otherTags, otherConsumers }) {
-  return [["tags of expired snapshots", otherTags], ["consumers whose next snapshot is not there", otherConsumers]]
+  return [["tags of expired snapshots", otherTags], ["consumers whose next snapshot does not exist", otherConsumers]]
     .filter(([, places]) => Object.keys(places).length)
     .map(([what, places]) => h("p", { class: "faint" }, `${what}: ${named(/** @type {any} */ (places))}`));
 }

@@ -75,7 +75,7 @@ def _shapes(points: Points) -> Iterator[str]:
 
 
 def _separators(point: TimelinePoint, x: int) -> Iterator[str]:
-    """Draw what happened between this snapshot and the one before it."""
+    """Draw what happened between this snapshot and the previous one."""
     if point.is_new_schema:
         yield svg.path(f"M{x} 22V{_LINE + 14}", stroke=PINK, stroke_dasharray="4 3")
         yield svg.text(x, 16, f"schema {point.schema_id}", fill="#8A3D6B")

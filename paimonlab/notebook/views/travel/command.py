@@ -84,7 +84,7 @@ class _Traveller:
         self._known: dict[int, views.TravelStep] = {}
 
     def step(self, snapshot_id: int) -> views.TravelStep:
-        """Tell what the table was at a snapshot, or at the tag that has kept it."""
+        """Return the table's rows at a snapshot, or at the tag that keeps it."""
         if snapshot_id not in self._known:
             self._known[snapshot_id] = self._read(snapshot_id)
         return self._known[snapshot_id]
@@ -113,15 +113,15 @@ class _Traveller:
     def _aggregate(self, snapshot_id: int, sql: str, point: Mapping[str, Any]) -> views.TravelStep:
         scan = self._table.scan(**point)
         query = _query(sql)
-        # Without any column nobody would know how many rows there are.
+        # Without any column the number of rows would be unknown.
         named = travel_view.named_columns.named_columns(query, scan.columns) or scan.columns[:1]
         read = scan.narrowed(named, None).to_arrow()
         try:
-            made = _run(query, read, self._table)
+            result = _run(query, read, self._table)
         except UnsupportedError:
-            _run(query, scan.arrow_schema.empty_table(), self._table)  # tells all columns there are
+            _run(query, scan.arrow_schema.empty_table(), self._table)  # its error names all columns
             raise
-        return self._step(snapshot_id, read.num_rows, made)
+        return self._step(snapshot_id, read.num_rows, result)
 
     def _step(self, snapshot_id: int, count: int, rows: pa.Table) -> views.TravelStep:
         shown = rows.slice(0, self._rows)
@@ -151,11 +151,11 @@ def _run(query: str, rows: pa.Table, table: Table) -> pa.Table:
     frame = pl.from_arrow(rows)
     try:
         with pl.SQLContext({"rows": frame}) as context:
-            made = context.execute(query, eager=True)
+            result = context.execute(query, eager=True)
     except (pl.exceptions.PolarsError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise UnsupportedError(f"{query!r} on {table.name}", f"polars says: {reason}") from error
-    return made.to_arrow()
+    return result.to_arrow()
 
 
 def _cut(text: str) -> str:

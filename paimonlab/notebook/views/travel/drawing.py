@@ -1,4 +1,4 @@
-"""A table through time: a line of its row counts, and a row a step."""
+"""A table through time: a line of its row counts, and a row per step."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _time(stop: TravelStop) -> str:
 
 
 def _rows(travel: Travel, by_id: Mapping[int, TravelStop]) -> pa.Table:
-    found = [
+    records = [
         {
             "snapshot_id": step.snapshot_id,
             "commit_kind": by_id[step.snapshot_id].commit_kind,
@@ -114,4 +114,4 @@ def _rows(travel: Travel, by_id: Mapping[int, TravelStop]) -> pa.Table:
         }
         for step in travel.steps
     ]
-    return pa.Table.from_pylist(found, schema=_ROWS)
+    return pa.Table.from_pylist(records, schema=_ROWS)

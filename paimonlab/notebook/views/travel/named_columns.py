@@ -11,9 +11,9 @@ from sqlglot import exp
 def named_columns(sql: str, columns: Sequence[str]) -> list[str]:
     """Return the columns that a query on one table can refer to, in their order.
 
-    A column counts where its name stands anywhere in the text. All are returned where some could
-    be meant that are not named: ``*`` other than in ``count(*)``, ``COLUMNS('…')``, a natural
-    join, or text that is not understood.
+    A column counts if its name occurs anywhere in the text. All are returned if columns may be
+    meant that are not named: ``*`` other than in ``count(*)``, ``COLUMNS('…')``, a natural join,
+    or text that is not understood.
 
     Examples
     --------
@@ -33,6 +33,6 @@ def _may_mean_others(sql: str) -> bool:
         parsed = sqlglot.parse_one(sql, dialect="postgres")
     except sqlglot.errors.SqlglotError:
         return True
-    stars = [one for one in parsed.find_all(exp.Star) if not isinstance(one.parent, exp.Count)]
-    joins = [one for one in parsed.find_all(exp.Join) if one.method]
+    stars = [star for star in parsed.find_all(exp.Star) if not isinstance(star.parent, exp.Count)]
+    joins = [join for join in parsed.find_all(exp.Join) if join.method]
     return bool(stars or joins or parsed.find(exp.Columns))

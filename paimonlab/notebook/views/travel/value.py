@@ -12,7 +12,7 @@ MOST_STOPS = 500
 
 
 class TravelStop(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A point that can be gone to."""
+    """A point that can be shown."""
 
     snapshot_id: int
     commit_kind: str
@@ -22,7 +22,7 @@ class TravelStop(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class TravelStep(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the table was at a point."""
+    """The table at a point."""
 
     snapshot_id: int
     row_count: int
@@ -35,15 +35,15 @@ class TravelStep(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Travel(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="travel", tag_field="kind"
 ):
-    """A table through time: all points, and what it was at some of them."""
+    """A table through time: all points, and its rows at some of them."""
 
     table: str
     sql: str
-    """The aggregate; empty: rows are shown."""
+    """The aggregate; empty if rows are shown."""
     stops: tuple[TravelStop, ...]
     """Oldest first."""
     older_count: int
-    """Points that are there but not shown."""
+    """Existing points that are not shown."""
     steps: tuple[TravelStep, ...]
     """Of some of the stops, oldest first; the kernel has the others."""
 
@@ -51,12 +51,12 @@ class Travel(
 def stops(
     snapshots: Sequence[Snapshot], tags: Mapping[str, Snapshot], *, with_times: bool
 ) -> list[TravelStop]:
-    """List points of a table, oldest first: the snapshots, and those that only tags have kept.
+    """List points of a table, oldest first: the snapshots, and those that only tags keep.
 
     Parameters
     ----------
     snapshots
-        The newest ones; more than `MOST_STOPS` are cut, but for those with tags.
+        The newest ones; of more than `MOST_STOPS` the older ones need a tag.
     tags
         The snapshot of each tag.
     with_times
@@ -65,21 +65,21 @@ def stops(
     names: dict[int, list[str]] = {}
     for name in sorted(tags):
         names.setdefault(tags[name].id, []).append(name)
-    known = {one.id: one for one in (*tags.values(), *snapshots)}
-    ordered = [known[number] for number in sorted(known)]
-    kept = [
-        one
-        for place, one in enumerate(ordered)
-        if one.id in names or len(ordered) - place <= MOST_STOPS
+    by_id = {snapshot.id: snapshot for snapshot in (*tags.values(), *snapshots)}
+    ordered = [by_id[number] for number in sorted(by_id)]
+    listed = [
+        snapshot
+        for number, snapshot in enumerate(ordered)
+        if snapshot.id in names or len(ordered) - number <= MOST_STOPS
     ]
     return [
         TravelStop(
-            snapshot_id=one.id,
-            commit_kind=one.commit_kind.value,
-            time_millis=one.time_millis if with_times else None,
-            tags=tuple(names.get(one.id, ())),
+            snapshot_id=snapshot.id,
+            commit_kind=snapshot.commit_kind.value,
+            time_millis=snapshot.time_millis if with_times else None,
+            tags=tuple(names.get(snapshot.id, ())),
         )
-        for one in kept
+        for snapshot in listed
     ]
 
 
@@ -96,11 +96,11 @@ def spread(stops: Sequence[TravelStop], count: int) -> list[TravelStop]:
     if len(stops) <= count:
         return list(stops)
     last = len(stops) - 1
-    places = {0, last}
-    tagged = [place for place, stop in enumerate(stops) if stop.tags]
-    places |= set(tagged[-(count - 2) :] if count > 2 else [])
+    chosen = {0, last}
+    tagged = [number for number, stop in enumerate(stops) if stop.tags]
+    chosen |= set(tagged[-(count - 2) :] if count > 2 else [])
     for number in range(1, count):
-        if len(places) >= count:
+        if len(chosen) >= count:
             break
-        places.add(round(number * last / (count - 1)))
-    return [stops[place] for place in sorted(places)]
+        chosen.add(round(number * last / (count - 1)))
+    return [stops[number] for number in sorted(chosen)]
