@@ -101,9 +101,9 @@ def test_what_is_drawn_needs_more_rows(line: str, limit: int) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--by a", "--by and --show-code are about a plot: give --plot, too"),
-        ("--show-code", "--by and --show-code are about a plot: give --plot, too"),
-        ("--show-sql", "--show-sql is about a template: give -j, too"),
+        ("--by a", "--by and --show-code are about a plot: give --plot as well"),
+        ("--show-code", "--by and --show-code are about a plot: give --plot as well"),
+        ("--show-sql", "--show-sql is about a template: give -j as well"),
         ("--lazy --profile", "--lazy fetches no rows, --plot and --profile look at them"),
         ("--dry-run --plot hist a", "--dry-run fetches no rows, --plot and --profile look at them"),
     ],

@@ -106,7 +106,9 @@ def test_the_environment_offers_a_server_and_shows_no_value(
     assert not {HUSH, token_of(server)} & words(repr(offered) + repr(opened))
     assert answer.to_arrow()["n"].to_pylist() == [3]
     assert refused[0].startswith("UsageError: a view of tables that only a Spark Connect server")
-    assert refused[0].endswith("name the warehouse, too: %paimon_connect PATH --use SPARK_REMOTE")
+    assert refused[0].endswith(
+        "give the warehouse as well: %paimon_connect PATH --use SPARK_REMOTE"
+    )
 
 
 def test_what_is_connected_is_one_line(

@@ -175,7 +175,7 @@ def test_a_secret_in_plain_text_is_refused_and_not_repeated(
         ("[default]\nengine = 'native'", "the connection default has no warehouse."),
         ("[default]\nwarehouse = 'w'\nengine = 'x'", "engine must be spark or native"),
         ("[default]\nwarehouse = ['w']", "warehouse must be text"),
-        ("warehouse = 'w'", "must stand in a table such as [default]"),
+        ("warehouse = 'w'", "must be in a table such as [default]"),
         ("[default", "cannot be read"),
     ],
 )

@@ -57,7 +57,7 @@ def test_a_statement_is_run_again_by_its_number(
 
     assert again.to_arrow().to_pydict() == {"id": [2]}
     assert failure(native, capsys, "%paimon_rerun 7") == [
-        "UsageError: no statement 7; %paimon_history shows those there are",
+        "UsageError: there is no statement 7; %paimon_history lists them",
         "help: %paimon_help magics",
     ]
 

@@ -222,7 +222,7 @@ def test_a_version_in_the_query_goes_before_the_one_of_the_cell(
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("INSERT INTO db.t VALUES (9, 'x')", "--as-of is for queries, and INSERT INTO is none."),
+        ("INSERT INTO db.t VALUES (9, 'x')", "--as-of is for queries, and INSERT INTO is not one."),
         ("SELECT * FROM db.t$files", "A system table is read as it is now."),
         ("SELECT * FROM `db`.`t$files`", "A system table is read as it is now."),
         ("SELECT * FROM IDENTIFIER('db.t$files')", "A system table is read as it is now."),

@@ -197,7 +197,7 @@ def test_a_cell_writes_all_rows(
     assert capsys.readouterr().out.startswith(f"{target}: 250 rows, ")
     assert sorted(map(int, target.read_text().split()[1:])) == list(range(250))
     lines = failure(shell, capsys, f"%paimon --to {target} DROP TABLE db.t")
-    assert lines[0] == "--to is for queries, and DROP TABLE is none."
+    assert lines[0] == "--to is for queries, and DROP TABLE is not one."
     run(shell, f"%paimon x << --to {target} SELECT id FROM db.t")
     assert len(shell.user_ns["x"]) == 250
     assert "250 rows" in capsys.readouterr().out

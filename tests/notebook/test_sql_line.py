@@ -61,10 +61,10 @@ def test_options_come_first_and_the_rest_is_untouched(line: str, parsed: SqlLine
         ("--max-bytes much", "--max-bytes needs a size such as 500kB or 20MB, got 'much'"),
         ("--no-progress=1", "--no-progress takes no value"),
         ("--as-of 'x", "the quote is never closed: --as-of 'x"),
-        ("--lazy --to x.csv SELECT 1", "--to does nothing beside --lazy"),
-        ("--to x.csv --all", "--to does nothing beside --all"),
+        ("--lazy --to x.csv SELECT 1", "--to cannot be combined with --lazy"),
+        ("--to x.csv --all", "--to cannot be combined with --all"),
         ("--explain=all SELECT 1", "--explain takes formatted, cost, extended or nothing"),
-        ("--explain --view v", "--view does nothing beside --explain"),
+        ("--explain --view v", "--view cannot be combined with --explain"),
     ],
 )
 def test_wrong_options_are_refused(line: str, message: str) -> None:

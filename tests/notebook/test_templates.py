@@ -127,12 +127,12 @@ def test_a_hostile_name_is_one_identifier(value: str) -> None:
     ],
 )
 def test_a_value_where_no_value_can_be_is_refused(template: str) -> None:
-    with pytest.raises(QueryError, match="where it is no value"):
+    with pytest.raises(QueryError, match="where it is not a value"):
         compiled(template, {"a": "x' OR 1=1 --", "b": "b"})
 
 
 def test_raw_text_that_opens_a_string_hides_no_value() -> None:
-    with pytest.raises(QueryError, match="where it is no value"):
+    with pytest.raises(QueryError, match="where it is not a value"):
         compiled("SELECT {{ open|raw }} {{ a }} '", {"open": "'", "a": 1})
 
 

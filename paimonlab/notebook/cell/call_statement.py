@@ -62,11 +62,11 @@ def parse_call(statement: Statement, args: Values) -> CallStatement:
 def _filled(arguments: tuple[GivenArgument, ...], values: Bound) -> Iterator[GivenArgument]:
     """Put values in the places of parameters."""
     in_order: Iterator[Any] = iter(values if isinstance(values, list) else ())
-    for one in arguments:
-        if not isinstance(one.value, Placeholder):
-            yield one
-        elif one.value.name is None:
-            yield replace(one, value=next(in_order))
+    for argument in arguments:
+        if not isinstance(argument.value, Placeholder):
+            yield argument
+        elif argument.value.name is None:
+            yield replace(argument, value=next(in_order))
         else:
             assert isinstance(values, dict), "a statement has names or ?, never both"
-            yield replace(one, value=values[one.value.name])
+            yield replace(argument, value=values[argument.value.name])

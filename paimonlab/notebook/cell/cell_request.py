@@ -46,14 +46,14 @@ class CellRequest:
     params: str | None
     """Name of the list whose values take the place of each ``?``, or the list itself."""
     explained: Explained | None
-    """How Spark's plan is written; None: it is not wanted."""
+    """How Spark's plan is written; None if it is not wanted."""
     limit: int
     """Rows fetched of a query; 0: all."""
     max_bytes: int | None
     as_of: int | str | None
     has_progress: bool
     is_confirmed: bool
-    """Very many rows are fetched unasked."""
+    """Very many rows are fetched without a question."""
     target: str | None
     """Variable that gets what is returned."""
     is_silent: bool
@@ -70,7 +70,7 @@ class CellRequest:
 
 
 def request_of(line: SqlLine, text: str) -> CellRequest:
-    """Put a line and what it is about together.
+    """Combine the options of a line with the SQL that they are about.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def request_of(line: SqlLine, text: str) -> CellRequest:
     Raises
     ------
     UsageError
-        If options say nothing together.
+        If options cannot be combined.
     """
     task = _task(line)
     if task is not Task.HELP:
@@ -132,11 +132,11 @@ def _plot(line: SqlLine) -> PlotRequest | None:
 
 
 def _check_together(line: SqlLine) -> None:
-    """Refuse options that say nothing together."""
+    """Refuse options that cannot be combined."""
     if line.plot is None and (line.by is not None or "--show-code" in line.flags):
-        raise wrong_use("--by and --show-code are about a plot: give --plot, too", "plots")
+        raise wrong_use("--by and --show-code are about a plot: give --plot as well", "plots")
     if "--show-sql" in line.flags and not line.flags & {"-j", "--jinja"}:
-        raise wrong_use("--show-sql is about a template: give -j, too", "parameters")
+        raise wrong_use("--show-sql is about a template: give -j as well", "parameters")
     looks_at_rows = line.plot is not None or "--profile" in line.flags
     if "--all" in line.flags and looks_at_rows:
         raise wrong_use("--all returns every result, --plot and --profile look at one", "sql")

@@ -1,6 +1,6 @@
 """What is done for a cell that runs, one step after the other: decided before anything is done.
 
-A step is about the result or the DataFrame that the last step made, unless it names a statement.
+A step is about the result or the DataFrame that the last step made, unless it has a statement.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Run:
 
     bound: BoundStatement
     has_all_rows: bool = False
-    """However many there are."""
+    """However many rows there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class MakeView:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """Take the results of all statements together."""
+    """Collect the results of all statements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class MakePlot:
 
 @dataclass(frozen=True, slots=True)
 class MakeProfile:
-    """Tell what is in each column of all rows of a query."""
+    """Show what is in each column of all rows of a query."""
 
     bound: BoundStatement
 
@@ -136,7 +136,7 @@ Step: TypeAlias = (
 
 
 def steps_of(request: CellRequest, statements: Sequence[BoundStatement]) -> list[Step]:
-    """Say what is done for a cell.
+    """List what is done for a cell.
 
     Parameters
     ----------

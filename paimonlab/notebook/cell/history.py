@@ -1,6 +1,6 @@
 """The statements that were run in this kernel: when, where, how long, with what outcome.
 
-Kept in memory only; secrets are hidden when a statement is written down.
+Kept in memory only; secrets are hidden when a statement is recorded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Recording:
         self.snapshots = ""
 
     def finish(self, row_count: int, snapshots: Sequence[str] = ()) -> None:
-        """Note how many rows came, and what was read, each ``table@snapshot``."""
+        """Note how many rows were fetched, and what was read, as ``table@snapshot``."""
         self.row_count = row_count
         self.snapshots = ", ".join(snapshots)
 
@@ -41,7 +41,7 @@ class History:
 
     @contextmanager
     def recorded(self, sql: str, alias: str) -> Iterator[Recording]:
-        """Write down what happens inside."""
+        """Record the statement that runs inside."""
         begin, clock = time.time(), time.monotonic()
         recording = Recording()
         status = "failed"
@@ -79,12 +79,12 @@ class History:
         pattern
             Only those with this text in the SQL, whatever its case.
         """
-        found = [
+        matches = [
             entry
             for entry in reversed(self._entries)
             if pattern.lower() in entry.sql.lower() and not (is_failed and entry.status != "failed")
         ]
-        return Statements(entries=tuple(found[:last]), older_count=max(len(found) - last, 0))
+        return Statements(entries=tuple(matches[:last]), older_count=max(len(matches) - last, 0))
 
     def text(self, number: int) -> str:
         """Return the SQL of a statement as it was run.
@@ -94,13 +94,13 @@ class History:
         LookupError
             If there is no such statement, or it was forgotten.
         """
-        place = number - self._count + len(self._texts) - 1
-        if not 0 <= place < len(self._texts):
-            raise LookupError(f"no statement {number}; %paimon_history shows those there are")
-        return self._texts[place]
+        index = number - self._count + len(self._texts) - 1
+        if not 0 <= index < len(self._texts):
+            raise LookupError(f"there is no statement {number}; %paimon_history lists them")
+        return self._texts[index]
 
 
 @functools.cache
 def history() -> History:
-    """Return that of this process."""
+    """Return the history of this process."""
     return History()

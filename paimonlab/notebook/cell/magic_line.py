@@ -41,7 +41,7 @@ OPTIONS = {
     "--no-progress": "",
     "--help": "",
 }
-"""Each option and what its value is; empty: it takes none."""
+"""Each option and what its value is; empty if it takes none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class SqlLine:
     is_silent: bool = False
     """Nothing is shown."""
     limit: int | None = None
-    """Rows fetched of a query; 0: all; None: not said."""
+    """Rows fetched of a query; 0: all; None: not given."""
     max_bytes: int | None = None
-    """Rows are kept while they take no more than this; None: however many they take."""
+    """Rows are kept while they take no more than this; None: no limit."""
     as_of: int | str | None = None
     """Snapshot, tag or moment at which tables are read; None: now."""
     view: str | None = None
@@ -79,12 +79,12 @@ class SqlLine:
 
 
 def parse(line: str) -> SqlLine:
-    """Read options until the first word that is none; ``--`` ends them.
+    """Read options until the first word that is not one; ``--`` ends them.
 
     Raises
     ------
     UsageError
-        If an option is not known, lacks its value or has a wrong one.
+        If an option is unknown, lacks its value or has a wrong one.
 
     Examples
     --------
@@ -108,12 +108,12 @@ def parse(line: str) -> SqlLine:
 
 
 def parse_first(line: str) -> SqlLine:
-    """Read the first line of a cell, which holds options only.
+    """Read the first line of a cell, which contains options only.
 
     Raises
     ------
     UsageError
-        If it holds anything else.
+        If it contains anything else.
     """
     parsed = parse(line)
     if parsed.sql:
@@ -134,14 +134,14 @@ _EXCLUDE = {
     "--dry-run": _OF_RUNS,
     "--explain": _OF_RUNS,
 }
-"""Options that would do nothing beside another one."""
+"""Options that cannot be combined with another one."""
 
 
 def _checked(parsed: SqlLine) -> SqlLine:
     for option, others in _EXCLUDE.items():
         for other in others:
             if option in parsed.given and other in parsed.given:
-                raise wrong_use(f"{other} does nothing beside {option}", "sql")
+                raise wrong_use(f"{other} cannot be combined with {option}", "sql")
     return parsed
 
 
@@ -175,7 +175,7 @@ def _option(parsed: SqlLine, word: str, line: str) -> tuple[SqlLine, str]:
 
 
 def _bare(name: str, word: str) -> str:
-    """Take quotes off the value of an option."""
+    """Remove quotes from the value of an option."""
     try:
         return "".join(shlex.split(word))
     except ValueError as error:
@@ -199,18 +199,18 @@ def _explained(parsed: SqlLine, value: str, line: str) -> tuple[SqlLine, str]:
 
 def _columns(line: str) -> tuple[list[str], str]:
     """Read the columns of a plot: up to two words before another option, a target or SQL."""
-    found: list[str] = []
-    while len(found) < MOST_PLOT_COLUMNS and not _TARGET.match(line):
+    columns: list[str] = []
+    while len(columns) < MOST_PLOT_COLUMNS and not _TARGET.match(line):
         match = _WORD.match(line)
         word = match[1] if match else ""
         is_sql = word.upper() in QUERY_WORDS or word.startswith("(")
         if match is None or word.startswith("-") or is_sql:
             break
-        found.append(_bare("--plot", word))
+        columns.append(_bare("--plot", word))
         line = line[match.end() :]
-    if not found:
+    if not columns:
         raise wrong_use("--plot needs columns: --plot line X Y, --plot hist X", "plots")
-    return found, line
+    return columns, line
 
 
 def _with_flag(parsed: SqlLine, name: str) -> SqlLine:

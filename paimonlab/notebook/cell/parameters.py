@@ -28,7 +28,7 @@ def parameters(tokens: Sequence[Token]) -> Iterator[tuple[str, Token]]:
     """Yield the name and the token of each ``:name``.
 
     Not a parameter: ``a::int``, ``v:field``, ``a[1:2]``, ``STRUCT<a :INT>``, and whatever
-    stands in a string or a comment.
+    is in a string or a comment.
     """
     depth = 0
     for index, token in enumerate(tokens):
@@ -43,7 +43,7 @@ def parameters(tokens: Sequence[Token]) -> Iterator[tuple[str, Token]]:
 
 
 def _type_depth(depth: int, before: Token | None, token: Token) -> int:
-    """Count the ``<`` of a ``STRUCT<…>`` that are open behind ``token``."""
+    """Count the ``<`` of a ``STRUCT<…>`` that are open after ``token``."""
     if token.text == "<" and before is not None:
         return depth + 1 if depth or before.text.upper() == "STRUCT" else 0
     return depth - 1 if token.text == ">" and depth else depth
@@ -89,17 +89,17 @@ def share(
     shares: list[Values] = []
     count = 0
     for statement in statements:
-        found = list(markers(statement.tokens))
-        if not found:
+        question_marks = list(markers(statement.tokens))
+        if not question_marks:
             shares.append(named)
             continue
         _check_kind(statement)
         given = () if in_order is None else tuple(in_order)
-        if count + len(found) > len(given):
-            missing = found[max(len(given) - count, 0)]
+        if count + len(question_marks) > len(given):
+            missing = question_marks[max(len(given) - count, 0)]
             raise _without_value(statement, missing, None if in_order is None else len(given))
-        shares.append(given[count : count + len(found)])
-        count += len(found)
+        shares.append(given[count : count + len(question_marks)])
+        count += len(question_marks)
     if in_order is not None and count < len(in_order):
         raise QueryError(
             f"There are {len(in_order)} values for {count} ?.",
@@ -150,10 +150,12 @@ def bind(statement: Statement, values: Values) -> Bound:
         If a name has no value, or one is of a type that Spark has no literal for.
     """
     if not isinstance(values, Mapping):
-        found = list(markers(statement.tokens))
+        tokens = list(markers(statement.tokens))
         return [
-            _literal(f"The value of ? number {number}", value, statement, Span(one.start, one.end))
-            for number, (one, value) in enumerate(zip(found, values, strict=True), start=1)
+            _literal(
+                f"The value of ? number {number}", value, statement, Span(token.start, token.end)
+            )
+            for number, (token, value) in enumerate(zip(tokens, values, strict=True), start=1)
         ]
     return bind_names(statement, values)
 
@@ -170,9 +172,9 @@ def bind_names(statement: Statement, namespace: Mapping[str, Any]) -> dict[str, 
     for name, token in parameters(statement.tokens):
         span = Span(token.start - 1, token.end)
         if name not in namespace:
-            known = [known for known in namespace if not known.startswith("_")]
+            variables = [variable for variable in namespace if not variable.startswith("_")]
             message = f"There is no variable {name!r} for the parameter :{name}."
-            hint = close_matches(name, known).strip() or f"Set it before: {name} = …"
+            hint = close_matches(name, variables).strip() or f"Set it before: {name} = …"
             raise QueryError(message, topic="parameters", statement=statement, span=span, hint=hint)
         values[name] = _literal(f"The variable {name!r}", namespace[name], statement, span)
     return values
@@ -193,7 +195,7 @@ def _literal(what: str, value: Any, statement: Statement, span: Span) -> Any:
 
 
 def _problem(value: Any) -> str:
-    """Say why Spark cannot get a value; empty if it can."""
+    """Say why Spark cannot take a value; empty if it can."""
     match value:
         case int() if not -(2**63) <= value < 2**63:
             return "it is beyond BIGINT; a Decimal has room for it"

@@ -23,7 +23,7 @@ def values_of(text: str, variables: Mapping[str, Any]) -> Sequence[Any]:
     Raises
     ------
     UsageError
-        If there is no such variable, or it is no list.
+        If there is no such variable, or it is not a list.
 
     Examples
     --------
@@ -35,13 +35,13 @@ def values_of(text: str, variables: Mapping[str, Any]) -> Sequence[Any]:
             known = [name for name in variables if not name.startswith("_")]
             close = close_matches(text, known)
             raise wrong_use(f"there is no variable {text!r} for --params.{close}", "parameters")
-        found = variables[text]
+        values = variables[text]
     else:
-        found = _literal(text)
-    if not isinstance(found, list | tuple):
-        kind = type(found).__name__
+        values = _literal(text)
+    if not isinstance(values, list | tuple):
+        kind = type(values).__name__
         raise wrong_use(f"--params needs a list of values, and {text} is a {kind}", "parameters")
-    return found
+    return values
 
 
 def _literal(text: str) -> Any:

@@ -9,7 +9,7 @@ from paimonlab.spec.sql_text.tokens import line_and_column
 from paimonlab.spec.visible_text import shortened
 
 SHOWN_LINES = 12
-"""Of a longer statement the lines around the marked ones are shown."""
+"""Lines that are shown of a statement; of a longer one those around the marked ones."""
 LINE_CHARACTERS = 93
 MESSAGE_CHARACTERS = 4_000
 TRACE_CHARACTERS = 20_000
@@ -17,13 +17,13 @@ _LINES_BEFORE = 4
 
 
 class ProblemLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A line of the user's SQL; a long one is cut around what is marked."""
+    """A line of the user's SQL; a long one is shortened around what is marked."""
 
     number: int
     """In the cell, counted from 1."""
     before: str
     marked: str
-    """What is wrong on this line; empty: nothing."""
+    """What is wrong on this line; empty if nothing is."""
     after: str
 
 
@@ -46,26 +46,26 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     has_trace: bool
     """Whether ``%paimon_trace`` shows more than this."""
     trace: str
-    """All of the error; empty if that is all there is, or outputs must be the same every time."""
+    """All of the error; empty if there is no more, or if outputs must be repeatable."""
 
 
 def problem_lines(
     cell: str, statement: tuple[int, int], marked: tuple[int, int] | None
 ) -> tuple[tuple[ProblemLine, ...], int]:
-    """Cut the lines of a statement out of its cell; return them and how many are left out.
+    """Take the lines of a statement from its cell; return them and how many are left out.
 
     Parameters
     ----------
     cell
         The whole text.
     statement
-        Offsets of its first character and behind its last one.
+        Offsets of its first character and after its last one.
     marked
-        The same of the piece to point at; None: nobody knows.
+        The same of the piece to point at; None if it is unknown.
     """
     first, _ = line_and_column(cell, statement[0])
     last, _ = line_and_column(cell, statement[1])
-    if marked is not None:  # an error at the end may lie behind the last token
+    if marked is not None:  # an error at the end may be after the last token
         marked_line, _ = line_and_column(cell, marked[0])
         first, last = min(first, marked_line), max(last, marked_line)
         shown = max(first, min(marked_line - _LINES_BEFORE, last - SHOWN_LINES + 1))
@@ -104,10 +104,10 @@ def _cut(text: str) -> str:
 
 
 def bounded_trace(text: str) -> str:
-    """Hide secrets of a trace, and cut its middle out if it is long."""
-    told = without_secrets(text)
-    more = len(told) - TRACE_CHARACTERS
+    """Hide secrets of a trace, and leave out its middle if it is long."""
+    safe = without_secrets(text)
+    more = len(safe) - TRACE_CHARACTERS
     if more <= 0:
-        return told
+        return safe
     half = TRACE_CHARACTERS // 2
-    return f"{told[:half]}\n… {more:,} more characters …\n{told[-half:]}"
+    return f"{safe[:half]}\n… {more:,} more characters …\n{safe[-half:]}"

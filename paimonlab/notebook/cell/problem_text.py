@@ -25,24 +25,24 @@ def text_lines(
     problem
         What is shown.
     most
-        How many lines; a long message is cut.
+        How many lines; a long message is truncated.
     prefix
         What the first line begins with.
     has_help
         Whether the last line says where help is.
     """
-    behind = [problem.place] if problem.place else []
+    below = [problem.place] if problem.place else []
     for line in [line for line in problem.lines if line.marked][:1]:
-        behind += pointer(line)
+        below += pointer(line)
     if problem.hint:
-        behind.append(textwrap.shorten(visible(problem.hint), WIDTH, placeholder=" …"))
+        below.append(textwrap.shorten(visible(problem.hint), WIDTH, placeholder=" …"))
     if has_help:
-        behind.append(help_of(problem))
+        below.append(help_of(problem))
     lines = textwrap.wrap(visible(prefix + message_of(problem)), WIDTH)
-    room = min(most - len(behind), 3)
+    room = min(most - len(below), 3)
     if len(lines) > room:
         lines = [*lines[: room - 1], lines[room - 1][: WIDTH - 2] + " …"]
-    return [*lines, *behind]
+    return [*lines, *below]
 
 
 def message_of(problem: Problem) -> str:
@@ -51,7 +51,7 @@ def message_of(problem: Problem) -> str:
 
 
 def help_of(problem: Problem) -> str:
-    """Say where more is told."""
+    """Say where to find more."""
     trace = "; %paimon_trace shows the whole error" if problem.has_trace else ""
     return f"help: %paimon_help {problem.topic}{trace}"
 

@@ -39,7 +39,7 @@ class QueryError(PaimonError):
     statement
         Which statement; its cell is shown.
     span
-        The piece of the cell to point at; None when nobody knows.
+        The piece of the cell to point at; None if it is unknown.
     hint
         What to do about it.
     condition
@@ -74,7 +74,7 @@ class QueryError(PaimonError):
         Parameters
         ----------
         has_trace
-            Whether all of what Spark said is wanted, too.
+            Whether everything that Spark reported is wanted as well.
         """
         statement = self.statement
         lines: tuple[ProblemLine, ...] = ()
@@ -103,16 +103,16 @@ class QueryError(PaimonError):
         return list(text_lines(self.problem(), most=MOST_LINES, has_help=False))
 
     def shown(self) -> QueryError:
-        """Return what is raised in its place when a block that says all stands right above."""
+        """Return what is raised instead when a block with all of it is right above."""
         error = QueryError(self.message, topic=self.topic, condition=self.condition)
         error.is_shown = True
         return error
 
     def _line(self, prefix: str) -> str:
-        told = visible(prefix + without_secrets(self.message))
-        told = textwrap.shorten(told, WIDTH, placeholder=" …")[:WIDTH]
-        whole = f"{told} [{visible(self.condition)}]"
-        return whole if self.condition and len(whole) <= WIDTH else told
+        message = visible(prefix + without_secrets(self.message))
+        message = textwrap.shorten(message, WIDTH, placeholder=" …")[:WIDTH]
+        whole = f"{message} [{visible(self.condition)}]"
+        return whole if self.condition and len(whole) <= WIDTH else message
 
     def _render_traceback_(self) -> list[str]:
         """Tell IPython what to show instead of a traceback."""
@@ -128,10 +128,10 @@ def check_query(option: str, statement: Statement, topic: Topic) -> None:
     Raises
     ------
     QueryError
-        If the statement is no query.
+        If the statement is not a query.
     """
     if not statement.is_query:
-        message = f"{option} is for queries, and {statement.title} is none."
+        message = f"{option} is for queries, and {statement.title} is not one."
         raise QueryError(message, topic=topic, statement=statement)
 
 
@@ -169,5 +169,5 @@ def _named_span(error: PaimonError, statement: Statement) -> Span | None:
 
 
 def _bounded(text: str) -> str:
-    told = without_secrets(text)
-    return told if len(told) <= MESSAGE_CHARACTERS else told[: MESSAGE_CHARACTERS - 1] + "…"
+    safe = without_secrets(text)
+    return safe if len(safe) <= MESSAGE_CHARACTERS else safe[: MESSAGE_CHARACTERS - 1] + "…"

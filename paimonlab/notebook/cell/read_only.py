@@ -1,4 +1,4 @@
-"""What a connection that is read-only lets through: statements that change nothing."""
+"""Which statements a read-only connection allows: those that change nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHANGING = frozenset(
         *(("MERGE", "INTO"), ("MERGE", "WITH")),
     }
 )
-"""What a query can go on with: ``WITH … INSERT INTO``, ``FROM t INSERT INTO``."""
+"""How a query can continue: ``WITH … INSERT INTO``, ``FROM t INSERT INTO``."""
 _BEFORE_NAMES = frozenset({".", ",", "SELECT", "AS", "DISTINCT"})
 _TEMPORARY = ({"TEMP", "TEMPORARY"}, {"VIEW", "FUNCTION"})
 
@@ -58,26 +58,26 @@ def _changing(tokens: tuple[Token, ...]) -> Token | None:
         return None if _is_temporary(tokens) else first
     if word not in _READING:
         return first
-    return next((one for one in _outside(tokens) if word in QUERY_WORDS), None)
+    return next((token for token in _outside(tokens) if word in QUERY_WORDS), None)
 
 
 def _outside(tokens: tuple[Token, ...]) -> list[Token]:
     """Return the words outside of parentheses that begin a change."""
-    depth, found = 0, []
+    depth, changes = 0, []
     texts = [token.text.upper() for token in tokens]
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         depth += {"(": 1, ")": -1}.get(token.text, 0)
-        if token.kind is not TokenKind.WORD or depth != 0 or texts[place - 1] in _BEFORE_NAMES:
+        if token.kind is not TokenKind.WORD or depth != 0 or texts[index - 1] in _BEFORE_NAMES:
             continue
         # WITH a AS (…) UPDATE t SET …: what follows its name tells it from a column `update`.
-        is_update = texts[place] == "UPDATE" and "SET" in texts[place + 2 :]
-        if is_update or tuple(texts[place : place + 2]) in _CHANGING:
-            found.append(token)
-    return found
+        is_update = texts[index] == "UPDATE" and "SET" in texts[index + 2 :]
+        if is_update or tuple(texts[index : index + 2]) in _CHANGING:
+            changes.append(token)
+    return changes
 
 
 def _is_temporary(tokens: tuple[Token, ...]) -> bool:
-    """Tell whether a view or function is made of the session alone."""
+    """Tell whether a view or function belongs to the session alone."""
     words = [token.text.upper() for token in tokens[:6]]
     begin = 3 if words[1:3] == ["OR", "REPLACE"] else 1
     begin += words[begin : begin + 1] == ["GLOBAL"]
@@ -87,9 +87,9 @@ def _is_temporary(tokens: tuple[Token, ...]) -> bool:
 
 def _title(statement: Statement, token: Token) -> str:
     """Name a statement by the words that say what it does."""
-    place = statement.tokens.index(token)
+    index = statement.tokens.index(token)
     if token.text.upper() == "CALL":
-        name = "".join(one.text for one in statement.tokens[place + 1 :]).partition("(")[0]
+        name = "".join(part.text for part in statement.tokens[index + 1 :]).partition("(")[0]
         return f"CALL {name}"
-    words = [one.text.upper() for one in statement.tokens[place : place + 2]]
+    words = [part.text.upper() for part in statement.tokens[index : index + 2]]
     return " ".join(words)

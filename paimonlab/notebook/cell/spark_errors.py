@@ -1,4 +1,4 @@
-"""What Spark or paimonlab said of a failed statement, as an error that points into the cell."""
+"""What Spark or paimonlab reported about a failed statement, as an error with its place."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _explain_spark(
             "The Spark Connect server does not answer any more.",
             topic="connections",
             statement=statement,
-            hint="When it is there again: %paimon_connect --close NAME, then --use NAME",
+            hint="When it answers again: %paimon_connect --close NAME, then --use NAME",
         )
     span = _spark_span(error, sent)
     condition, state = error.getCondition() or "", error.getSqlState() or ""
@@ -94,15 +94,15 @@ def _explain_spark(
 
 
 def _java_message(error: Py4JJavaError) -> str:
-    """Say what the innermost cause of a Java exception says."""
+    """Return the message of the innermost cause of a Java exception."""
     cause = error.java_exception
     for _ in range(_MOST_CAUSES):
-        below = cause.getCause()
-        if below is None:
+        deeper = cause.getCause()
+        if deeper is None:
             break
-        cause = below
-    name, said = cause.getClass().getSimpleName(), cause.getMessage()
-    return " ".join(f"{name}: {said}".split()) if said else str(name)
+        cause = deeper
+    name, message = cause.getClass().getSimpleName(), cause.getMessage()
+    return " ".join(f"{name}: {message}".split()) if message else str(name)
 
 
 def _topic(error: PySparkException) -> Topic:
@@ -170,9 +170,9 @@ def _close_keywords(tokens: Sequence[Token], span: Span) -> str:
     near = [token for token in tokens if token.start <= span.start][-2:]
     for token in near:
         if token.kind is TokenKind.WORD and token.text.upper() not in _KEYWORDS:
-            found = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)
-            if found:
-                return f"Did you mean {found[0]} instead of {token.text}?"
+            close = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)
+            if close:
+                return f"Did you mean {close[0]} instead of {token.text}?"
     return ""
 
 

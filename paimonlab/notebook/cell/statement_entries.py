@@ -1,4 +1,4 @@
-"""The statements that were run, and the values that went into one."""
+"""The statements that were run, and the values of a cell's parameters."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class ParameterEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     source: str
     """Where the value is from."""
     uses: str
-    """Where in the cell it stands."""
+    """Where in the cell it is used."""
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The values that go into a cell."""
+    """The values of a cell's parameters."""
 
     entries: tuple[ParameterEntry, ...]

@@ -21,7 +21,7 @@ class Statement:
     cell: str
     """The whole text it was found in: errors show the user's own lines."""
     tokens: tuple[Token, ...] = field(repr=False)
-    """At least one; offsets count from the begin of the cell."""
+    """At least one; offsets count from the start of the cell."""
     number: int = 1
     """Counted from 1."""
     count: int = 1
@@ -108,7 +108,7 @@ def quote_system_tables(statement: Statement) -> SentText:
     """Put ``t$snapshots`` into back-quotes, which Spark's grammar wants.
 
     Only names outside of strings and comments whose parts touch each other; ``${…}`` and
-    names that have back-quotes around all of it stay as they are.
+    names entirely in back-quotes are left unchanged.
 
     Examples
     --------

@@ -14,22 +14,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import Any, SupportsIndex
 
 MOST_CHARACTERS = 1_000_000
-"""Of a text, and items of a list, that a template makes; also rounds of all loops together."""
+"""Of a text, or items of a list, that a template makes; also rounds of all loops together."""
 MOST_BITS = 4_096
-"""Of a whole number that a template makes."""
+"""Of an integer that a template makes."""
 MOST_WIDTH = 10_000
-"""What a text is padded or indented to, and a list cut to."""
+"""Width that a text is padded or indented to; number of parts of a list."""
 MOST_DIGITS = 100
-"""What a number is rounded to, before and behind the point."""
+"""Digits that a number is rounded to, before and after the point."""
 
 OPERATORS = frozenset({"+", "*", "**", "%"})
-"""Those that make more than they were given."""
+"""Operators whose result may be much larger than their operands."""
 _PADDING = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"})
 _WIDTHS = {"center": "width", "batch": "linecount", "slice": "slices"}
 """The argument of a filter that says how much it makes."""
 _GIVEN_BY_JINJA = frozenset({"environment", "env", "eval_ctx", "context"})
 _FIELD = re.compile(r"[#0\- +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?[\s\S]?")
-"""A field of a format behind its ``%`` and name, with width and precision."""
+"""A field of a format after its ``%`` and name, with width and precision."""
 _BRACKETS = re.compile(r"[()]")
 
 
@@ -53,8 +53,10 @@ def check_operator(sign: str, left: Any, right: Any) -> None:
         if isinstance(left, str | bytes):
             _check_format(left if isinstance(left, str) else left.decode("latin-1"))
         return
-    sizes = [len(one) for one in (left, right) if isinstance(one, str | bytes | list | tuple)]
-    numbers = [one for one in (left, right) if isinstance(one, int)]
+    sizes = [
+        len(operand) for operand in (left, right) if isinstance(operand, str | bytes | list | tuple)
+    ]
+    numbers = [operand for operand in (left, right) if isinstance(operand, int)]
     if sign == "+" and len(sizes) == 2:
         _check_size(sum(sizes))
     elif sign == "*" and sizes and numbers:
@@ -97,30 +99,30 @@ def check_method(
 
 
 def _check_widths(given: Iterable[Any]) -> None:
-    for one in given:
-        if isinstance(one, SupportsIndex) and (width := operator.index(one)) > MOST_WIDTH:
+    for argument in given:
+        if isinstance(argument, SupportsIndex) and (width := operator.index(argument)) > MOST_WIDTH:
             raise _refuse(f"a text {width:.3g} wide" if width < 1e300 else "a very wide text")
-        if isinstance(one, str | bytes | list | tuple):
-            _check_size(len(one))
+        if isinstance(argument, str | bytes | list | tuple):
+            _check_size(len(argument))
 
 
 def _check_format(text: str) -> None:
     """Refuse fields that are wide, or come with the values, of a format for ``%``."""
-    made, place = len(text), text.find("%") + 1
-    while place:
-        if text.startswith("(", place):
-            place = _behind_brackets(text, place)
-        field = _FIELD.match(text, place)
+    length, position = len(text), text.find("%") + 1
+    while position:
+        if text.startswith("(", position):
+            position = _after_brackets(text, position)
+        field = _FIELD.match(text, position)
         assert field is not None
         for size in filter(None, field.groups()):
             if size == "*" or len(size) > len(str(MOST_WIDTH)) or int(size) > MOST_WIDTH:
                 raise _refuse("a format with a wide field")
-            made += int(size)
-        place = text.find("%", field.end()) + 1
-    _check_size(made)
+            length += int(size)
+        position = text.find("%", field.end()) + 1
+    _check_size(length)
 
 
-def _behind_brackets(text: str, start: int) -> int:
+def _after_brackets(text: str, start: int) -> int:
     depth = 0
     for bracket in _BRACKETS.finditer(text, start):
         depth += 1 if bracket[0] == "(" else -1
@@ -136,20 +138,24 @@ def _check_replaced(text: str | bytes, given: tuple[Any, ...]) -> None:
 
 def _check_joined(separator: Any, items: Any) -> None:
     if isinstance(separator, str | bytes) and isinstance(items, list | tuple | str):
-        long = sum(len(one) for one in items if isinstance(one, str | bytes))
+        long = sum(len(item) for item in items if isinstance(item, str | bytes))
         _check_size(len(separator) * len(items) + long)
 
 
 def bounded_filter(name: str, filter_: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter that refuses to make very much; what it is given may be large."""
+    """Return a filter that refuses to make very much; its input may be large."""
     check = _CHECKS.get(name)
     if check is None:
         return filter_
     # Jinja gives the environment first to some, also where their signatures do not say so.
     leading = 1 if hasattr(filter_, "jinja_pass_arg") else 0
-    told = inspect.signature(filter_)
-    own = [one for one in told.parameters.values() if one.name not in _GIVEN_BY_JINJA]
-    signature = told.replace(parameters=own)
+    full_signature = inspect.signature(filter_)
+    own = [
+        parameter
+        for parameter in full_signature.parameters.values()
+        if parameter.name not in _GIVEN_BY_JINJA
+    ]
+    signature = full_signature.replace(parameters=own)
 
     @functools.wraps(filter_)
     def bounded(*arguments: Any, **named: Any) -> Any:
@@ -216,7 +222,7 @@ _CHECKS: Mapping[str, Callable[[dict[str, Any]], None]] = {
 
 
 def joined(parts: list[Any]) -> str:
-    """Join what ``~`` stands between.
+    """Join what ``~`` concatenates.
 
     Raises
     ------

@@ -43,7 +43,7 @@ _PIECES = (
     *("Macro", "CallBlock", "FilterBlock", "AssignBlock", "Block"),
     *("Include", "Import", "FromImport", "Extends"),
 )
-"""What makes pieces of SQL as text, which could not be told from values."""
+"""What makes pieces of SQL as text, which could not be distinguished from values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class _Raw:
     text: str
 
     def __str__(self) -> str:
-        raise TypeError("what |raw makes stands alone: {{ text|raw }}")
+        raise TypeError("|raw cannot be part of another expression: {{ text|raw }}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class _Identifier:
     parts: tuple[str, ...]
 
     def __str__(self) -> str:
-        raise TypeError("what |ident makes stands alone: {{ name|ident }}")
+        raise TypeError("|ident cannot be part of another expression: {{ name|ident }}")
 
     @property
     def quoted(self) -> str:
@@ -81,7 +81,7 @@ class _Identifier:
 
 
 class _MissingError(Exception):
-    """A name that the template uses and nobody has set."""
+    """A name that the template uses and that is not set."""
 
     def __init__(self, name: str, message: str) -> None:
         self.name = name
@@ -112,7 +112,7 @@ def compiled(text: str, namespace: Mapping[str, Any]) -> Compiled:
     except ImportError as error:
         raise UnsupportedError("a template", "pip install jinja2") from error
     environment = maker.environment()
-    known = {
+    variables = {
         name: value
         for name, value in namespace.items()
         if not name.startswith("_") and not isinstance(value, types.ModuleType)
@@ -120,16 +120,16 @@ def compiled(text: str, namespace: Mapping[str, Any]) -> Compiled:
     try:
         template = environment.parse(text)
         maker.check(template)
-        made = environment.from_string(maker.with_outputs(template)).render(known)
+        sql = environment.from_string(maker.with_outputs(template)).render(variables)
     except jinja2.TemplateSyntaxError as error:
         raise maker.error(f"The template is wrong: {error.message}.", error.lineno) from error
     except _MissingError as error:
-        raise maker.missing(error, known) from error
+        raise maker.missing(error, variables) from error
     except QueryError:
         raise
     except Exception as error:
         raise maker.error(f"The template failed: {error}.", None) from error
-    return maker.finished(made)
+    return maker.finished(sql)
 
 
 class _Maker:
@@ -144,7 +144,7 @@ class _Maker:
         self._rounds = Rounds()
 
     def environment(self) -> Environment:  # noqa: C901 - its classes need Jinja
-        """Make the environment: nothing of ours or of Python's is in reach of the template."""
+        """Make the environment: the template can reach nothing of ours or of Python's."""
         from jinja2 import StrictUndefined, pass_context  # noqa: PLC0415 - optional
         from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
 
@@ -175,7 +175,7 @@ class _Maker:
 
             def is_safe_callable(self, obj: Any) -> bool:
                 owner = getattr(obj, "__self__", None)
-                is_own = any(obj is one for one in self.globals.values())
+                is_own = any(obj is allowed for allowed in self.globals.values())
                 is_plain = type(owner) in _PLAIN or isinstance(owner, dt.date)
                 is_loop = "jinja2.runtime" in {type(obj).__module__, type(owner).__module__}
                 return (is_own or is_plain or is_loop) and super().is_safe_callable(obj)
@@ -194,25 +194,28 @@ class _Maker:
 
             return made_of
 
-        made = Sandbox(undefined=Missing, autoescape=False, keep_trailing_newline=True)
-        made.globals.pop("lipsum")
-        bounded = {name: bounded_filter(name, one) for name, one in made.filters.items()}
+        sandbox = Sandbox(undefined=Missing, autoescape=False, keep_trailing_newline=True)
+        sandbox.globals.pop("lipsum")
+        bounded = {
+            name: bounded_filter(name, jinja_filter)
+            for name, jinja_filter in sandbox.filters.items()
+        }
         own = {_OUTPUT: output, _JOINED: joined, _COUNTED: self._rounds.counted}
-        made.filters = {**bounded, **own}
-        made.filters |= {"raw": present(_raw), "ident": present(_identifier)}
-        self._environment = made
-        return made
+        sandbox.filters = {**bounded, **own}
+        sandbox.filters |= {"raw": present(_raw), "ident": present(_identifier)}
+        self._environment = sandbox
+        return sandbox
 
     def check(self, template: nodes.Template) -> None:
         """Refuse what makes text out of values."""
         from jinja2 import nodes  # noqa: PLC0415 - optional
 
         kinds = tuple(getattr(nodes, name) for name in _PIECES)
-        for found in template.find_all(kinds):
-            name = type(found).__name__
+        for node in template.find_all(kinds):
+            name = type(node).__name__
             raise self.error(
                 f"{name} is not supported in a cell: only outputs, if, for and set are.",
-                found.lineno,
+                node.lineno,
             )
 
     def with_outputs(self, template: nodes.Template) -> nodes.Template:
@@ -221,25 +224,25 @@ class _Maker:
 
         for output in template.find_all(nodes.Output):
             output.nodes = [
-                one
-                if isinstance(one, nodes.TemplateData)
+                node
+                if isinstance(node, nodes.TemplateData)
                 else nodes.Filter(
-                    one,
+                    node,
                     _OUTPUT,
-                    [nodes.Const(one.name if isinstance(one, nodes.Name) else "value")],
+                    [nodes.Const(node.name if isinstance(node, nodes.Name) else "value")],
                     [],
                     None,
                     None,
-                    lineno=one.lineno,
+                    lineno=node.lineno,
                 )
-                for one in output.nodes
+                for node in output.nodes
             ]
         self._bound(template)
         template.set_environment(self._environment)  # type: ignore[arg-type]
         return template
 
     def _bound(self, template: nodes.Template) -> None:
-        """Count the rounds of loops, and see how long the texts are that ``~`` makes."""
+        """Count the rounds of loops, and check the lengths of texts that ``~`` makes."""
         from jinja2 import nodes  # noqa: PLC0415 - optional
 
         def filtered(name: str, value: Any) -> nodes.Filter:
@@ -258,8 +261,8 @@ class _Maker:
                     setattr(parent, field, self._joined_of(value))
                 elif isinstance(value, list):
                     value[:] = [
-                        self._joined_of(one) if isinstance(one, nodes.Concat) else one
-                        for one in value
+                        self._joined_of(item) if isinstance(item, nodes.Concat) else item
+                        for item in value
                     ]
 
     @staticmethod
@@ -270,11 +273,11 @@ class _Maker:
         return nodes.Filter(parts, _JOINED, [], [], None, None, lineno=value.lineno)
 
     def _placed(self, value: Any, name: str) -> str:
-        """Return what stands for a value until it is known where it stands."""
+        """Return a placeholder for a value, until it is known where it is used."""
         if isinstance(value, _Raw):
             return value.text
         if len(self._values) + len(self._identifiers) >= MOST_VALUES:
-            raise ValueError(f"a cell binds at most {MOST_VALUES:,} values; a list is one")
+            raise ValueError(f"a cell binds at most {MOST_VALUES:,} values; a list counts as one")
         while True:
             key = f"{name}_{next(self._numbers)}"
             if key not in self._text:
@@ -286,14 +289,14 @@ class _Maker:
         return f":{key}"
 
     def finished(self, text: str) -> Compiled:
-        """Check where the outputs stand, and put the identifiers in."""
+        """Check where the outputs are, and insert the identifiers."""
         statements = split(text)
-        names = [name for one in statements for name, _ in parameters(one.tokens)]
+        names = [name for statement in statements for name, _ in parameters(statement.tokens)]
         quoted = [token for token in tokenize(text) if token.kind is TokenKind.QUOTED]
         identifiers = [token for token in quoted if token.text[1:-1] in self._identifiers]
-        found = {*names, *(token.text[1:-1] for token in identifiers)}
+        placed = {*names, *(token.text[1:-1] for token in identifiers)}
         for key in (*self._values, *self._identifiers):
-            if key not in found:
+            if key not in placed:
                 raise self._misplaced(key, text)
         pieces, end = [], 0
         for token in identifiers:
@@ -303,14 +306,14 @@ class _Maker:
 
     def _misplaced(self, key: str, text: str) -> QueryError:
         name = key.rpartition("_")[0]
-        place = text.find(key)
+        start = text.find(key)
         statement = _whole(text)
         return QueryError(
-            f"The template puts {{{{ {name} }}}} where it is no value: inside of a string or a "
-            "comment, or right behind a word.",
+            f"The template puts {{{{ {name} }}}} where it is not a value: inside a string or a "
+            "comment, or right after a word.",
             topic="parameters",
             statement=statement,
-            span=Span(place, place + len(key)),
+            span=Span(start, start + len(key)),
             hint="Write it alone, without quotes around it.",
         )
 
@@ -319,7 +322,7 @@ class _Maker:
         start = self._offset(error.name)
         hint = close_matches(error.name, list(known)).strip()
         return QueryError(
-            f"The template needs what is not there: {error}.",
+            f"The template needs what does not exist: {error}.",
             topic="parameters",
             statement=_whole(self._text),
             span=None if start is None else Span(start, start + len(error.name)),
@@ -331,20 +334,20 @@ class _Maker:
         span = None
         if line is not None:
             lines = self._text.split("\n")
-            place = min(line, len(lines)) - 1
-            start = sum(len(one) + 1 for one in lines[:place])
-            blank = len(lines[place]) - len(lines[place].lstrip())
-            span = Span(start + blank, start + max(len(lines[place].rstrip()), blank + 1))
+            index = min(line, len(lines)) - 1
+            start = sum(len(above) + 1 for above in lines[:index])
+            blank = len(lines[index]) - len(lines[index].lstrip())
+            span = Span(start + blank, start + max(len(lines[index].rstrip()), blank + 1))
         return QueryError(message, topic="parameters", statement=_whole(self._text), span=span)
 
     def _offset(self, name: str) -> int | None:
         """Return where a name is first used in the template."""
         assert self._environment is not None
-        place = 0
+        position = 0
         for _, kind, piece in self._environment.lex(self._text):
-            if kind == "name" and piece == name and self._text.startswith(piece, place):
-                return place
-            place += len(piece)
+            if kind == "name" and piece == name and self._text.startswith(piece, position):
+                return position
+            position += len(piece)
         return None
 
 

@@ -1,7 +1,7 @@
 """``--as-of``: all Paimon tables of a query at one point in time.
 
-Spark is told by the session's ``spark.paimon.scan.…`` options while it looks tables up; what it
-has found then stays at that point, also in a DataFrame that is run later. A Spark Connect server
+Spark reads the session's ``spark.paimon.scan.…`` options while it looks tables up; the tables that
+it has found stay at that point, also in a DataFrame that is run later. A Spark Connect server
 looks them up whenever rows are fetched.
 """
 
@@ -38,7 +38,7 @@ def check_travels(statement: Statement, args: Values) -> None:
     Raises
     ------
     QueryError
-        If it is no query, or reads a system table, which is always as of now.
+        If it is not a query, or reads a system table, which is always as of now.
     """
     check_query("--as-of", statement, "time travel")
     token = _system_table(statement, args)
@@ -58,7 +58,7 @@ def _system_table(statement: Statement, args: Values) -> Token | None:
         if is_name and ("$" in token.text or token.text.strip("`").lower() == "sys"):
             return token
         if token.text.upper() == "IDENTIFIER":
-            texts = [one.text for one in statement.tokens if one.kind is TokenKind.STRING]
+            texts = [part.text for part in statement.tokens if part.kind is TokenKind.STRING]
             values = args.values() if isinstance(args, Mapping) else args
             texts += [value for value in values if isinstance(value, str)]
             if any("$" in text or text.lower().startswith("sys.") for text in texts):
@@ -79,7 +79,7 @@ class Turns:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Work beside others, when nobody works alone."""
+        """Work beside others, while nobody works alone."""
         with self._changed:
             self._changed.wait_for(lambda: not self._is_alone)
             self._together += 1
@@ -147,14 +147,14 @@ def _with_options(spark: SparkSession, as_of: int | str) -> Iterator[None]:
 
 
 def _check_server_travels(spark: SparkSession) -> None:
-    """Check that the tables of a Spark Connect server look at those options at all."""
+    """Check that the tables of a Spark Connect server read these options at all."""
     if not sessions.remote.is_remote(spark):
         return
     name = spark.catalog.currentCatalog()
     if spark.conf.get(sessions.remote.CATALOG_KEY, None) != name:
         raise UnsupportedError(
             f"--as-of in catalog {name} of a Spark Connect server that paimonlab does not serve",
-            "write VERSION AS OF behind the table's name",
+            "write VERSION AS OF after the table's name",
         )
 
 
@@ -169,6 +169,6 @@ def _option(spark: SparkSession, as_of: int | str) -> tuple[str, str]:
     ).first()
     assert row is not None, "a query without FROM has a row"
     if row[0] is None:
-        message = f"--as-of {as_of!r} is no moment: write '2026-01-31 12:00:00'"
+        message = f"--as-of {as_of!r} is not a moment: write '2026-01-31 12:00:00'"
         raise QueryError(message, topic="time travel")
     return "scan.timestamp-millis", str(row[0])

@@ -9,7 +9,7 @@ from paimonlab.secrets import without_secrets
 
 
 def wrong_use(text: str, topic: Topic) -> UsageError:
-    """Make an error that stops the cells behind it.
+    """Make an error that stops the cells after it.
 
     Parameters
     ----------

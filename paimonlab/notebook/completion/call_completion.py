@@ -1,4 +1,4 @@
-"""What could stand at the cursor in ``CALL sys.procedure(argument => value, …)``.
+"""What can be typed at the cursor in ``CALL sys.procedure(argument => value, …)``.
 
 Pure, as `sql_completion` is.
 """
@@ -28,7 +28,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
 _NEW_NAMES = frozenset({("create_tag", "tag"), ("create_tag_from_timestamp", "tag")}) | {
     ("create_branch", "branch")
 }
-"""Arguments that name what is not there yet."""
+"""Arguments that name what does not exist yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class CallNames:
     """What calls can name in a catalog."""
 
     catalog: str = ""
-    """Its name in SQL; empty: it has none."""
+    """Its name in SQL; empty if it has none."""
     tables: Callable[[], Sequence[str]] = tuple
     columns: Callable[[str], pa.Schema | None] = lambda _: None
     points: Callable[[str], Mapping[str, str]] = lambda _: {}
@@ -58,34 +58,34 @@ def call_candidates(
     Parameters
     ----------
     word
-        What stands at the cursor: a word, or the text of an open string.
+        What is at the cursor: a word, or the text of an open string.
     tokens
         Those of the statement before the word; the first is CALL.
     names
         The catalog.
     text
-        The text of the open string that the cursor is in; None: it is in none.
+        The text of the open string that the cursor is in; None if it is in none.
     after
         The rest of the statement: the table may be named there.
     """
-    opening = next((place for place, one in enumerate(tokens) if one.text == "("), None)
+    opening = next((index for index, token in enumerate(tokens) if token.text == "("), None)
     if opening is None:
         return word, starting(word, _procedures(word, names)) if text is None else []
     procedure = PROCEDURES.get(tokens[opening - 1].text.strip("`").lower())
     if procedure is None or _is_over(tokens[opening:]):
         return word, []
     arguments = _arguments(tokens[opening + 1 :])
-    here, given = arguments[-1], arguments[:-1]
-    parameter = _parameter(procedure, here, len(given))
-    if text is None and not here:
+    current, given = arguments[-1], arguments[:-1]
+    parameter = _parameter(procedure, current, len(given))
+    if text is None and not current:
         return word, starting(word, _names(procedure, given))
     if parameter is None:
         return word, []
-    at = _Place(procedure, parameter, _table(procedure, arguments, after))
+    cursor = _Place(procedure, parameter, _table(procedure, arguments, after))
     if text is not None:
         piece = text.rpartition(",")[2] if parameter.name in {"options", "order_by"} else text
-        return piece, starting(piece, _texts(at, names))
-    return word, starting(word, _values(at, names))
+        return piece, starting(piece, _texts(cursor, names))
+    return word, starting(word, _values(cursor, names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,41 +95,41 @@ class _Place:
     procedure: Procedure
     parameter: Parameter
     table: str
-    """That the call is about; "": it is not named yet."""
+    """The table of the call; "" if it is not named yet."""
 
 
 def _is_over(tokens: Sequence[Token]) -> bool:
-    return any(one.kind is TokenKind.SYMBOL and one.text == ")" for one in tokens)
+    return any(token.kind is TokenKind.SYMBOL and token.text == ")" for token in tokens)
 
 
 def _arguments(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Cut at commas; the last argument is the one at the cursor."""
-    found: list[list[Token]] = [[]]
+    """Split at commas; the last argument is the one at the cursor."""
+    arguments: list[list[Token]] = [[]]
     for token in tokens:
         if token.kind is TokenKind.SYMBOL and token.text == ",":
-            found.append([])
+            arguments.append([])
         else:
-            found[-1].append(token)
-    return found
+            arguments[-1].append(token)
+    return arguments
 
 
-def _parameter(procedure: Procedure, argument: Sequence[Token], place: int) -> Parameter | None:
-    """Return what an argument is for: by its name, else by its place."""
-    known = {one.name.lower(): one for one in procedure.parameters}
-    if [one.text for one in argument[1:]] == ["=", ">"]:
-        return known.get(argument[0].text.strip("`").lower())
+def _parameter(procedure: Procedure, argument: Sequence[Token], index: int) -> Parameter | None:
+    """Return what an argument is for: by its name, else by its position."""
+    by_name = {parameter.name.lower(): parameter for parameter in procedure.parameters}
+    if [token.text for token in argument[1:]] == ["=", ">"]:
+        return by_name.get(argument[0].text.strip("`").lower())
     if argument:
-        return None  # something stands there already
-    return procedure.parameters[place] if place < len(procedure.parameters) else None
+        return None  # there is a value already
+    return procedure.parameters[index] if index < len(procedure.parameters) else None
 
 
 def _table(procedure: Procedure, arguments: Sequence[Sequence[Token]], after: str) -> str:
-    for place, argument in enumerate(arguments):
+    for index, argument in enumerate(arguments):
         value = argument[-1] if argument else None
         if value is None or value.kind is not TokenKind.STRING:
             continue
-        found = _parameter(procedure, argument[:-1], place)
-        if found is not None and found.name == "table":
+        parameter = _parameter(procedure, argument[:-1], index)
+        if parameter is not None and parameter.name == "table":
             return (string_value(value.text) or "").replace("`", "")
     _, arrow, rest = after.partition("table =>")
     quoted = rest.strip().split("'")
@@ -141,70 +141,73 @@ def _procedures(word: str, names: CallNames) -> Iterator[Candidate]:
     if word and prefix and names.catalog.startswith(word):
         yield Candidate(f"{prefix}sys.", "catalog")
     is_with_catalog = bool(prefix) and word.startswith(prefix)
-    for name, one in PROCEDURES.items():
-        yield Candidate(f"{prefix if is_with_catalog else ''}sys.{name}(", one.description)
+    for name, procedure in PROCEDURES.items():
+        yield Candidate(f"{prefix if is_with_catalog else ''}sys.{name}(", procedure.description)
 
 
 def _names(procedure: Procedure, given: Sequence[Sequence[Token]]) -> Iterator[Candidate]:
     """Yield the arguments that are not given yet, required ones first."""
-    is_named = [[one.text for one in argument[1:3]] == ["=", ">"] for argument in given]
+    is_named = [[token.text for token in argument[1:3]] == ["=", ">"] for argument in given]
     taken = {
         argument[0].text.strip("`").lower()
         for argument, named in zip(given, is_named, strict=True)
         if named
     }
-    behind = procedure.parameters[is_named.count(False) :]
-    for one in sorted(behind, key=lambda parameter: not parameter.is_required):
-        if one.name.lower() not in taken:
+    remaining = procedure.parameters[is_named.count(False) :]
+    for parameter in sorted(remaining, key=lambda parameter: not parameter.is_required):
+        if parameter.name.lower() not in taken:
             yield Candidate(
-                f"{one.name} => ", f"{format_type(one.type).lower()}: {one.description}"
+                f"{parameter.name} => ",
+                f"{format_type(parameter.type).lower()}: {parameter.description}",
             )
 
 
-def _values(at: _Place, names: CallNames) -> Iterator[Candidate]:
-    """Yield what an argument can be, as it is written without a quote before."""
-    kind = at.parameter.type
+def _values(cursor: _Place, names: CallNames) -> Iterator[Candidate]:
+    """Yield what an argument can be, as it is written outside quotes."""
+    kind = cursor.parameter.type
     if isinstance(kind, AtomicType) and kind.root is TypeRoot.BOOLEAN:
         yield from (Candidate("true", "boolean"), Candidate("false", "boolean"))
-    elif at.parameter.name == "snapshot" and at.table:
-        points = names.points(at.table).items()
+    elif cursor.parameter.name == "snapshot" and cursor.table:
+        points = names.points(cursor.table).items()
         yield from (Candidate(point, about) for point, about in points if point.isdecimal())
-    elif at.parameter.name not in {"options", "order_by", "partitions", "where"}:
-        yield from (Candidate(f"'{one.text}'", one.about) for one in _texts(at, names))
+    elif cursor.parameter.name not in {"options", "order_by", "partitions", "where"}:
+        yield from (
+            Candidate(f"'{candidate.text}'", candidate.about) for candidate in _texts(cursor, names)
+        )
 
 
-def _texts(at: _Place, names: CallNames) -> Iterator[Candidate]:
-    """Yield what the text of an argument can be, or go on with."""
-    name = at.parameter.name
-    if (at.procedure.name, name) in _NEW_NAMES:
+def _texts(cursor: _Place, names: CallNames) -> Iterator[Candidate]:
+    """Yield what the text of an argument can be, or continue with."""
+    name = cursor.parameter.name
+    if (cursor.procedure.name, name) in _NEW_NAMES:
         return
-    found: Mapping[str, str] = {}
+    texts: Mapping[str, str] = {}
     match name:
         case "table":
-            found = dict.fromkeys(map(table_text, names.tables()), "table")
-        case "tag" if at.table:
-            found = names.tags(at.table)
-        case "version" if at.table:
-            found = names.points(at.table)
-        case "branch" if at.table:
-            found = names.branches(at.table)
-        case "order_by" if at.table:
-            schema = names.columns(at.table)
-            found = {field.name: str(field.type) for field in schema or ()}
+            texts = dict.fromkeys(map(table_text, names.tables()), "table")
+        case "tag" if cursor.table:
+            texts = names.tags(cursor.table)
+        case "version" if cursor.table:
+            texts = names.points(cursor.table)
+        case "branch" if cursor.table:
+            texts = names.branches(cursor.table)
+        case "order_by" if cursor.table:
+            schema = names.columns(cursor.table)
+            texts = {field.name: str(field.type) for field in schema or ()}
         case "options":
-            found = {f"{key}=": about for key, about in _options().items()}
+            texts = {f"{key}=": about for key, about in _options().items()}
         case _ if name in _CHOICES:
-            found = dict.fromkeys(_CHOICES[name], "value")
-    for text, about in found.items():
+            texts = dict.fromkeys(_CHOICES[name], "value")
+    for text, about in texts.items():
         yield Candidate(text.replace("'", "\\'"), about)
 
 
 @cache
 def _options() -> Mapping[str, str]:
     """Return the options that a table obeys, and what each is."""
-    known = [one for key, one in KNOWN_OPTIONS.items() if "*" not in key]
+    options = [option for key, option in KNOWN_OPTIONS.items() if "*" not in key]
     return {
-        one.key: f"{one.kind}, default {one.default}" if one.default else one.kind
-        for one in known
-        if one.status == "implemented" and one.key not in IMMUTABLE_KEYS
+        option.key: f"{option.kind}, default {option.default}" if option.default else option.kind
+        for option in options
+        if option.status == "implemented" and option.key not in IMMUTABLE_KEYS
     }

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that could stand at the cursor."""
+    """Something that can be typed at the cursor."""
 
     text: str
-    """Takes the place of the whole word."""
+    """Replaces the whole word."""
     about: str
     """A few words: what it is, its type, its value."""
 
 
-def starting(word: str, found: Iterable[Candidate]) -> list[Candidate]:
+def starting(word: str, candidates: Iterable[Candidate]) -> list[Candidate]:
     """Keep what begins with the word, whatever its case; each text once."""
-    kept = {one.text: one for one in found if one.text.lower().startswith(word.lower())}
-    return list(kept.values())
+    by_text = {
+        candidate.text: candidate
+        for candidate in candidates
+        if candidate.text.lower().startswith(word.lower())
+    }
+    return list(by_text.values())

@@ -1,6 +1,6 @@
 """Completion in cells of SQL and lines of magics, through IPython's own completer.
 
-Only what is known without Spark, and never waited for: a completer must answer at once, also
+Only what is known without Spark and without waiting: a completer must answer at once, also
 while a job runs.
 """
 
@@ -35,7 +35,7 @@ _WITHOUT_TABLE = frozenset(
     {"%paimon_demo", "%paimon_doctor", "%paimon_history", "%paimon_rerun", "%paimon_trace"}
 )
 _PATIENCE_SECONDS = 0.25
-"""How long a front end waits that asks in a subshell, where nothing waits behind it."""
+"""How long a front end waits that asks in a subshell, where nothing else waits for it."""
 _OF_SQL = frozenset({"%paimon", "%%paimon"})
 
 OptionsOf = Callable[[str], Sequence[str]]
@@ -54,7 +54,7 @@ def candidates(
     Parameters
     ----------
     before, after
-        The cell up to the cursor, and behind it.
+        The cell up to the cursor, and after it.
     names
         The catalog; only called where it matters.
     variables
@@ -62,12 +62,12 @@ def candidates(
     options_of
         Options of the other magics.
     """
-    found = _magic(before)
+    current = _magic(before)
     match = _FRAGMENT.search(before)
     word = match[0] if match else ""
-    if found is None:
+    if current is None:
         return word, []
-    magic, rest = found
+    magic, rest = current
     if word.startswith("-") and "\n" not in rest:
         options = OPTIONS if magic in _OF_SQL else options_of(magic.lstrip("%"))
         return word, _starting(word, options, "option")
@@ -92,12 +92,12 @@ def _could_be_made(variables: Mapping[str, Any]) -> set[str]:
 def _of_line(
     magic: str, rest: str, word: str, names: Callable[[], Names], variables: Mapping[str, Any]
 ) -> list[Candidate]:
-    """Offer what a magic that is no SQL takes."""
+    """Offer what a magic without SQL takes."""
     if magic == "%paimon_help":
         return _starting(word, TOPICS, "topic")
     if magic == "%paimon_connect":
         named = re.search(r"--(use|close)[ =]\S*$", rest)
-        aliases = {one.alias for one in connections.connections()}
+        aliases = {connection.alias for connection in connections.connections()}
         if named is not None and named[1] == "use":
             aliases |= _could_be_made(variables)
         return _starting(word, aliases, "connection") if named else []
@@ -128,22 +128,26 @@ def _starting(word: str, names: Iterable[str], about: str) -> list[Candidate]:
 
 def register(shell: InteractiveShell) -> None:
     """Add the names to the completions of a shell; a second call changes nothing."""
-    known = {getattr(one, "matcher_identifier", "") for one in shell.Completer.custom_matchers}
-    if _IDENTIFIER in known:
+    identifiers = {
+        getattr(matcher, "matcher_identifier", "") for matcher in shell.Completer.custom_matchers
+    }
+    if _IDENTIFIER in identifiers:
         return
 
     @context_matcher(identifier=_IDENTIFIER)
     def paimon_names(context: CompletionContext) -> SimpleMatcherResult:
         before, after = _around_cursor(context)
-        word, found = _offered(shell, before, after, known_names)
-        completions = [SimpleCompletion(text=one.text, type=one.about) for one in found]
+        word, offered = _offered(shell, before, after, known_names)
+        completions = [
+            SimpleCompletion(text=candidate.text, type=candidate.about) for candidate in offered
+        ]
         return _result(word, completions)
 
     shell.Completer.custom_matchers.append(paimon_names)
 
 
 def offered_at(shell: InteractiveShell, code: str, offset: int) -> dict[str, Any]:
-    """Return what could stand at a place of a cell, for a front end that asks by itself.
+    """Return what can be typed at a place of a cell, for a front end that asks by itself.
 
     Parameters
     ----------
@@ -160,8 +164,8 @@ def offered_at(shell: InteractiveShell, code: str, offset: int) -> dict[str, Any
         ``start`` and ``end`` of the word, in characters; ``items`` with ``text`` and ``type``.
     """
     names = partial(known_names, _PATIENCE_SECONDS)
-    word, found = _offered(shell, code[:offset], code[offset:], names)
-    items = [{"text": one.text, "type": one.about} for one in found]
+    word, offered = _offered(shell, code[:offset], code[offset:], names)
+    items = [{"text": candidate.text, "type": candidate.about} for candidate in offered]
     return {"start": offset - len(word), "end": offset, "items": items}
 
 

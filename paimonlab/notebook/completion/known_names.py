@@ -1,7 +1,7 @@
-"""What a completer knows of the connected catalog: fresh enough, and never waited for.
+"""What a completer knows about the connected catalog: recent enough, and without waiting.
 
-A name is looked up in a thread; who asks waits a moment at most. An answer that comes later is
-there the next time.
+A name is looked up in a thread; callers wait a moment at most. An answer that comes later is
+used the next time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Answers:
-    """Answers that are kept for a while; slow ones come late instead of making wait."""
+    """Answers that are kept for a while; slow ones come later instead of blocking."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -85,7 +85,7 @@ _answers = Answers()
 
 
 def known_names(patience_seconds: float = PATIENCE_SECONDS) -> Names:
-    """Return what is known of the connected catalog; nothing if there is none.
+    """Return what is known about the connected catalog; nothing if there is none.
 
     Parameters
     ----------
@@ -95,33 +95,33 @@ def known_names(patience_seconds: float = PATIENCE_SECONDS) -> Names:
     system_tables = {name: kind.help for name, kind in SYSTEM_TABLES.items()}
     if not connections.is_connected():  # to connect as configured could take long
         return Names(tuple, lambda _: None, lambda _: {}, system_tables, tuple)
-    here = connections.current()
+    connection = connections.current()
     deadline = time.monotonic() + patience_seconds
 
     def ask(what: str, look_up: Callable[[], T], default: T) -> T:
-        return _answers.get((id(here), what), look_up, default, deadline=deadline)
+        return _answers.get((id(connection), what), look_up, default, deadline=deadline)
 
     return Names(
-        tables=lambda: ask("tables", here.known_tables, ()),
-        columns=lambda name: ask(f"columns {name}", lambda: _columns(here, name), None),
-        points=lambda name: ask(f"points {name}", lambda: _points(here, name), {}),
+        tables=lambda: ask("tables", connection.known_tables, ()),
+        columns=lambda name: ask(f"columns {name}", lambda: _columns(connection, name), None),
+        points=lambda name: ask(f"points {name}", lambda: _points(connection, name), {}),
         system_tables=system_tables,
-        functions=lambda: ask("functions", lambda: _functions(here), ()),
-        tags=lambda name: ask(f"tags {name}", lambda: _tags(here, name), {}),
-        branches=lambda name: ask(f"branches {name}", lambda: _branches(here, name), {}),
-        catalog=here.catalog_name,
+        functions=lambda: ask("functions", lambda: _functions(connection), ()),
+        tags=lambda name: ask(f"tags {name}", lambda: _tags(connection, name), {}),
+        branches=lambda name: ask(f"branches {name}", lambda: _branches(connection, name), {}),
+        catalog=connection.catalog_name,
     )
 
 
-def _in_catalog(here: Connection, name: str) -> str:
+def _in_catalog(connection: Connection, name: str) -> str:
     parts = name.split(".")
-    return ".".join(parts[1:]) if len(parts) == 3 and parts[0] == here.catalog_name else name
+    return ".".join(parts[1:]) if len(parts) == 3 and parts[0] == connection.catalog_name else name
 
 
-def _columns(here: Connection, name: str) -> pa.Schema | None:
-    if here.opened is None:
-        return _server_columns(here.session("columns"), name)
-    return here.opened.table(_in_catalog(here, name)).arrow_schema
+def _columns(connection: Connection, name: str) -> pa.Schema | None:
+    if connection.opened is None:
+        return _server_columns(connection.session("columns"), name)
+    return connection.opened.table(_in_catalog(connection, name)).arrow_schema
 
 
 def _server_columns(spark: SparkSession, name: str) -> pa.Schema:
@@ -130,29 +130,29 @@ def _server_columns(spark: SparkSession, name: str) -> pa.Schema:
     return to_arrow_schema(spark.table(".".join(map(quoted, name.split(".")))).schema)
 
 
-def _tags(here: Connection, name: str) -> dict[str, str]:
-    table = here.catalog.table(_in_catalog(here, name))
+def _tags(connection: Connection, name: str) -> dict[str, str]:
+    table = connection.catalog.table(_in_catalog(connection, name))
     if not isinstance(table, Table):
         return {}
-    return {tag: f"tag of snapshot {one.id}" for tag, one in table.tags.list().items()}
+    return {tag: f"tag of snapshot {tagged.id}" for tag, tagged in table.tags.list().items()}
 
 
-def _branches(here: Connection, name: str) -> Mapping[str, str]:
-    table = here.catalog.table(_in_catalog(here, name))
+def _branches(connection: Connection, name: str) -> Mapping[str, str]:
+    table = connection.catalog.table(_in_catalog(connection, name))
     return dict.fromkeys(table.branches.list(), "branch") if isinstance(table, Table) else {}
 
 
-def _points(here: Connection, name: str) -> Mapping[str, str]:
-    table = here.catalog.table(_in_catalog(here, name))
+def _points(connection: Connection, name: str) -> Mapping[str, str]:
+    table = connection.catalog.table(_in_catalog(connection, name))
     if not isinstance(table, Table):
         return {}
-    tags = _tags(here, name)
-    newest = sorted(table.snapshots.list(), key=lambda one: -one.id)[:_NEWEST]
-    return tags | {str(one.id): one.commit_kind.value for one in newest}
+    tags = _tags(connection, name)
+    newest = sorted(table.snapshots.list(), key=lambda snapshot: -snapshot.id)[:_NEWEST]
+    return tags | {str(snapshot.id): snapshot.commit_kind.value for snapshot in newest}
 
 
-def _functions(here: Connection) -> Sequence[str]:
-    if here.spark is None:
+def _functions(connection: Connection) -> Sequence[str]:
+    if connection.spark is None:
         return ()
-    rows = here.spark.sql("SHOW SYSTEM FUNCTIONS").collect()
+    rows = connection.spark.sql("SHOW SYSTEM FUNCTIONS").collect()
     return [row[0] for row in rows if str(row[0]).isidentifier()]

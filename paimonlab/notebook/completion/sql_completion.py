@@ -1,6 +1,6 @@
-"""What could stand at the cursor in SQL: tables, columns, fields, parameters, points in time.
+"""What can be typed at the cursor in SQL: tables, columns, fields, parameters, points in time.
 
-Pure: what is known of a catalog comes as functions, called only where their answer matters.
+Pure: what is known about a catalog comes as functions, called only where their answer matters.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _VALUE_COLUMNS = 40
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What is known of a catalog."""
+    """What is known about a catalog."""
 
     tables: Callable[[], Sequence[str]]
     """``database.table`` of every table."""
@@ -59,14 +59,14 @@ class Names:
     points: Callable[[str], Mapping[str, str]]
     """Snapshot ids and tags of a table, and what each is."""
     system_tables: Mapping[str, str]
-    """Names behind ``$`` and what each shows."""
+    """Names after ``$`` and what each shows."""
     functions: Callable[[], Sequence[str]]
     tags: Callable[[str], Mapping[str, str]] = lambda _: {}
     """Tags of a table, and what each is."""
     branches: Callable[[str], Mapping[str, str]] = lambda _: {}
     """Branches of a table, and what each is."""
     catalog: str = ""
-    """Its name in SQL; empty: nothing is connected."""
+    """Its name in SQL; empty if nothing is connected."""
 
     @property
     def of_calls(self) -> CallNames:
@@ -89,7 +89,7 @@ def sql_candidates(
     Parameters
     ----------
     text
-        All SQL of the cell: a table is often named behind the cursor.
+        All SQL of the cell: a table is often named after the cursor.
     offset
         Where the cursor is.
     names
@@ -99,9 +99,9 @@ def sql_candidates(
     """
     before = text[:offset]
     tokens = tokenize(before)
-    inside = _open_string(tokens, before)
-    if inside is not None:
-        return _of_string(inside, tokens[:-1], names, text[offset:])
+    open_string = _open_string(tokens, before)
+    if open_string is not None:
+        return _of_string(open_string, tokens[:-1], names, text[offset:])
     if _in_comment(before):
         return "", []
     match = _WORD.search(before)
@@ -109,17 +109,17 @@ def sql_candidates(
     rest = before[: len(before) - len(word)]
     if rest.endswith(":") and not rest.endswith("::") and "." not in word:
         return ":" + word, starting(":" + word, _parameters(variables))
-    ahead = tokenize(rest)
-    if begins_call(call := _last_statement(ahead)):
+    preceding = tokenize(rest)
+    if begins_call(call := _last_statement(preceding)):
         return call_candidates(word, call, names.of_calls, text=None, after=text[offset:])
-    return word, _of_word(word, ahead, names, lambda: _aliases(text, offset))
+    return word, _of_word(word, preceding, names, lambda: _aliases(text, offset))
 
 
 def _of_string(
-    inside: Token, tokens: Sequence[Token], names: Names, after: str
+    open_string: Token, tokens: Sequence[Token], names: Names, after: str
 ) -> tuple[str, list[Candidate]]:
-    """Offer what an open string behind ``tokens`` could say."""
-    word = inside.text[1:]
+    """Offer what an open string after ``tokens`` can become."""
+    word = open_string.text[1:]
     if begins_call(call := _last_statement(tokens)):
         return call_candidates(word, call, names.of_calls, text=word, after=after)
     if not _is_point(tokens):
@@ -128,8 +128,8 @@ def _of_string(
 
 
 def _last_statement(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return the tokens behind the last ``;``."""
-    last = max((place for place, one in enumerate(tokens) if one.text == ";"), default=-1)
+    """Return the tokens after the last ``;``."""
+    last = max((index for index, token in enumerate(tokens) if token.text == ";"), default=-1)
     return tokens[last + 1 :]
 
 
@@ -139,7 +139,7 @@ def _of_word(
     names: Names,
     aliases: Callable[[], Mapping[str, str]],
 ) -> list[Candidate]:
-    """Offer what a word behind ``tokens`` could become."""
+    """Offer what a word after ``tokens`` can become."""
     if _is_point(tokens):
         return starting(word, _points(tokens, names, is_quoted=False))
     if "$" in word:
@@ -149,25 +149,25 @@ def _of_word(
         return starting(word, _tables(word, names))
     tables = aliases()
     if "." in word:
-        found = starting(word, _fields(word, tables, names))
-        return found or starting(word, _tables(word, names))
+        fields = starting(word, _fields(word, tables, names))
+        return fields or starting(word, _tables(word, names))
     return _anything(word, tables, names, is_start=not tokens or last == ";")
 
 
 def _anything(
     word: str, tables: Mapping[str, str], names: Names, *, is_start: bool
 ) -> list[Candidate]:
-    """Offer what an expression or a statement can go on with."""
+    """Offer what an expression or a statement can continue with."""
     columns = [] if is_start else list(_columns(tables, names))
-    found = starting(word, columns)
+    offered = starting(word, columns)
     if not word:
-        return found
+        return offered
     lower = word.islower()
     keywords = (key.lower() if lower else key for key in KEYWORDS)
-    found += starting(word, (Candidate(key, "keyword") for key in keywords))
+    offered += starting(word, (Candidate(key, "keyword") for key in keywords))
     functions = () if is_start else names.functions()
-    found += starting(word, (Candidate(f"{name}(", "function") for name in functions))
-    return found
+    offered += starting(word, (Candidate(f"{name}(", "function") for name in functions))
+    return offered
 
 
 def _open_string(tokens: Sequence[Token], before: str) -> Token | None:
@@ -189,7 +189,7 @@ def _is_point(tokens: Sequence[Token]) -> bool:
 
 
 def _points(tokens: Sequence[Token], names: Names, *, is_quoted: bool) -> Iterator[Candidate]:
-    """Yield snapshots and tags of the table that stands before ``VERSION AS OF``."""
+    """Yield snapshots and tags of the table before ``VERSION AS OF``."""
     parts: list[str] = []
     for token in reversed(tokens[:-3]):
         is_name = token.kind in _NAMES and (not parts or parts[-1] == ".")
@@ -225,7 +225,7 @@ def _system_tables(word: str, names: Names) -> Iterator[Candidate]:
 
 
 def _tables(word: str, names: Names) -> Iterator[Candidate]:
-    """Yield tables; behind a catalog's name they have it, too."""
+    """Yield tables; after the name of a catalog, with that name."""
     prefix = ""
     if word.count(".") == 2:
         prefix = word[: word.index(".") + 1]
@@ -253,58 +253,58 @@ def _aliases(text: str, offset: int) -> dict[str, str]:
         if statement.start <= offset <= end or offset <= statement.start:
             return _named(statement.tokens)
     statements = split(text)
-    is_behind = bool(statements) and ";" not in text[statements[-1].tokens[-1].end : offset]
-    return _named(statements[-1].tokens) if is_behind else {}
+    is_after = bool(statements) and ";" not in text[statements[-1].tokens[-1].end : offset]
+    return _named(statements[-1].tokens) if is_after else {}
 
 
 def _named(tokens: Sequence[Token]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    place = 0
-    while place < len(tokens):
-        if tokens[place].text.upper() not in _BEFORE_TABLES:
-            place += 1
+    named: dict[str, str] = {}
+    index = 0
+    while index < len(tokens):
+        if tokens[index].text.upper() not in _BEFORE_TABLES:
+            index += 1
             continue
-        place += 1
+        index += 1
         while True:
-            name, place = _name(tokens, place)
+            name, index = _name(tokens, index)
             if not name:
                 break
-            alias, place = _alias(tokens, place)
-            found[alias or name.rpartition(".")[2]] = name
-            if place >= len(tokens) or tokens[place].text != ",":
+            alias, index = _alias(tokens, index)
+            named[alias or name.rpartition(".")[2]] = name
+            if index >= len(tokens) or tokens[index].text != ",":
                 break
-            place += 1
-    return found
+            index += 1
+    return named
 
 
-def _name(tokens: Sequence[Token], place: int) -> tuple[str, int]:
+def _name(tokens: Sequence[Token], index: int) -> tuple[str, int]:
     parts: list[str] = []
-    while place < len(tokens):
-        token = tokens[place]
+    while index < len(tokens):
+        token = tokens[index]
         if token.kind in _NAMES and (not parts or parts[-1] in {".", "$"}):
             parts.append(_plain(token))
         elif token.text in {".", "$"} and parts and parts[-1] not in {".", "$"}:
             parts.append(token.text)
         else:
             break
-        place += 1
+        index += 1
     if parts and parts[0].upper() in _NO_ALIAS:
-        return "", place
-    return "".join(parts), place
+        return "", index
+    return "".join(parts), index
 
 
-def _alias(tokens: Sequence[Token], place: int) -> tuple[str, int]:
-    words = [token.text.upper() for token in tokens[place : place + 3]]
+def _alias(tokens: Sequence[Token], index: int) -> tuple[str, int]:
+    words = [token.text.upper() for token in tokens[index : index + 3]]
     if words[:1] in (["VERSION"], ["TIMESTAMP"]) and words[1:] == ["AS", "OF"]:
-        place += 4
-    if place < len(tokens) and tokens[place].text.upper() == "AS":
-        place += 1
-    if place >= len(tokens):
-        return "", place
-    token = tokens[place]
+        index += 4
+    if index < len(tokens) and tokens[index].text.upper() == "AS":
+        index += 1
+    if index >= len(tokens):
+        return "", index
+    token = tokens[index]
     if token.kind in _NAMES and token.text.upper() not in _NO_ALIAS:
-        return _plain(token), place + 1
-    return "", place
+        return _plain(token), index + 1
+    return "", index
 
 
 def _columns(tables: Mapping[str, str], names: Names) -> Iterator[Candidate]:

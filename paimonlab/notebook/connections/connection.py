@@ -1,4 +1,4 @@
-"""Which warehouse the notebook talks to, and who runs SQL: Spark here or elsewhere, or Python."""
+"""Which warehouse the notebook is connected to, and who runs SQL on it."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def make_current(connection: Connection) -> None:
     """Let every later statement use ``connection``, which replaces one of the same alias."""
     if connection.spark is not None:
         _choose_catalog(connection, connection.spark)
-    before = _open.pop(connection.alias, None)
-    if before is not None and before.spark is not connection.spark:
-        _close(before)
+    replaced = _open.pop(connection.alias, None)
+    if replaced is not None and replaced.spark is not connection.spark:
+        _close(replaced)
     _open[connection.alias] = connection
 
 
@@ -71,7 +71,7 @@ def use(
     catalog: str | None = None,
     variables: Mapping[str, Any] | None = None,
 ) -> Connection:
-    """Let every later statement use a connection; one that is configured or offered is made.
+    """Let every later statement use a connection; one that is configured or offered is connected.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def use(
     Raises
     ------
     NotFoundError
-        If there is none of that name.
+        If there is no such connection.
     ValueError
-        If a connection has its warehouse already, or a session here has none.
+        If a connection already has its warehouse, or a session in this process has none.
     """
     is_as_it_is = warehouse is None and catalog is None
     if name in _open and is_as_it_is:
@@ -112,18 +112,18 @@ def use(
         raise ValueError(
             f"the connection {name} has its warehouse; PATH and --use are for a server"
         )
-    known = {*_open, *configured, *(offer.name for offer in offers(variables or {}))}
-    close = close_matches(name, known)
+    names = {*_open, *configured, *(offer.name for offer in offers(variables or {}))}
+    close = close_matches(name, names)
     raise NotFoundError(f"no connection {name}.{close} %paimon_connect --list shows all")
 
 
 def disconnect(alias: str | None = None) -> None:
-    """Forget a connection, or all of them; a Spark session that runs here stays.
+    """Forget a connection, or all of them; a Spark session of this process keeps running.
 
     Raises
     ------
     NotFoundError
-        If there is none of that name.
+        If there is no such connection.
     """
     if alias is None:
         for connection in _open.values():
@@ -170,8 +170,8 @@ def connect(
     alias
         Names the connection, to come back to it with `use`; None is ``catalog``.
     read_only
-        Whether whatever would change the warehouse is refused; the catalog option ``read-only``
-        says the same.
+        Whether everything that would change the warehouse is refused, as with the catalog option
+        ``read-only``.
     remote
         Address of a Spark Connect server that runs SQL, as ``sc://host:15002``.
     spark
@@ -190,14 +190,16 @@ def connect(
 
     if isinstance(warehouse, str) and warehouse.startswith("sc:"):
         raise ValueError(
-            f"a Spark Connect server is no warehouse: put its address into {servers.VARIABLE}, "
+            f"a Spark Connect server is not a warehouse: put its address into {servers.VARIABLE}, "
             f"or as remote into a configured connection, then: %paimon_connect --use NAME"
         )
     if read_only:
         if warehouse is None:
-            raise ValueError("read_only goes with a warehouse")
-        given = warehouse if isinstance(warehouse, Mapping) else {"warehouse": os.fspath(warehouse)}
-        warehouse = {**given, "read-only": "true"}
+            raise ValueError("read_only needs a warehouse")
+        options = (
+            warehouse if isinstance(warehouse, Mapping) else {"warehouse": os.fspath(warehouse)}
+        )
+        warehouse = {**options, "read-only": "true"}
     opened = None if warehouse is None else paimonlab.connect(warehouse)
     shown = warehouse["warehouse"] if isinstance(warehouse, Mapping) else os.fspath(warehouse or "")
     if remote is not None or servers.is_remote(spark):
@@ -213,9 +215,9 @@ def connect(
     session = None
     if settings.engine_of(engine or "spark") == "spark":
         session = spark_layer.connect(warehouse, catalog=name, spark=spark)
-    made = Connection(session, opened, name, without_credentials(shown), known_as)
-    make_current(made)
-    return made
+    connection = Connection(session, opened, name, without_credentials(shown), known_as)
+    make_current(connection)
+    return connection
 
 
 def _connect_server(
@@ -229,7 +231,7 @@ def _connect_server(
     session = spark if remote is None else servers.open_session(remote)
     assert session is not None, "a server has an address or a session"
     name = catalog or session.catalog.currentCatalog()
-    made = Connection(
+    connection = Connection(
         session,
         opened,
         name,
@@ -239,11 +241,11 @@ def _connect_server(
         owns_session=remote is not None,
     )
     try:
-        make_current(made)
+        make_current(connection)
     except PaimonError:
-        _close(made)
+        _close(connection)
         raise
-    return made
+    return connection
 
 
 def _choose_catalog(connection: Connection, session: SparkSession) -> None:
@@ -266,13 +268,13 @@ def _choose_catalog(connection: Connection, session: SparkSession) -> None:
             raise
         if servers.has_lost_server(error):
             raise servers.RemoteError(
-                "the Spark Connect server does not answer any more; when it is there again: "
+                "the Spark Connect server does not answer any more; when it answers again: "
                 f"%paimon_connect --close {connection.alias}, then --use {connection.alias}"
             ) from error
-        known = [row[0] for row in session.sql("SHOW CATALOGS").collect()]
+        catalogs = [row[0] for row in session.sql("SHOW CATALOGS").collect()]
         raise NotFoundError(
-            f"the Spark Connect server has no catalog {name}.{close_matches(name, known)} "
-            f"Used so far: {', '.join(known)}"
+            f"the Spark Connect server has no catalog {name}.{close_matches(name, catalogs)} "
+            f"Used so far: {', '.join(catalogs)}"
         ) from error
 
 
@@ -297,7 +299,7 @@ def _connect_to(setting: Setting, name: str) -> Connection:
 
 
 def catalog_of(setting: Setting, name: str) -> str:
-    """Return the name in SQL of a connection that is configured; empty: the server knows it."""
+    """Return the name in SQL of a configured connection; empty if only the server knows it."""
     if setting.remote is not None:
         return setting.catalog or ""
     return setting.catalog or (DEFAULT_CATALOG if name == settings.DEFAULT else name)

@@ -20,8 +20,8 @@ def demo(warehouse: str | os.PathLike[str] | None = None) -> Connection:
     Parameters
     ----------
     warehouse
-        Folder to make them in, where they stay; the tables that are there are used as they
-        are. None: a temporary folder, which goes when the process ends.
+        Folder to create them in; existing tables are used as they are. None: a temporary folder,
+        which is deleted when the process ends.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def demo(warehouse: str | os.PathLike[str] | None = None) -> Connection:
 
 
 def _temporary() -> Catalog:
-    """Make a warehouse that no crash of the machine has to spare."""
+    """Make a warehouse that need not survive a crash of the machine."""
     folder = tempfile.mkdtemp(prefix="paimonlab-demo-")
     delete_at_exit(folder)
     return Catalog(folder, LocalFileIO(durability="none"))

@@ -1,6 +1,6 @@
 """Small tables that show everything a table can have, made without Spark.
 
-The rows are the same in every warehouse; commit times and file names are those of the day.
+The rows are the same in every warehouse; commit times and file names differ.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def make_tables(catalog: Catalog) -> None:
     Raises
     ------
     AlreadyExistsError
-        If one of the tables is there.
+        If one of the tables already exists.
     """
     catalog.create_database(DATABASE, exist_ok=True)
     rng = np.random.default_rng(_SEED)
@@ -137,7 +137,7 @@ def _events(rng: np.random.Generator, ids: range) -> pa.Table:
 
 
 def _commit(table: Table, rows: pa.Table, *, hours: float) -> None:
-    """Write rows in one commit; its watermark is so many hours after the first day began."""
+    """Write rows in one commit; its watermark is ``hours`` after the first day began."""
     writer = table.new_writer()
     writer.write(rows)
     watermark = int((_FIRST_DAY + dt.timedelta(hours=hours)).timestamp() * 1000)

@@ -1,6 +1,6 @@
 """Connections that the environment offers: found, but not made.
 
-Names of variables are told, their values never are.
+Names of variables are shown, their values never.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ class Offer:
 
 def offers(variables: Mapping[str, Any]) -> list[Offer]:
     """List what the environment and the variables of a notebook offer."""
-    found = []
+    offered = []
     if os.environ.get(VARIABLE):
         line = f"%paimon_connect --use {VARIABLE}"
-        found.append(Offer(VARIABLE, "connect", f"${{{VARIABLE}}}", line))
+        offered.append(Offer(VARIABLE, "connect", f"${{{VARIABLE}}}", line))
     for name, session in sessions(variables).items():
         if is_remote(session):
             line = f"%paimon_connect --use {name}"
-            found.append(Offer(name, "connect", "session of the notebook", line))
+            offered.append(Offer(name, "connect", "session of the notebook", line))
         else:
             line = f"%paimon_connect PATH --use {name}"
-            found.append(Offer(name, "spark", "session of the notebook", line))
-    return found
+            offered.append(Offer(name, "spark", "session of the notebook", line))
+    return offered
 
 
 def sessions(variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the Spark sessions among variables, by the first name of each."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for name, value in list(variables.items()):
-        known = any(value is other for other in found.values())
+        known = any(value is other for other in by_name.values())
         if not name.startswith("_") and _is_session(value) and not known:
-            found[name] = value
-    return found
+            by_name[name] = value
+    return by_name
 
 
 def _is_session(value: object) -> bool:

@@ -1,14 +1,14 @@
 """Connections that are configured: in files and in the environment.
 
-Each later place wins, option by option::
+Later places override earlier ones, option by option::
 
     ~/.config/paimonlab/config.toml     [default]  and  [NAME]
     pyproject.toml, here or above       [tool.paimonlab.default]  and  [tool.paimonlab.NAME]
     environment, for `default`          PAIMONLAB_WAREHOUSE, _ENGINE, _CATALOG, _REMOTE
 
 A table has ``warehouse``, and may have ``engine``, ``catalog`` and Paimon's catalog options; or
-``remote``, the address of a Spark Connect server, and with it what it likes of the others.
-``${NAME}`` in a value is the environment variable ``NAME``; a secret may only be given so.
+``remote``, the address of a Spark Connect server, and with it any of the others.
+``${NAME}`` in a value is the environment variable ``NAME``; the only way to give a secret.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from paimonlab.errors import PaimonError, close_matches
 from paimonlab.secrets import hides_secrets, is_secret, without_credentials
 
 DEFAULT = "default"
-"""The connection that is made when a statement comes and there is none."""
+"""The connection that a statement makes if there is none."""
 Engine = Literal["spark", "native"]
 ENGINES: tuple[Engine, ...] = ("spark", "native")
 VARIABLES = {
@@ -80,7 +80,7 @@ class Setting:
         return {key: _resolved(key, value) for key, value in self.options.items()}
 
     def resolved_remote(self) -> str | None:
-        """Return the address of the server, likewise; None: there is none.
+        """Return the address of the server, likewise; None if there is none.
 
         Raises
         ------
@@ -110,20 +110,20 @@ def read() -> dict[str, Setting]:
     Raises
     ------
     SettingsError
-        If a file cannot be read, a value is no text, or a secret stands there in plain text.
+        If a file cannot be read, a value is not text, or a secret is in plain text.
     """
-    found: dict[str, dict[str, str]] = {}
+    by_name: dict[str, dict[str, str]] = {}
     for source, tables in _documents():
         for name, table in tables.items():
-            found.setdefault(name, {}).update(_texts(source, name, table))
-    given = {
+            by_name.setdefault(name, {}).update(_texts(source, name, table))
+    from_environment = {
         key: f"${{{name}}}" if name in _PLACES else os.environ[name]
         for name, key in VARIABLES.items()
         if os.environ.get(name)
     }
-    if given:
-        found.setdefault(DEFAULT, {}).update(given)
-    return {name: _setting(name, values) for name, values in found.items()}
+    if from_environment:
+        by_name.setdefault(DEFAULT, {}).update(from_environment)
+    return {name: _setting(name, values) for name, values in by_name.items()}
 
 
 def _documents() -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -131,8 +131,8 @@ def _documents() -> Iterator[tuple[Path, Mapping[str, Any]]]:
     own = home / "paimonlab" / "config.toml"
     if own.is_file():
         yield own, _toml(own)
-    here = Path.cwd()
-    for folder in (here, *here.parents):
+    current = Path.cwd()
+    for folder in (current, *current.parents):
         project = folder / "pyproject.toml"
         if project.is_file():
             yield project, _toml(project).get("tool", {}).get("paimonlab", {})
@@ -149,7 +149,7 @@ def _toml(path: Path) -> dict[str, Any]:
 def _texts(source: Path, name: str, table: Any) -> dict[str, str]:
     where = f"[{name}] of {source}"
     if not isinstance(table, dict):
-        raise SettingsError(f"{source}: {name} must stand in a table such as [{DEFAULT}]")
+        raise SettingsError(f"{source}: {name} must be in a table such as [{DEFAULT}]")
     texts = {}
     for key, value in _flat(table):
         if not isinstance(value, str | int | bool):
@@ -166,11 +166,11 @@ def _texts(source: Path, name: str, table: Any) -> dict[str, str]:
 
 
 def _parameters(key: str, text: str) -> list[tuple[str, str]]:
-    """Return the parameters of ``sc://host/;token=…``: each is one that may be a secret."""
+    """Return the parameters of ``sc://host/;token=…``: each may be a secret."""
     if key != "remote":
         return []
-    found = (part.partition("=") for part in text.split(";")[1:])
-    return [(f"{key};{name.strip()}", value.strip()) for name, _, value in found]
+    pairs = (part.partition("=") for part in text.split(";")[1:])
+    return [(f"{key};{name.strip()}", value.strip()) for name, _, value in pairs]
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

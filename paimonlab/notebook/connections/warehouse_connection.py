@@ -20,7 +20,7 @@ DEFAULT_CATALOG = "paimon"
 
 
 class NotConnectedError(PaimonError):
-    """A statement came before `connect`."""
+    """A statement was run before `connect`."""
 
     def __str__(self) -> str:
         return "not connected to a warehouse; first: %paimon_connect PATH"
@@ -31,9 +31,9 @@ class Connection:
     """A warehouse, seen by Python and, unless the engine is native, by Spark."""
 
     spark: SparkSession | None
-    """None: the engine is native."""
+    """None if the engine is native."""
     opened: Catalog | None
-    """What views read; None: only a Spark Connect server knows where its tables are."""
+    """What views read; None if only a Spark Connect server knows where its tables are."""
     catalog_name: str
     """Name of the catalog in SQL."""
     warehouse: str
@@ -41,7 +41,7 @@ class Connection:
     alias: str = DEFAULT_CATALOG
     """What ``%paimon_connect --use`` and ``--close`` call it."""
     address: str = ""
-    """Host and port of a Spark Connect server; empty: Spark runs here, or not at all."""
+    """Host and port of a Spark Connect server; empty if Spark runs here, or not at all."""
     owns_session: bool = False
     """Whether the session ends with the connection."""
 
@@ -57,7 +57,7 @@ class Connection:
         if self.opened is None:
             raise UnsupportedError(
                 "a view of tables that only a Spark Connect server can read",
-                f"name the warehouse, too: %paimon_connect PATH --use {self.alias}",
+                f"give the warehouse as well: %paimon_connect PATH --use {self.alias}",
             )
         return self.opened
 
@@ -75,7 +75,7 @@ class Connection:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether whatever would change the warehouse is refused."""
+        """Whether everything that would change the warehouse is refused."""
         return self.opened is not None and self.opened.is_read_only
 
     def session(self, asked: str) -> SparkSession:
@@ -110,7 +110,7 @@ class Connection:
         if self.alias != self.catalog_name:
             name += f" as {self.alias}"
         if self.spark is not None and self.is_remote:
-            return self._told_of_server(name, self.spark)
+            return self._text_of_server(name, self.spark)
         engine = "on Spark" if self.spark else "without Spark"
         manner = ", read-only" if self.is_read_only else ""
         if is_deterministic():
@@ -121,7 +121,7 @@ class Connection:
         version = f"Spark {self.spark.version}, Java {java}"
         return f"connected: {name} at {self.warehouse}, {version}{manner}"
 
-    def _told_of_server(self, name: str, spark: SparkSession) -> str:
+    def _text_of_server(self, name: str, spark: SparkSession) -> str:
         if is_deterministic():
             return f"connected: {name} on Spark Connect"
         place = f" at {self.address}" if self.address else ""

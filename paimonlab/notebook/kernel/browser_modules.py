@@ -1,7 +1,7 @@
 """The modules that draw views in a browser, put together from ``module.js`` of each view.
 
 A module is one text without imports, as widgets and pages of their own need it: what the view
-imports, then the view, then the host. Comments and indents stay behind. None is larger than 40 kB.
+imports, then the view, then the host. Comments and indents are left out. None is larger than 40 kB.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ SHARED = "display/browser/parts"
 _IMPORT = re.compile(r'^import\s+\{([^}]*)\}\s+from\s+"([^"]+)";\n', re.MULTILINE)
 _REEXPORT = re.compile(r'^export\s+\{([^}]*)\}\s+from\s+"([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", re.MULTILINE)
-# No string of ours holds the beginning of a comment.
+# No string of ours contains the beginning of a comment.
 _COMMENT = re.compile(r"/\*\*.*?\*/[ \t]*\n?|^[ \t]*//[^\n]*\n", re.MULTILINE | re.DOTALL)
-# No text of ours that goes over lines needs it: they are style sheets.
+# Our texts of several lines do not need it: they are style sheets.
 _INDENT = re.compile(r"^(?: +|\n)", re.MULTILINE)
 PAGE = "display/browser/page"
 """The module that draws a view in a page of its own."""
@@ -33,9 +33,9 @@ _ELSEWHERE = {"result": "results/table"}
 
 def kinds() -> tuple[str, ...]:
     """Return the views that have a module, in order of their names."""
-    folders = (one for one in _notebook().joinpath(_VIEWS).iterdir() if one.is_dir())
-    found = {one.name for one in folders if one.joinpath("module.js").is_file()}
-    return tuple(sorted(found | _ELSEWHERE.keys()))
+    folders = (folder for folder in _notebook().joinpath(_VIEWS).iterdir() if folder.is_dir())
+    names = {folder.name for folder in folders if folder.joinpath("module.js").is_file()}
+    return tuple(sorted(names | _ELSEWHERE.keys()))
 
 
 def module_of(kind: str) -> str:
@@ -57,18 +57,18 @@ def widget_module(kind: str) -> str:
 def needed(kind: str) -> tuple[str, ...]:
     """Return the modules that a view imports, directly or not, each once and after its own.
 
-    Those of the view's own are in its folder, those of all views in `SHARED`.
+    The view's own modules are in its folder, those of all views in `SHARED`.
     """
-    found: dict[str, None] = {}
+    modules: dict[str, None] = {}
 
     def visit(importer: str) -> None:
         for imported in _imports(importer):
-            if imported not in found:
+            if imported not in modules:
                 visit(imported)
-                found[imported] = None
+                modules[imported] = None
 
     visit(module_of(kind))
-    return tuple(found)
+    return tuple(modules)
 
 
 def is_shared(name: str) -> bool:
@@ -77,7 +77,7 @@ def is_shared(name: str) -> bool:
 
 
 def shared() -> tuple[str, ...]:
-    """Return the modules for all views, each behind those that it imports."""
+    """Return the modules for all views, each after those that it imports."""
     every = [name for kind in kinds() for name in needed(kind) if is_shared(name)]
     return tuple(dict.fromkeys(every))
 
@@ -94,7 +94,7 @@ def bare(name: str) -> str:
 
 
 def without_imports(source: str) -> str:
-    r"""Take imports and exports out of a module, so that several can stand in one text.
+    r"""Remove imports and exports from a module, so that several can be in one text.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def without_imports(source: str) -> str:
 
 
 def without_comments(source: str) -> str:
-    """Take out comments: those for types, and those that are alone on their lines."""
+    """Remove comments: those for types, and those that are alone on their lines."""
     return _COMMENT.sub("", source)
 
 
@@ -114,7 +114,7 @@ def _imports(name: str) -> Iterator[str]:
     for names, path in _IMPORT.findall(text(f"{name}.js")):
         imported = _resolved(name, path)
         if imported == SHARED:
-            yield from (_places()[one] for one in _names(names))
+            yield from (_places()[imported_name] for imported_name in _names(names))
         else:
             yield imported
 

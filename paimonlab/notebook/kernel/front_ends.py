@@ -1,9 +1,9 @@
-"""The front ends of this kernel that have our extension: what they are told, and what they ask.
+"""The front ends of this kernel that have our extension: what they are sent, and what they ask.
 
 Both sides know one comm (a channel between a notebook and its kernel) by its name, and neither
-opens it: what is told reaches every window, and where nobody listens it is dropped. A front end
-says that it listens; it is known by the session that stands in each of its messages, so that
-a cell can be shown to the one that runs it.
+opens it: a message reaches every window, and is dropped where nobody listens. A front end says
+that it listens; it is known by the session in each of its messages, so that a cell can be shown
+to the one that runs it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ LISTENING_KEPT = 1_000
 CODE_CHARACTERS = 1_000_000
 """Of a cell in which names are completed."""
 Complete = Callable[[str, int], Mapping[str, Any]]
-"""Is given a cell and the cursor, in characters; returns ``start``, ``end`` and ``items``."""
+"""Called with a cell and the cursor, in characters; returns ``start``, ``end`` and ``items``."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """What a front end says."""
+    """What a front end sends."""
 
     listens: bool | None = None
     """Whether it shows progress from now on."""
     complete: Cursor | None = None
-    """A question: what could stand at a cursor?"""
+    """A question: what can be typed at a cursor?"""
 
 
 class Cursor(msgspec.Struct, frozen=True):
@@ -51,7 +51,7 @@ class FrontEnds:
     kernel
         That of ipykernel.
     complete
-        Answers what could stand at a cursor. Called in whatever thread the question comes to:
+        Answers what can be typed at a cursor. Called in whatever thread gets the question:
         a front end asks in a subshell, so that it need not wait for the cell that runs.
     """
 
@@ -71,9 +71,9 @@ class FrontEnds:
         return header.get("session") in self._listening
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Tell all front ends something about the present cell.
+        """Send all front ends a message about the current cell.
 
-        Its id is added, which front ends give with the cell; None: they do not.
+        Its id is added, which front ends send with the cell; None if they do not.
         """
         parent = self._parent
         cell = (parent.get("metadata") or {}).get("cellId")
@@ -83,27 +83,27 @@ class FrontEnds:
             self._send("status", {"execution_state": "busy"}, parent)
 
     def handle_msg(self, message: Mapping[str, Any]) -> None:
-        """Take a message of a front end; what is none is dropped, and nothing is raised."""
+        """Take a message of a front end; anything else is dropped, and nothing is raised."""
         try:
-            said = msgspec.convert(message["content"]["data"], Message)
+            data = msgspec.convert(message["content"]["data"], Message)
             session = msgspec.convert(message["header"]["session"], str)
-            self._take(said, session, message)
+            self._take(data, session, message)
         except Exception as error:  # noqa: BLE001 - would be a traceback in the kernel's log
             logger.debug("a message of a front end was refused: %s", type(error).__name__)
 
-    def _take(self, said: Message, session: str, message: Mapping[str, Any]) -> None:
-        if said.listens and len(self._listening) < LISTENING_KEPT:
+    def _take(self, data: Message, session: str, message: Mapping[str, Any]) -> None:
+        if data.listens and len(self._listening) < LISTENING_KEPT:
             self._listening.add(session)
-        elif said.listens is False:
+        elif data.listens is False:
             self._listening.discard(session)
-        if said.complete is not None:
-            found = self._complete(said.complete.code, said.complete.offset)
-            self._send("comm_msg", self._content({"kind": "completions", **found}), message)
+        if data.complete is not None:
+            completions = self._complete(data.complete.code, data.complete.offset)
+            self._send("comm_msg", self._content({"kind": "completions", **completions}), message)
             is_main = threading.current_thread() is threading.main_thread()
             self._is_shown_idle = self._is_shown_idle or not is_main
 
     def handle_close(self, _message: Mapping[str, Any]) -> None:
-        """Nobody is left who listens."""
+        """Forget who listened."""
         self._listening.clear()
 
     @property
@@ -125,7 +125,7 @@ _current: FrontEnds | None = None
 
 
 def current() -> FrontEnds | None:
-    """Return those of this process; None: it is no kernel, or has not loaded us."""
+    """Return those of this process; None if it is not a kernel, or has not loaded us."""
     return _current
 
 

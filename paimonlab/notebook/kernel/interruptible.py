@@ -1,8 +1,8 @@
 """Run long work of our own so that interrupting the kernel stops it between files.
 
 The work happens in a thread of its own; the calling thread only waits and shows how far it is.
-An interrupt would otherwise stop the work wherever it happens to be; so it ends where the work
-next tells how far it is.
+An interrupt would otherwise stop the work wherever it happens to be; so the work ends where it
+next reports its progress.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def run_interruptibly(
     Parameters
     ----------
     work
-        Gets a function to tell how far it is, which raises KeyboardInterrupt after an interrupt.
+        Gets a function to report its progress, which raises KeyboardInterrupt after an interrupt.
     display
         Shows how far it is while it lasts.
     patience_seconds

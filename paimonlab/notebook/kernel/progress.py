@@ -1,7 +1,7 @@
 """How far a statement is: as a bar where a front end draws one, else as one line of text.
 
 Neither is part of what a notebook stores. The bar is drawn by our extension of JupyterLab, which
-is told through a comm; the line goes to standard error and is taken back in the end.
+gets messages through a comm; the line goes to standard error and is removed in the end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from paimonlab.notebook.kernel.determinism import is_deterministic, is_on
 
 VARIABLE = "PAIMONLAB_PROGRESS"
 DELAY_SECONDS = 0.5
-"""What is faster shows nothing."""
+"""Faster statements show nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class StatementProgress:
-    """What is done of a statement, of what is known of it so far."""
+    """How much of a statement is done, as far as is known."""
 
     done_count: int
     count: int
     unit: str
     """``tasks`` of Spark, or ``files``, ``buckets`` and the like."""
     done_stage_count: int | None = None
-    """None: there are no stages."""
+    """None if there are no stages."""
     stage_count: int | None = None
     row_count: int | None = None
     """Rows read so far; None: not known."""
@@ -69,8 +69,8 @@ class StatementProgress:
 def progress_of(jobs: Iterable[Job], row_count: int | None = None) -> StatementProgress:
     """Add up the stages of all jobs of a statement.
 
-    A stage that a job which is over never began was left out by Spark, since its result was
-    there already; it does not count.
+    A stage that a finished job never began was skipped by Spark, since its result existed
+    already; it does not count.
     """
     stages: dict[int, Stage] = {}
     for job in jobs:
@@ -89,16 +89,16 @@ def progress_of(jobs: Iterable[Job], row_count: int | None = None) -> StatementP
 
 
 def of_stages(stages: Iterable[Any]) -> StatementProgress:
-    """Add up what a Spark Connect server tells of the stages of an operation."""
-    told = (
-        Stage(one.stage_id, one.num_completed_tasks, one.num_tasks, is_active=not one.done)
-        for one in stages
+    """Add up what a Spark Connect server reports about the stages of an operation."""
+    counted = (
+        Stage(stage.stage_id, stage.num_completed_tasks, stage.num_tasks, is_active=not stage.done)
+        for stage in stages
     )
-    return progress_of([Job(is_running=True, stages=tuple(told))])
+    return progress_of([Job(is_running=True, stages=tuple(counted))])
 
 
 def is_wanted() -> bool:
-    """Tell whether anybody would see what is only there for a while.
+    """Tell whether anybody would see temporary output.
 
     Only a kernel's standard error is shown live; deterministic mode keeps it out of what is
     stored.
@@ -108,7 +108,7 @@ def is_wanted() -> bool:
 
 
 class ProgressDisplay:
-    """Shows how far one statement is, and takes it back in the end.
+    """Shows how far one statement is, and removes that in the end.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class ProgressDisplay:
         self._label = label
         self._place = place
         self._line = ProgressLine()
-        self._is_told = False
+        self._is_sent = False
 
     def labelled(self, label: str) -> ProgressDisplay:
         """Return one that says who works."""
@@ -145,7 +145,7 @@ class ProgressDisplay:
         Parameters
         ----------
         progress
-            None, or nothing to do in it: not known yet, and nothing is shown.
+            None, or without anything to do: unknown so far, and nothing is shown.
         elapsed_seconds
             Since the statement began.
         ui_url
@@ -158,18 +158,18 @@ class ProgressDisplay:
         listening = front_ends.current()
         if listening is not None and listening.is_listening:
             self._line.clear()
-            self._is_told = True
+            self._is_sent = True
             listening.tell(self._message(progress, elapsed_seconds, ui_url))
         else:
             self._line.show(f"{self._label}: {progress}, {elapsed_seconds:.1f} s")
 
     def clear(self) -> None:
-        """Take back what is shown, if anything is."""
+        """Remove what is shown, if anything is."""
         self._line.clear()
         listening = front_ends.current()
-        if self._is_told and listening is not None:
+        if self._is_sent and listening is not None:
             listening.tell({"kind": "done"})
-        self._is_told = False
+        self._is_sent = False
 
     def _message(
         self, progress: StatementProgress, elapsed_seconds: float, ui_url: str | None
@@ -197,12 +197,12 @@ class ProgressLine:
         self._length = 0
 
     def show(self, text: str) -> None:
-        """Write the line in place of what it was."""
+        """Write the line over the previous one."""
         sys.stderr.write("\b" * self._length + text)
         sys.stderr.flush()
         self._length = len(text)
 
     def clear(self) -> None:
-        """Take the line back, if there was one."""
+        """Remove the line, if there was one."""
         if self._length:
             self.show("")

@@ -1,8 +1,8 @@
 """What is chosen in the views of this kernel, and the answers to what they ask.
 
-The interactive form of an output tells it through a comm (a channel between a notebook and
+The interactive form of an output sends it through a comm (a channel between a notebook and
 its kernel) named `TARGET`; without one, in a page of its own or a notebook that is only read,
-views still follow each other, but Python hears nothing.
+views still follow each other, but Python gets nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 TARGET = "paimonlab"
 ANSWERS_KEPT = 50
-"""A view that answers may hold rows; the oldest is forgotten when there are more."""
+"""A view that answers may keep rows in memory; the oldest is forgotten when there are more."""
 SELECTIONS_KEPT = 1_000
 """Likewise of what was chosen: anybody may make up names of views."""
 ID_CHARACTERS = 100
@@ -36,10 +36,10 @@ class RowQuery(
     """How the table of a result is sorted, filtered and searched."""
 
     by: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    """Column that the rows are sorted by; None: as they came."""
+    """Column that the rows are sorted by; None: not sorted."""
     descending: bool = False
     search: Text = ""
-    """A piece of text that any column has."""
+    """Text that some column contains."""
     filters: Annotated[
         tuple[tuple[Annotated[int, msgspec.Meta(ge=0)], Text], ...], msgspec.Meta(max_length=1_000)
     ] = ()
@@ -83,7 +83,7 @@ class Selections:
         Raises
         ------
         msgspec.ValidationError
-            If that is no selection.
+            If that is not a selection.
         """
         selection = msgspec.convert(dict(chosen), Selection)
         self._chosen.pop(view_id, None)
@@ -95,7 +95,7 @@ class Selections:
     def answer(
         self, view_id: str, answer: Callable[[Mapping[str, Any]], Mapping[str, Any]]
     ) -> None:
-        """Let a view be asked, until `ANSWERS_KEPT` newer ones can be."""
+        """Let a view answer requests, until there are `ANSWERS_KEPT` newer ones."""
         self._answers[view_id] = answer
         while len(self._answers) > ANSWERS_KEPT:
             del self._answers[next(iter(self._answers))]
@@ -119,7 +119,7 @@ class Selections:
 
         A selection is ``{"id", "selected"}``, a question ``{"id", "number", "request"}``; the
         reply is ``{"number", "reply"}`` or ``{"number", "error"}``. Anybody may send anything:
-        what is neither is told so, and nothing is ever raised.
+        anything else gets an error, and nothing is ever raised.
         """
         if not isinstance(message, Mapping):
             return {"number": None, "error": "a message is a map"}
@@ -133,7 +133,7 @@ class Selections:
                 self.choose(view_id, message["selected"])
                 return None
             reply = self.ask(view_id, message["request"])
-        except Exception as error:  # noqa: BLE001 - told to the one who asked
+        except Exception as error:  # noqa: BLE001 - sent to the one who asked
             logger.debug("a message of a view was refused: %s", type(error).__name__)
             return {"number": number, "error": without_secrets(str(error))[:ERROR_CHARACTERS]}
         return {"number": number, "reply": dict(reply)}

@@ -47,6 +47,6 @@ def _job(tracker: StatusTracker, job_id: int) -> Job:
 def _rows(context: SparkContext, stage_ids: set[int]) -> int | None:
     store: Any = context._jsc.sc().statusStore()  # noqa: SLF001 - PySpark has no other way
     try:
-        return sum(int(store.lastStageAttempt(one).inputRecords()) for one in stage_ids)
+        return sum(int(store.lastStageAttempt(stage_id).inputRecords()) for stage_id in stage_ids)
     except Py4JError:
-        return None  # a stage that is gone again
+        return None  # a stage that Spark has forgotten
