@@ -50,13 +50,19 @@ def main() -> None:
 
 
 def _side(checkout: Path, name: str) -> Path:
-    """Return a folder with the package of a checkout, and with the works of this one."""
+    """Return a folder with the package of a checkout, and with the works of this one.
+
+    Works on functions of the package stay those of the checkout: they import what it has.
+    """
     folder = BUILD / "sides" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "paimonlab").symlink_to((checkout / "paimonlab").resolve())
-    for shared in ("benchmarks", "tests"):
-        (folder / shared).symlink_to(ROOT / shared)
+    (folder / "tests").symlink_to(ROOT / "tests")
+    (folder / "benchmarks").mkdir()
+    for shared in (ROOT / "benchmarks").iterdir():
+        origin = checkout.resolve() if shared.name == "hashing.py" else ROOT
+        (folder / "benchmarks" / shared.name).symlink_to(origin / "benchmarks" / shared.name)
     return folder
 
 
