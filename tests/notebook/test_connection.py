@@ -220,4 +220,6 @@ def test_a_spark_session_of_the_notebook_is_on_offer(
 def test_use_takes_no_engine(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = refusal(shell, capsys, "%paimon_connect --use x --engine native")
 
-    assert line == "UsageError: --use goes with PATH and --catalog, not with --engine and --alias"
+    assert line == (
+        "UsageError: --use can be combined with PATH and --catalog, not with --engine and --alias"
+    )

@@ -141,7 +141,7 @@ def test_bars_of_numbers_that_are_one_as_floats_are_said_to_be_one() -> None:
 
     (counted,) = traces(plot)
     assert list(counted["y"]) == [1, 3]
-    assert "values of k that differ behind the 15th digit are one bar" in plot.to_text()
+    assert "values of k that differ after the 15th digit are one bar" in plot.to_text()
 
 
 def test_categories_stay_in_the_order_of_the_rows() -> None:

@@ -1,4 +1,4 @@
-"""Connections that refuse whatever would change something."""
+"""Connections that refuse everything that changes something."""
 
 from __future__ import annotations
 
@@ -141,5 +141,5 @@ def test_the_magic_takes_it_with_a_path(
     shell.run_line_magic("paimon_connect", f"{warehouse} --engine native --read-only")
 
     assert "read-only" in capsys.readouterr().out
-    with pytest.raises(UsageError, match="goes with PATH"):
+    with pytest.raises(UsageError, match="needs PATH"):
         shell.run_line_magic("paimon_connect", "--use paimon --read-only")

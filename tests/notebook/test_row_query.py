@@ -182,7 +182,7 @@ def test_a_statement_that_is_no_query_is_not_asked_again() -> None:
     made.sql = "SHOW TABLES"
     choose(made.view, RowQuery(by=0))
 
-    with pytest.raises(UnsupportedError, match="no query"):
+    with pytest.raises(UnsupportedError, match="not a query"):
         _ = made.view.sql
 
 

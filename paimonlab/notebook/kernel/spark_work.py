@@ -88,10 +88,10 @@ class _Handle(Protocol):
         """Mark whatever the calling thread starts."""
 
     def ui_url(self) -> str | None:
-        """Return where Spark shows what it does; None: nowhere that is known here."""
+        """Return where Spark shows what it does; None if that is unknown here."""
 
     def progress(self) -> StatementProgress | None:
-        """Ask how far it is; None: nobody knows."""
+        """Ask how far it is; None if that is unknown."""
 
     def cancel(self) -> None:
         """Stop what is marked and runs now."""
@@ -104,7 +104,7 @@ class _JobGroup:
         self._context = context
         self._description = description
         self._group = _unique_name()
-        self._told: StatementProgress | None = None
+        self._reported: StatementProgress | None = None
         self._is_cancelled = False
 
     def thread(self, target: Callable[[], None]) -> Thread:
@@ -120,7 +120,7 @@ class _JobGroup:
         return self._context.uiWebUrl
 
     def progress(self) -> StatementProgress | None:
-        return self._told or read_progress(self._context, self._group)
+        return self._reported or read_progress(self._context, self._group)
 
     def cancel(self) -> None:
         self._is_cancelled = True
@@ -128,7 +128,7 @@ class _JobGroup:
 
     def _hear(self, done: int, total: int, unit: str) -> None:
         """Note how far a procedure is, which runs in this process; end it after an interrupt."""
-        self._told = StatementProgress(done, total, unit)
+        self._reported = StatementProgress(done, total, unit)
         if self._is_cancelled:
             raise KeyboardInterrupt
 
@@ -167,7 +167,7 @@ class _Tag:
         self._session.interruptTag(self._tag)
 
     def _note(self, stages: Iterable[Any] | None, *_: Any, **_others: Any) -> None:
-        # A handler hears of everything the client runs; each thread tells of its own.
+        # A handler is called for everything the client runs; each thread counts its own.
         if stages is not None and get_ident() == self._thread_id:
             self._progress = of_stages(stages)
 
@@ -177,7 +177,7 @@ def _unique_name() -> str:
 
 
 _IS_GONE = (Py4JError, PySparkException)
-"""What talking to a session raises that was stopped."""
+"""What is raised if a session that was stopped is used."""
 
 
 class _Job(Generic[T]):

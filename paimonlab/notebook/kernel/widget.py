@@ -29,7 +29,7 @@ class Shown(Protocol):
 
     @property
     def answer(self) -> object:
-        """What is asked by the interactive form; None: it never asks."""
+        """Answers the interactive form; None if that never asks."""
 
     def data(self) -> dict[str, Any]:
         """Return what the interactive form draws."""

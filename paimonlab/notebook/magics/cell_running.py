@@ -91,7 +91,7 @@ def answer(request: CellRequest, variables: dict[str, Any]) -> Outcome:
             explain=request.explained or False,
         )
         return _shown(request, shown, variables)
-    bound = [BoundStatement(*one) for one in zip(statements, shares, strict=True)]
+    bound = [BoundStatement(*pair) for pair in zip(statements, shares, strict=True)]
     return CellRun(request, variables).all(steps_of(request, bound))
 
 
@@ -105,8 +105,8 @@ def _compiled(request: CellRequest, variables: dict[str, Any]) -> tuple[str, Map
     """Return SQL and the values of its parameters, those that a template makes among them."""
     if not request.is_template:
         return request.text, variables
-    made = cell.templates.compiled(request.text, variables)
-    return made.text, ChainMap(dict(made.values), variables)
+    template = cell.templates.compiled(request.text, variables)
+    return template.text, ChainMap(dict(template.values), variables)
 
 
 class CellRun:
@@ -183,12 +183,12 @@ class CellRun:
     @_do.register
     def _tell_written(self, step: TellWritten) -> None:
         assert self._written is not None, "something was written"
-        _tell(step.path, self._written.row_count, self._written.byte_count)
+        _print_written(step.path, self._written.row_count, self._written.byte_count)
 
     @_do.register
     def _export(self, step: Export) -> None:
         size = self._results[-1].export(step.path)
-        _tell(step.path, len(self._results[-1]), size)
+        _print_written(step.path, len(self._results[-1]), size)
 
     @_do.register
     def _make_view(self, step: MakeView) -> None:
@@ -227,7 +227,7 @@ class CellRun:
         self._outcome = commands.profile_query(bound.statement, bound.values, self._manner)
 
 
-def _tell(path: str, row_count: int, byte_count: int) -> None:
+def _print_written(path: str, row_count: int, byte_count: int) -> None:
     print(f"{visible(path)}: {row_count:,} rows, {byte_count:,} bytes")  # noqa: T201
 
 
@@ -238,7 +238,7 @@ def confirm_many() -> bool:
         return input(question).strip().lower() in {"y", "yes"}
     except (EOFError, OSError, StdinNotImplementedError) as error:
         raise QueryError(
-            f"There are more than {commands.MANY_ROWS:,} rows, and nobody can be asked.",
+            f"There are more than {commands.MANY_ROWS:,} rows, and no way to ask for them.",
             topic="limits",
             hint="--yes fetches them, --limit N fetches the first N.",
         ) from error

@@ -1,4 +1,4 @@
-"""How the files of a table lie, and what compaction makes of them."""
+"""The files of a table by level, and what compaction does to them."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class CompactionMagics(Magics):
     @argument("--buckets", type=int, default=6, metavar="N", help="draw N buckets (6)")
     def paimon_lsm(self, line: str) -> View:
         """Draw the levels of the buckets that most need compaction, step by step."""
-        asked = arguments(self.paimon_lsm, line)
-        for option, value in (("-n", asked.last), ("--buckets", asked.buckets)):
+        options = arguments(self.paimon_lsm, line)
+        for option, value in (("-n", options.last), ("--buckets", options.buckets)):
             if value < 1:
                 raise wrong_use(f"{option} must be at least 1, got {value}", "magics")
         with errors_on_one_line():
             return commands.lsm(
-                asked.table,
-                partition=partition_of(asked.partition),
-                bucket=asked.bucket,
-                snapshots=asked.last,
-                buckets=asked.buckets,
+                options.table,
+                partition=partition_of(options.partition),
+                bucket=options.bucket,
+                snapshots=options.last,
+                buckets=options.buckets,
             )
 
     @line_magic
@@ -46,10 +46,10 @@ class CompactionMagics(Magics):
     )
     def paimon_compaction(self, line: str) -> View:
         """Show what compactions did, what they cost, and what would be picked now."""
-        asked = arguments(self.paimon_compaction, line)
+        options = arguments(self.paimon_compaction, line)
         try:
             with errors_on_one_line():
-                return commands.compaction(asked.table, asked.snapshot, snapshots=asked.last)
+                return commands.compaction(options.table, options.snapshot, snapshots=options.last)
         except ValueError as error:
             raise wrong_use(str(error), "magics") from error
 
@@ -62,15 +62,15 @@ class CompactionMagics(Magics):
     @argument("--pattern", default="uniform", help="invented keys: uniform, rising or hot")
     def paimon_simulator(self, line: str) -> View:
         """Show what a history of writes would cost under other compaction options."""
-        asked = arguments(self.paimon_simulator, line)
+        options = arguments(self.paimon_simulator, line)
         try:
             with errors_on_one_line():
                 return commands.simulate(
-                    asked.table,
-                    partition=partition_of(asked.partition),
-                    bucket=asked.bucket,
-                    flushes=asked.flushes,
-                    pattern=asked.pattern,
+                    options.table,
+                    partition=partition_of(options.partition),
+                    bucket=options.bucket,
+                    flushes=options.flushes,
+                    pattern=options.pattern,
                 )
         except ValueError as error:
             raise wrong_use(str(error), "magics") from error

@@ -18,15 +18,17 @@ from paimonlab.notebook.display.view import View
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted, variables_of
 
 
-def _connected(asked: Any, variables: dict[str, Any]) -> Connection:
+def _connected(options: Any, variables: dict[str, Any]) -> Connection:
     """Do what a line of ``%paimon_connect`` asks for."""
-    texts = {name: value for name, value in vars(asked).items() if isinstance(value, str)}
+    texts = {name: value for name, value in vars(options).items() if isinstance(value, str)}
     given = {name: unquoted(value) for name, value in texts.items() if value}
-    if asked.read_only and ("use" in given or "warehouse" not in given):
-        raise ValueError("--read-only goes with PATH; in a configured connection: read-only = true")
+    if options.read_only and ("use" in given or "warehouse" not in given):
+        raise ValueError("--read-only needs PATH; in a configured connection: read-only = true")
     if "use" in given:
         if {"engine", "alias"} & given.keys():
-            raise ValueError("--use goes with PATH and --catalog, not with --engine and --alias")
+            raise ValueError(
+                "--use can be combined with PATH and --catalog, not with --engine and --alias"
+            )
         return connections.use(
             given["use"],
             given.get("warehouse"),
@@ -40,7 +42,7 @@ def _connected(asked: Any, variables: dict[str, Any]) -> Connection:
         catalog=given.get("catalog"),
         engine=settings.engine_of(given.get("engine", "spark")),
         alias=given.get("alias"),
-        read_only=asked.read_only,
+        read_only=options.read_only,
     )
 
 
@@ -63,21 +65,21 @@ class ConnectionMagics(Magics):
     @argument("--engine", default="", metavar="NAME", help="spark (default) or native: no Spark")
     @argument("--catalog", metavar="NAME", help="its name in SQL (the alias, else paimon)")
     @argument("--alias", metavar="NAME", help="names the connection (the catalog's name)")
-    @argument("--read-only", action="store_true", help="refuse whatever would change something")
-    @argument("--use", metavar="NAME", help="go to a connection, make one that --list shows")
+    @argument("--read-only", action="store_true", help="refuse everything that changes something")
+    @argument("--use", metavar="NAME", help="use a connection that --list shows")
     @argument("--close", metavar="NAME", help="forget a connection")
     @argument("--list", action="store_true", help="show connections: open, configured, on offer")
     def paimon_connect(self, line: str) -> View | None:
-        """Connect to a warehouse, and say what to; without PATH: as configured."""
-        asked = arguments(self.paimon_connect, line)
+        """Connect to a warehouse and show which; without PATH as configured."""
+        options = arguments(self.paimon_connect, line)
         with errors_on_one_line("connections"), _values_on_one_line():
-            if asked.list:
+            if options.list:
                 return commands.list_connections(variables_of(self.shell))
-            if asked.close is not None:
-                connections.disconnect(unquoted(asked.close))
-                print(f"closed: {unquoted(asked.close)}")  # noqa: T201
+            if options.close is not None:
+                connections.disconnect(unquoted(options.close))
+                print(f"closed: {unquoted(options.close)}")  # noqa: T201
                 return None
-            print(_connected(asked, variables_of(self.shell)))  # noqa: T201 - the one line a user waits for
+            print(_connected(options, variables_of(self.shell)))  # noqa: T201 - the one line a user waits for
         return None
 
     @line_magic
@@ -85,9 +87,9 @@ class ConnectionMagics(Magics):
     @argument("database", nargs="?", help="only the tables of this database")
     def paimon_tables(self, line: str) -> View:
         """List the tables of the connected warehouse."""
-        asked = arguments(self.paimon_tables, line)
+        options = arguments(self.paimon_tables, line)
         with errors_on_one_line():
-            return commands.tables(asked.database)
+            return commands.tables(options.database)
 
     @line_magic
     def paimon_help(self, line: str) -> View:

@@ -22,9 +22,9 @@ class FileMagics(Magics):
     @argument("--snapshot", type=int, metavar="N", help="of snapshot N (the latest)")
     def paimon_manifests(self, line: str) -> View:
         """Draw the manifest lists, manifests and entries of a snapshot."""
-        asked = arguments(self.paimon_manifests, line)
+        options = arguments(self.paimon_manifests, line)
         with errors_on_one_line():
-            return commands.manifests(asked.table, snapshot=asked.snapshot)
+            return commands.manifests(options.table, snapshot=options.snapshot)
 
     @line_magic
     @magic_arguments()
@@ -34,12 +34,12 @@ class FileMagics(Magics):
     @argument("--snapshot", type=int, metavar="N", help="of snapshot N (the latest)")
     def paimon_heatmap(self, line: str) -> View:
         """Draw the buckets of a table by what they contain."""
-        asked = arguments(self.paimon_heatmap, line)
-        if asked.top < 1:
-            raise wrong_use(f"--top must be at least 1, got {asked.top}", "magics")
+        options = arguments(self.paimon_heatmap, line)
+        if options.top < 1:
+            raise wrong_use(f"--top must be at least 1, got {options.top}", "magics")
         with errors_on_one_line():
             return commands.heatmap(
-                asked.table, by=asked.by, top=asked.top, snapshot=asked.snapshot
+                options.table, by=options.by, top=options.top, snapshot=options.snapshot
             )
 
     @line_magic
@@ -48,9 +48,9 @@ class FileMagics(Magics):
     @argument("--snapshot", type=int, metavar="N", help="of snapshot N (the latest)")
     def paimon_files(self, line: str) -> View:
         """Draw the data files of a table by size and place."""
-        asked = arguments(self.paimon_files, line)
+        options = arguments(self.paimon_files, line)
         with errors_on_one_line():
-            return commands.files(asked.table, snapshot=asked.snapshot)
+            return commands.files(options.table, snapshot=options.snapshot)
 
     @line_magic
     @magic_arguments()
@@ -59,6 +59,6 @@ class FileMagics(Magics):
     @argument("--snapshot", type=int, metavar="N", help="in snapshot N (the latest)")
     def paimon_file(self, line: str) -> View:
         """Draw one data file: its columns, statistics, checksums and first rows."""
-        asked = arguments(self.paimon_file, line)
+        options = arguments(self.paimon_file, line)
         with errors_on_one_line():
-            return commands.file(asked.table, asked.name, snapshot=asked.snapshot)
+            return commands.file(options.table, options.name, snapshot=options.snapshot)

@@ -32,14 +32,14 @@ def arguments(magic: Callable[..., Any], line: str) -> Any:
     try:
         return parse_argstring(magic, line)
     except UsageError as error:
-        known = [word for word in magic.__doc__.split() if word.startswith("-")]  # type: ignore[union-attr]
+        names = [word for word in magic.__doc__.split() if word.startswith("-")]  # type: ignore[union-attr]
         unknown = str(error).partition("unrecognized arguments:")[2].split()
-        hints = {close_matches(word, known) for word in unknown if word.startswith("-")}
+        hints = {close_matches(word, names) for word in unknown if word.startswith("-")}
         raise wrong_use(f"{error}.{''.join(sorted(hints))}", "magics") from None
 
 
 def unquoted(word: str) -> str:
-    """Take the quotes off that IPython's argument splitting leaves on."""
+    """Remove the quotes that IPython's argument splitting leaves."""
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word
 
 

@@ -26,15 +26,15 @@ class RowMagics(Magics):
     @argument("--to", metavar="FILE", help="write all changes: .csv .parquet .arrow .json .md")
     def paimon_changes(self, line: str) -> View:
         """Show which rows changed between two points; reads data files."""
-        asked = arguments(self.paimon_changes, line)
+        options = arguments(self.paimon_changes, line)
         with errors_on_one_line():
             return commands.changes(
-                asked.table,
-                unquoted(asked.start),
-                unquoted(asked.end),
-                mode=asked.mode,
-                where=asked.where and unquoted(asked.where),
-                path=asked.to and unquoted(asked.to),
+                options.table,
+                unquoted(options.start),
+                unquoted(options.end),
+                mode=options.mode,
+                where=options.where and unquoted(options.where),
+                path=options.to and unquoted(options.to),
             )
 
     @line_magic
@@ -45,33 +45,33 @@ class RowMagics(Magics):
     @argument("--rows", type=int, default=10, metavar="N", help="rows shown of each point (10)")
     def paimon_travel(self, line: str) -> View:
         """Show a table at points of its past; reads data files."""
-        asked = arguments(self.paimon_travel, line)
-        if not 2 <= asked.steps <= MOST_STEPS:
-            raise wrong_use(f"-n must be 2 to {MOST_STEPS}, got {asked.steps}", "magics")
-        if not 1 <= asked.rows <= MOST_ROWS:
-            raise wrong_use(f"--rows must be 1 to {MOST_ROWS}, got {asked.rows}", "magics")
+        options = arguments(self.paimon_travel, line)
+        if not 2 <= options.steps <= MOST_STEPS:
+            raise wrong_use(f"-n must be 2 to {MOST_STEPS}, got {options.steps}", "magics")
+        if not 1 <= options.rows <= MOST_ROWS:
+            raise wrong_use(f"--rows must be 1 to {MOST_ROWS}, got {options.rows}", "magics")
         with errors_on_one_line():
             return commands.travel(
-                asked.table,
-                sql=asked.sql and unquoted(asked.sql),
-                steps=asked.steps,
-                rows=asked.rows,
+                options.table,
+                sql=options.sql and unquoted(options.sql),
+                steps=options.steps,
+                rows=options.rows,
             )
 
     @line_magic
     @magic_arguments()
     @argument("table", metavar="DB.TABLE", help="database.table")
-    @argument("-o", "--output", metavar="FILE", help="write the view as an HTML page, too")
+    @argument("-o", "--output", metavar="FILE", help="also write the view as an HTML page")
     @argument("--where", metavar="SQL", help="only these rows")
     @argument("--columns", metavar="A,B", help="only these columns")
     def paimon_profile(self, line: str) -> View:
         """Show what is in each column of a table; reads data files."""
-        asked = arguments(self.paimon_profile, line)
-        columns = asked.columns and unquoted(asked.columns).split(",")
+        options = arguments(self.paimon_profile, line)
+        columns = options.columns and unquoted(options.columns).split(",")
         with errors_on_one_line():
             return commands.profile(
-                asked.table,
-                where=asked.where and unquoted(asked.where),
+                options.table,
+                where=options.where and unquoted(options.where),
                 columns=columns and [name.strip() for name in columns],
-                path=asked.output and unquoted(asked.output),
+                path=options.output and unquoted(options.output),
             )

@@ -1,4 +1,4 @@
-"""What happened to a table, and whether it is whole."""
+"""What happened to a table, and whether it is intact."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class SnapshotMagics(Magics):
     @argument("-n", "--last", type=int, default=20, metavar="N", help="newest N snapshots (20)")
     def paimon_timeline(self, line: str) -> View:
         """Draw the newest snapshots of a table."""
-        asked = arguments(self.paimon_timeline, line)
-        if asked.last < 1:
-            raise wrong_use(f"-n must be at least 1, got {asked.last}", "magics")
+        options = arguments(self.paimon_timeline, line)
+        if options.last < 1:
+            raise wrong_use(f"-n must be at least 1, got {options.last}", "magics")
         with errors_on_one_line():
-            return commands.timeline(asked.table, last=asked.last)
+            return commands.timeline(options.table, last=options.last)
 
     @line_magic
     @magic_arguments()
@@ -33,11 +33,11 @@ class SnapshotMagics(Magics):
     @argument("-n", "--last", type=int, default=20, metavar="N", help="newest N commits (20)")
     def paimon_log(self, line: str) -> View:
         """Show what the newest commits of a table did."""
-        asked = arguments(self.paimon_log, line)
-        if asked.last < 1:
-            raise wrong_use(f"-n must be at least 1, got {asked.last}", "magics")
+        options = arguments(self.paimon_log, line)
+        if options.last < 1:
+            raise wrong_use(f"-n must be at least 1, got {options.last}", "magics")
         with errors_on_one_line():
-            return commands.log(asked.table, last=asked.last)
+            return commands.log(options.table, last=options.last)
 
     @line_magic
     @magic_arguments()
@@ -45,26 +45,26 @@ class SnapshotMagics(Magics):
     @argument("start", metavar="FROM", help="a snapshot, a tag or a time in quotes")
     @argument("end", metavar="TO", help="the same")
     def paimon_diff(self, line: str) -> View:
-        """Show what leads from one snapshot of a table to another."""
-        asked = arguments(self.paimon_diff, line)
+        """Show what changed from one snapshot of a table to another."""
+        options = arguments(self.paimon_diff, line)
         with errors_on_one_line():
-            return commands.diff(asked.table, unquoted(asked.start), unquoted(asked.end))
+            return commands.diff(options.table, unquoted(options.start), unquoted(options.end))
 
     @line_magic
     @magic_arguments()
     @argument("table", metavar="DB.TABLE", help="database.table")
     def paimon_schemas(self, line: str) -> View:
-        """Show how the schema of a table came to be."""
-        asked = arguments(self.paimon_schemas, line)
+        """Show the history of a table's schema."""
+        options = arguments(self.paimon_schemas, line)
         with errors_on_one_line():
-            return commands.schemas(asked.table)
+            return commands.schemas(options.table)
 
     @line_magic
     @magic_arguments()
     @argument("table", metavar="DB.TABLE", help="database.table")
-    @argument("--deep", action="store_true", help="read all rows, too")
+    @argument("--deep", action="store_true", help="read all rows as well")
     def paimon_fsck(self, line: str) -> View:
         """Check every file of a table."""
-        asked = arguments(self.paimon_fsck, line)
+        options = arguments(self.paimon_fsck, line)
         with errors_on_one_line():
-            return commands.fsck(asked.table, deep=asked.deep)
+            return commands.fsck(options.table, deep=options.deep)

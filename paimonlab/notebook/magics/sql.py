@@ -34,7 +34,7 @@ class SqlMagics(Magics):
     @line_magic
     def paimon_trace(self, _line: str) -> None:
         """Show all of the last SQL error: what Spark said, and where it came from."""
-        # What failed in Python, as `paimonlab.sql(…)`, only IPython knows.
+        # Only IPython knows what failed in Python, as in `paimonlab.sql(…)`.
         last = getattr(sys, "last_value", None)
         is_newer = isinstance(last, QueryError) and not last.is_shown
         error = last if is_newer else self._last_error
@@ -49,11 +49,11 @@ class SqlMagics(Magics):
     @argument("pattern", nargs="*", metavar="TEXT", help="only those with this text in the SQL")
     def paimon_history(self, line: str) -> View:
         """Show the statements that were run: when, where, how many rows, how long."""
-        asked = arguments(self.paimon_history, line)
-        if asked.last < 1:
-            raise wrong_use(f"-n must be at least 1, got {asked.last}", "magics")
+        options = arguments(self.paimon_history, line)
+        if options.last < 1:
+            raise wrong_use(f"-n must be at least 1, got {options.last}", "magics")
         return commands.statement_history(
-            last=asked.last, is_failed=asked.failed, pattern=unquoted(" ".join(asked.pattern))
+            last=options.last, is_failed=options.failed, pattern=unquoted(" ".join(options.pattern))
         )
 
     @line_magic
@@ -82,7 +82,7 @@ class SqlMagics(Magics):
 
         Options: ``name <<`` keeps the result in a variable and shows nothing, ``name = <<`` or
         ``-o name`` keeps and shows it; ``--limit N`` fetches N rows of a query (100), 0 is all;
-        ``--max-bytes 20MB`` keeps no more; ``--yes`` fetches more than a million rows unasked;
+        ``--max-bytes 20MB`` keeps no more; ``--yes`` does not ask before more than a million rows;
         ``--as-of 12``, a tag or ``'2026-01-31 12:00'`` reads all tables as they were;
         ``--lazy`` returns Spark's DataFrame and runs nothing; ``--view NAME`` makes the query a
         temporary view; ``--params NAME`` gives the values of a list to each ``?``;
@@ -93,22 +93,22 @@ class SqlMagics(Magics):
         ``--show-sql`` shows what comes out and runs nothing;
         ``--plot line X Y``, ``bar``, ``hist`` or ``scatter``, draws columns of the result, ``--by
         COLUMN`` a series for each of its values, ``--show-code`` prints the Python of it;
-        ``--profile`` shows what is in each column of all rows of a query, too;
+        ``--profile`` also shows what is in each column, of all rows of a query;
         ``--dry-run`` shows which files would be read, ``--explain [formatted|cost|extended]``
-        Spark's plan, too;
+        Spark's plan as well;
         ``--no-progress``. ``--`` ends the options.
         """
-        asked = magic_line.parse(line) if cell is None else magic_line.parse_first(line)
-        return self._answer(asked, asked.sql if cell is None else cell)
+        options = magic_line.parse(line) if cell is None else magic_line.parse_first(line)
+        return self._answer(options, options.sql if cell is None else cell)
 
-    def _answer(self, asked: magic_line.SqlLine, text: str) -> Outcome:
-        request = request_of(asked, text)
+    def _answer(self, options: magic_line.SqlLine, text: str) -> Outcome:
+        request = request_of(options, text)
         with errors_on_one_line(), self._showing_errors():
             return answer(request, variables_of(self.shell))
 
     @contextmanager
     def _showing_errors(self) -> Iterator[None]:
-        """Show a block that says all, then stop the cell with one line."""
+        """Show all of an error as a block, then stop the cell with one line."""
         try:
             yield
         except QueryError as error:

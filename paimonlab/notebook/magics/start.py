@@ -1,4 +1,4 @@
-"""Something to try, and whether this machine can."""
+"""Tables to try things on, and checks of this machine."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ class StartMagics(Magics):
 
     @line_magic
     @magic_arguments()
-    @argument("warehouse", nargs="?", metavar="PATH", help="where to (a temporary folder)")
+    @argument(
+        "warehouse", nargs="?", metavar="PATH", help="folder to make them in (a temporary one)"
+    )
     def paimon_demo(self, line: str) -> View:
         """Make two small tables full of history, and connect to them without Spark."""
-        asked = arguments(self.paimon_demo, line)
+        options = arguments(self.paimon_demo, line)
         with errors_on_one_line():
-            connection = commands.demo(asked.warehouse and unquoted(asked.warehouse))
+            connection = commands.demo(options.warehouse and unquoted(options.warehouse))
             print(connection)  # noqa: T201 - what it is connected to, as %paimon_connect says
             return commands.tables(DATABASE)
 
     @line_magic
     def paimon_doctor(self, _line: str) -> View:
-        """Say whether this machine can run what one wants to run, and what to do if not."""
+        """Check whether Spark, JupyterLab and the warehouse work here, and say what to do."""
         with errors_on_one_line():
             return commands.doctor()

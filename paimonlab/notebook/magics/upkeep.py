@@ -1,4 +1,4 @@
-"""What could be better about how tables are kept."""
+"""What could be better about how tables are maintained."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class UpkeepMagics(Magics):
     @line_magic
     @magic_arguments()
     @argument("name", nargs="?", metavar="DB | DB.TABLE", help="what to look at (all tables)")
-    @argument("--orphans", action="store_true", help="look for files that nothing names, too")
+    @argument("--orphans", action="store_true", help="look for orphan files as well")
     def paimon_health(self, line: str) -> View:
-        """Say what could be better about how tables are kept."""
-        asked = arguments(self.paimon_health, line)
+        """Say what could be better about how tables are maintained."""
+        options = arguments(self.paimon_health, line)
         with errors_on_one_line():
-            return commands.health(asked.name, orphans=asked.orphans)
+            return commands.health(options.name, orphans=options.orphans)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 BINS = 12
 TOP = 5
-"""How many of the most frequent texts are named."""
+"""How many of the most frequent texts are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class ColumnFacts:
 
     null_count: int
     nan_count: int
-    """NaN of floating-point columns; they have no part in ``low``, ``high`` and ``bins``."""
+    """NaN of floating-point columns; they do not count in ``low``, ``high`` and ``bins``."""
     distinct_count: int | None
     """Different values without NULL; None if values cannot be compared."""
     low: pa.Scalar | None
@@ -118,9 +118,9 @@ def _top(values: pa.ChunkedArray) -> tuple[tuple[pa.Scalar, int], ...]:
 
 
 def ranks(column: pa.ChunkedArray) -> tuple[int, ...] | None:
-    """Give each row its place in the order of a column; equals have the same one.
+    """Return the rank of each row in the order of a column; equal values have equal ranks.
 
-    None if values have no order; the place of NULL means nothing.
+    None if values have no order; the rank of NULL means nothing.
     """
     if not is_comparable(column.type):
         return None

@@ -34,7 +34,7 @@ def column_kind(kind: pa.DataType, type_text: str) -> ColumnKind:
     kind
         Its type in Arrow.
     type_text
-        Its type in SQL: what Arrow has no form for travels as text and is ``other``.
+        Its type in SQL: what Arrow has no form for is transferred as text and is ``other``.
     """
     types = pa.types
     if types.is_string(kind) or types.is_large_string(kind):

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from paimonlab.notebook.results.plotting.plot import Plot
 
 CELLS_SHOWN = 10_000
-"""A larger result is shown cut; all of its rows can still be had as Arrow."""
+"""A larger result is shown truncated; all of its rows are available as Arrow."""
 TEXT_CELL_COLUMNS = 48
 """As text, a cell takes at most this many columns of the terminal."""
 _BEYOND = "more exist, beyond --max-bytes"
 
 
 class PartialResultWarning(UserWarning):
-    """Rows are taken out of a result that does not hold all rows of its query."""
+    """Rows are taken from a result that does not have all rows of its query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Result:
     stats
         What it cost.
     spark
-        The lazy DataFrame, without a limit; None: there is none.
+        The lazy DataFrame, without a limit; None if there is none.
     without_frame
         Why there is none.
     """
@@ -119,22 +119,22 @@ class Result:
         return self._spark
 
     def within(self, max_bytes: int | None) -> Result:
-        """Return the first rows, as many as take no more than so many bytes; None: all."""
+        """Return the first rows that together take at most ``max_bytes``; None: all."""
         table = self._table
         if max_bytes is None or table.nbytes <= max_bytes:
             return self
         counts = range(1, table.num_rows + 1)
         count = bisect_right(counts, max_bytes, key=lambda count: table.slice(0, count).nbytes)
-        kept = table.slice(0, count)
+        first_rows = table.slice(0, count)
         stats = replace(
             self.stats,
-            row_count=kept.num_rows,
+            row_count=first_rows.num_rows,
             has_more_rows=True,
-            fetched_bytes=kept.nbytes,
+            fetched_bytes=first_rows.nbytes,
             is_cut=True,
         )
         return Result(
-            kept,
+            first_rows,
             types=self._types,
             sql=self.sql,
             title=self._title,
@@ -177,7 +177,7 @@ class Result:
     ) -> Plot:
         """Draw columns of the fetched rows.
 
-        NULL, NaN and infinite numbers are gaps; what is left out or added up stands below.
+        NULL, NaN and infinite numbers are gaps; what is left out or added up is listed below.
 
         Parameters
         ----------
@@ -230,11 +230,11 @@ class Result:
         return plain.text(self._grid, cell_columns=TEXT_CELL_COLUMNS)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Hand the rows to any reader of Arrow, without a copy."""
+        """Give the rows to any reader of Arrow, without a copy."""
         return self._fetched().__arrow_c_stream__(requested_schema)
 
     def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> object:  # noqa: FBT001, FBT002 - the protocol's
-        """Hand the rows to readers of the dataframe interchange protocol."""
+        """Give the rows to readers of the dataframe interchange protocol."""
         return self._fetched().__dataframe__(nan_as_null=nan_as_null, allow_copy=allow_copy)
 
     def __len__(self) -> int:
@@ -258,7 +258,7 @@ class Result:
         )
 
     def _fetched(self) -> pa.Table:
-        """Return the rows to somebody who will count on them."""
+        """Return the rows to a caller who may take them for all."""
         if not self._has_warned:
             self._has_warned = True
             warnings.warn(
@@ -295,7 +295,7 @@ class Result:
 
     @property
     def _all_footer(self) -> str:
-        """What is said where all rows that were fetched are shown."""
+        """The footer if all rows that were fetched are shown."""
         count = self.stats.row_count
         if self.stats.is_cut:
             return self._timed(_counted(count), _BEYOND)
@@ -305,7 +305,7 @@ class Result:
 
     @property
     def _way_to_all(self) -> str:
-        """How all rows of a query are had that has more."""
+        """How to get all rows of a query that has more."""
         return "--to FILE writes all" if self.stats.is_cut else "--limit 0 for all"
 
     def _timed(self, *parts: str) -> str:

@@ -1,6 +1,6 @@
 """Rows as a file for other programs; the ending of its name says which kind.
 
-Batches are written as they come: no more than one is held.
+Batches are written as they come: no more than one is in memory.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     UnsupportedError
-        If its name ends otherwise, or something is there that is no such file.
+        If its name ends otherwise, or something else exists there.
     """
     target = Path(path).expanduser()
     if target.suffix not in ENDINGS:
@@ -60,7 +60,7 @@ def export(rows: pa.Table | pa.RecordBatchReader, path: str | os.PathLike[str]) 
 
     A file of that name and kind is replaced, at once and only when all rows are written. In CSV,
     NULL is nothing and an empty text is ``""``. In JSON, decimals, whole numbers beyond 2^53, NaN
-    and infinity are text, bytes are ``0x…``, maps with keys that are no text are lists of pairs.
+    and infinity are text, bytes are ``0x…``, maps whose keys are not text are lists of pairs.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ def export(rows: pa.Table | pa.RecordBatchReader, path: str | os.PathLike[str]) 
     Raises
     ------
     UnsupportedError
-        If the ending is another, such a file has no form for a column, or something is there
-        that is no such file.
+        If the name ends otherwise, such a file has no form for a column, or something else
+        exists there.
     """
     target = checked_path(path)
     reader = rows if isinstance(rows, pa.RecordBatchReader) else rows.to_reader()
@@ -146,7 +146,7 @@ ENDINGS: Mapping[str, Callable[[pa.Schema, Path], AbstractContextManager[Write]]
     ".json": _json,
     ".md": _markdown,
 }
-"""How a file that ends so is written."""
+"""How a file with this ending is written."""
 
 
 def _is_line_of_json(begin: bytes) -> bool:
@@ -162,9 +162,9 @@ def _is_table(begin: bytes) -> bool:
 
 
 def _is_csv(begin: bytes) -> bool:
-    """Take any text for CSV that is no script and no page: other programs write it, too.
+    """Take any text for CSV that is not a script or a page: other programs write it as well.
 
-    What was written here begins with a quote, and its values may hold anything.
+    What was written here begins with a quote, and its values may be anything.
     """
     text = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
     is_text = not _CONTROL.search(begin) and not text.startswith((b"#!", b"<"))
@@ -179,4 +179,4 @@ _BEGINS: Mapping[str, IsOurs] = {
     ".json": _is_line_of_json,
     ".md": _is_table,
 }
-"""Tells of the begin of a file whether the file may be replaced."""
+"""Decides by the start of a file whether the file may be replaced."""

@@ -41,8 +41,8 @@ def json_lines(batch: pa.RecordBatch) -> bytes:
 def _check_type(kind: pa.DataType) -> None:
     if pa.types.is_struct(kind):
         _check_names([field.name for field in kind], "fields of a struct")
-    for place in range(kind.num_fields):
-        _check_type(kind.field(place).type)
+    for number in range(kind.num_fields):
+        _check_type(kind.field(number).type)
 
 
 def _check_names(names: list[str], what: str) -> None:
@@ -77,13 +77,13 @@ def _nested(value: Any, kind: pa.DataType) -> Any:
         return {field.name: _value(value[field.name], field.type) for field in kind}
     if pa.types.is_map(kind):
         return _map(value, kind)
-    return [_value(one, kind.value_type) for one in value]
+    return [_value(item, kind.value_type) for item in value]
 
 
 def _map(value: list[tuple[Any, Any]], kind: pa.DataType) -> Mapping[str, Any] | list[list[Any]]:
-    pairs = [[_value(key, kind.key_type), _value(one, kind.item_type)] for key, one in value]
+    pairs = [[_value(key, kind.key_type), _value(item, kind.item_type)] for key, item in value]
     is_object = pa.types.is_string(kind.key_type) and len({key for key, _ in pairs}) == len(pairs)
-    return {key: one for key, one in pairs} if is_object else pairs  # noqa: C416 - typed
+    return {key: item for key, item in pairs} if is_object else pairs  # noqa: C416 - typed
 
 
 def _floating(value: float, kind: pa.DataType) -> float | str:

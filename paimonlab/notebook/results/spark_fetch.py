@@ -1,7 +1,7 @@
 """Rows of a Spark DataFrame as Arrow, without losing a value on the way.
 
 pandas is never involved: it turns integers with a null into floats and cannot tell NULL from
-NaN. Where PySpark has no Arrow form for a column, that column alone travels as text.
+NaN. Where PySpark has no Arrow form for a column, that column alone is transferred as text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from paimonlab.spark.sessions.remote import is_remote
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Rows, and what is known of those that stayed behind."""
+    """Rows, and whether there are more."""
 
     table: pa.Table
     """Two columns may have the same name."""
@@ -93,22 +93,22 @@ def _to_arrow(frame: DataFrame) -> pa.Table:
 
 
 Change = Callable[[Column, Any], Column]
-"""Makes a column that travels out of one; gets the module of functions that fits it."""
+"""Makes of a column one that can be transferred, with the module of functions that fits it."""
 
 
 def _sendable(frame: DataFrame) -> DataFrame:
-    """Return the rows with columns that can travel; names may be others, places are the same."""
+    """Return the rows with columns that can be transferred; names may differ, not their order."""
     changes = [_transport(field.dataType) for field in frame.schema.fields]
     names = frame.columns
     if not any(changes) and len(set(names)) == len(names):
         return frame
-    places = [f"c{number}" for number in range(len(names))]
+    aliases = [f"c{number}" for number in range(len(names))]
     functions = _functions(frame)
     columns = [
-        change(functions.col(place), functions).alias(place) if change else functions.col(place)
-        for place, change in zip(places, changes, strict=True)
+        change(functions.col(alias), functions).alias(alias) if change else functions.col(alias)
+        for alias, change in zip(aliases, changes, strict=True)
     ]
-    return frame.toDF(*places).select(*columns)
+    return frame.toDF(*aliases).select(*columns)
 
 
 def _functions(frame: DataFrame) -> Any:
@@ -121,7 +121,7 @@ def _functions(frame: DataFrame) -> Any:
 
 
 def _transport(kind: DataType) -> Change | None:
-    """Choose how a column of this type travels; None: as it is."""
+    """Choose how a column of this type is transferred; None: as it is."""
     if isinstance(kind, VariantType):
         return _json
     nullable = _nullable(kind)
@@ -155,7 +155,7 @@ def _nullable(kind: DataType) -> DataType:
     """
     match kind:
         case StructType():
-            fields = [StructField(one.name, _nullable(one.dataType)) for one in kind.fields]
+            fields = [StructField(field.name, _nullable(field.dataType)) for field in kind.fields]
             return StructType(fields)
         case ArrayType():
             return ArrayType(_nullable(kind.elementType))

@@ -94,13 +94,13 @@ def sql(
     Raises
     ------
     QueryError
-        If a statement fails; those before it have been run, those behind it have not.
+        If a statement fails; those before it have been run, those after it have not.
     """
     if jinja:
         if args is not None and not isinstance(args, Mapping):
             raise ValueError("a template takes its values by name: args must be a mapping")
-        made = cell.templates.compiled(text, args or {})
-        text, args = made.text, {**(args or {}), **made.values}
+        template = cell.templates.compiled(text, args or {})
+        text, args = template.text, {**(args or {}), **template.values}
     statements = parse(text)
     shares = share_all(statements, args)
     manner = Manner(limit=limit, max_bytes=max_bytes, as_of=as_of, progress=progress)
@@ -132,7 +132,7 @@ def parse(text: str) -> list[Statement]:
     Raises
     ------
     QueryError
-        If there is none.
+        If there is no statement.
     """
     statements = split(text)
     if not statements:
@@ -154,8 +154,8 @@ def run(
         if spark is None:
             _check_reads(statement)
         if spark is None and connections.current().spark is None:
-            here = connections.current()
-            result = _run_natively(here, statement, args, manner)
+            connection = connections.current()
+            result = _run_natively(connection, statement, args, manner)
         else:
             session = spark or connections.current().session("SQL")
             result = _run_on_spark(session, statement, args, manner)
@@ -175,37 +175,37 @@ def write(
     args
         Values of the ``:name`` parameters.
     manner
-        Its limits mean nothing here.
+        How to run it; its limits are ignored.
     path
         As `paimonlab.notebook.results.row_files.export` takes it.
 
     Raises
     ------
     QueryError
-        If the statement is no query, or fails.
+        If the statement is not a query, or fails.
     UnsupportedError
         If there is no such kind of file, or it has no form for a column.
     """
     check_query("--to", statement, "limits")
     target = checked_path(path)
-    here = connections.current()
+    connection = connections.current()
     _check_reads(statement)
-    with history().recorded(statement.text, here.alias) as entry:
-        if here.spark is None:
-            written = _written_natively(here, statement, args, manner, target)
+    with history().recorded(statement.text, connection.alias) as entry:
+        if connection.spark is None:
+            written = _written_natively(connection, statement, args, manner, target)
         else:
-            written = _written_by_spark(here.spark, statement, args, manner, target)
+            written = _written_by_spark(connection.spark, statement, args, manner, target)
         entry.finish(written.row_count)
         return written
 
 
 def _written_natively(
-    here: Connection, statement: Statement, args: Values, manner: Manner, path: Path
+    connection: Connection, statement: Statement, args: Values, manner: Manner, path: Path
 ) -> Written:
     try:
         return run_interruptibly(
-            lambda told: export(
-                native_query.batches_of(here, statement, args, manner.as_of, told), path
+            lambda progress: export(
+                native_query.batches_of(connection, statement, args, manner.as_of, progress), path
             ),
             display=_display(statement, manner, "paimonlab"),
         )
@@ -233,7 +233,7 @@ def lazy(statement: Statement, args: Values, *, as_of: int | str | None = None) 
     Raises
     ------
     QueryError
-        If the statement is no query.
+        If the statement is not a query.
     """
     session = connections.current().session("--lazy")
     _check_reads(statement)
@@ -242,18 +242,20 @@ def lazy(statement: Statement, args: Values, *, as_of: int | str | None = None) 
     return OnSpark(session, statement, bind(statement, args), as_of).frame()
 
 
-def _run_natively(here: Connection, statement: Statement, args: Values, manner: Manner) -> Result:
+def _run_natively(
+    connection: Connection, statement: Statement, args: Values, manner: Manner
+) -> Result:
     if is_call(statement):
         if manner.as_of is not None:
             check_travels(statement, args)
-        return run_call(here, statement, args, display=_display(statement, manner, "CALL"))
+        return run_call(connection, statement, args, display=_display(statement, manner, "CALL"))
     begin = time.monotonic()
     asks_first = _asks_first(statement, manner)
     display = _display(statement, manner, "paimonlab")
 
     def answered(limit: int) -> Result:
         return native_query.run(
-            here, statement, args, limit=limit, as_of=manner.as_of, display=display
+            connection, statement, args, limit=limit, as_of=manner.as_of, display=display
         )
 
     try:
@@ -273,9 +275,9 @@ def _run_natively(here: Connection, statement: Statement, args: Values, manner: 
 
 
 def _check_reads(statement: Statement) -> None:
-    here = connections.current()
-    if here.is_read_only:
-        check_reads(statement, here.alias)
+    connection = connections.current()
+    if connection.is_read_only:
+        check_reads(statement, connection.alias)
 
 
 def check_views(*, as_of: int | str | None) -> None:
@@ -312,20 +314,20 @@ def _run_on_spark(
             display=display,
         )
 
-    frame, found, snapshots, seconds = fetched(MANY_ROWS if asks_first else wanted)
-    if asks_first and found.has_more_rows and manner.confirm is not None and manner.confirm():
-        frame, found, snapshots, seconds = fetched(wanted)
+    frame, rows, snapshots, seconds = fetched(MANY_ROWS if asks_first else wanted)
+    if asks_first and rows.has_more_rows and manner.confirm is not None and manner.confirm():
+        frame, rows, snapshots, seconds = fetched(wanted)
     stats = Stats(
-        row_count=found.table.num_rows,
-        has_more_rows=found.has_more_rows,
-        fetched_bytes=found.table.nbytes,
+        row_count=rows.table.num_rows,
+        has_more_rows=rows.has_more_rows,
+        fetched_bytes=rows.table.nbytes,
         duration_seconds=seconds,
         snapshots=snapshots,
     )
     is_lost = manner.as_of is not None and looks_up_again(session)
     result = Result(
-        found.table,
-        types=found.types,
+        rows.table,
+        types=rows.types,
         sql=statement.text,
         title=statement.title,
         stats=stats,
@@ -336,7 +338,7 @@ def _run_on_spark(
 
 
 def _asks_first(statement: Statement, manner: Manner) -> bool:
-    """Tell whether somebody is asked before more than `MANY_ROWS` are fetched."""
+    """Tell whether the user is asked before more than `MANY_ROWS` are fetched."""
     is_many = not manner.limit or manner.limit > MANY_ROWS
     return is_many and manner.confirm is not None and statement.is_query
 

@@ -45,7 +45,7 @@ def run_call(
     Raises
     ------
     QueryError
-        If it is no such call, or if it fails.
+        If it is not such a call, or if it fails.
     Cancelled
         If the kernel was interrupted.
     """
@@ -70,7 +70,7 @@ def run_call(
         fetched_bytes=rows.nbytes,
         duration_seconds=time.monotonic() - begin,
     )
-    types = [format_type(with_nullable(one.type, nullable=True)) for one in procedure.result]
+    types = [format_type(with_nullable(field.type, nullable=True)) for field in procedure.result]
     return Result(
         rows,
         types=[text.lower() for text in types],
@@ -94,7 +94,7 @@ def bound_call(connection: Connection, call: CallStatement) -> tuple[Procedure, 
         namespace = namespace[1:]
     if [part.lower() for part in namespace] != [NAMESPACE]:
         raise QueryError(
-            f"{'.'.join(call.name)} is no procedure; those of Paimon are in sys.",
+            f"{'.'.join(call.name)} is not a procedure; Paimon's are in sys.",
             topic="call",
             statement=call.statement,
             span=call.name_span,
@@ -119,18 +119,20 @@ def _span(call: CallStatement, error: PaimonError) -> Span:
     if isinstance(error, ProcedureNotFoundError):
         return call.name_span
     problem = error.problem if isinstance(error, ArgumentError) else str(error)
-    for name, one in reversed(list(zip(_names(call), call.arguments, strict=True))):
+    for name, argument in reversed(list(zip(_names(call), call.arguments, strict=True))):
         if name and problem.startswith((f"{name} ", f"has no parameter {name!r}")):
-            return one.span
-    for one in call.arguments:
-        if isinstance(one.value, str) and re.search(rf"\b{re.escape(one.value)}\b", problem):
-            return one.span
+            return argument.span
+    for argument in call.arguments:
+        if isinstance(argument.value, str) and re.search(
+            rf"\b{re.escape(argument.value)}\b", problem
+        ):
+            return argument.span
     return call.name_span
 
 
 def _names(call: CallStatement) -> list[str]:
-    """Name each argument; "" if it is given by a place that no parameter has."""
+    """Name each argument; "" if there is no parameter at its position."""
     procedure = PROCEDURES.get(call.name[-1].lower())
-    known = [one.name for one in procedure.parameters] if procedure else []
-    known += [""] * (len(call.arguments) - len(known))
-    return [one.name or name for one, name in zip(call.arguments, known, strict=False)]
+    names = [parameter.name for parameter in procedure.parameters] if procedure else []
+    names += [""] * (len(call.arguments) - len(names))
+    return [argument.name or name for argument, name in zip(call.arguments, names, strict=False)]

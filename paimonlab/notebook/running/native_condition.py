@@ -1,4 +1,4 @@
-"""The condition of a query without Spark: its text, and the values that stand in it."""
+"""The condition of a query without Spark: its text, and the values in it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Given:
         self._named: Mapping[str, Any] = values if isinstance(values, dict) else {}
         self._in_order: Iterator[Any] = iter(values if isinstance(values, list) else ())
 
-    def take(self, tokens: Sequence[Token], place: int) -> Taken | None:
+    def take(self, tokens: Sequence[Token], index: int) -> Taken | None:
         """Return the value of the parameter that begins at a token; None if none does."""
-        token = tokens[place] if place < len(tokens) else None
+        token = tokens[index] if index < len(tokens) else None
         if token is None or token.kind is not TokenKind.SYMBOL:
             return None
         if token.text == "?":
             return Taken(next(self._in_order), 1)
-        after = tokens[place + 1] if place + 1 < len(tokens) else None
+        after = tokens[index + 1] if index + 1 < len(tokens) else None
         if token.text == ":" and after is not None and after.text in self._named:
             return Taken(self._named[after.text], 2)
         return None
@@ -50,7 +50,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What stands behind WHERE."""
+    """What follows WHERE."""
 
     statement: Statement
     sent: SentText
@@ -58,12 +58,12 @@ class Condition:
     values: Mapping[str, Any]
 
     def predicate(self) -> Predicate:
-        """Read it.
+        """Parse the condition.
 
         Raises
         ------
         QueryError
-            If it is no condition, or one that cannot be evaluated; it points at the place.
+            If it is not a condition, or one that cannot be evaluated; it points at the place.
         """
         try:
             return predicates.sql.parse_predicate(self.sent.text, self.values)
@@ -94,7 +94,7 @@ class ConditionText:
         self._end = 0
         self._values: dict[str, Any] = {}
 
-    def take(self, place: int) -> int:
+    def take(self, index: int) -> int:
         """Add what begins at a token of the statement; return how many tokens that is.
 
         Raises
@@ -103,9 +103,9 @@ class ConditionText:
             If it is a list.
         """
         tokens = self._statement.tokens
-        token = tokens[place]
-        taken = self._given.take(tokens, place)
-        last = tokens[place + (taken.token_count if taken else 1) - 1]
+        token = tokens[index]
+        taken = self._given.take(tokens, index)
+        last = tokens[index + (taken.token_count if taken else 1) - 1]
         if self._parts:
             self._add(self._statement.cell[self._end : token.start], self._end)
         if taken is None:

@@ -1,4 +1,4 @@
-"""SQL without Spark: the query of one table that `Table.scan` answers as it stands.
+"""SQL without Spark: the query of one table that `Table.scan` can answer.
 
 ``SELECT * | columns | count(*) FROM table [VERSION AS OF …] [WHERE …] [LIMIT n]``. Whatever else
 there is in a statement is refused by name: a query is never answered in part.
@@ -106,7 +106,7 @@ def run(
         rows = _rows(scan, query)  # interrupted wherever it is
     else:
         rows = run_interruptibly(
-            lambda told: _rows(scan, query, told),
+            lambda progress: _rows(scan, query, progress),
             display=display,
             patience_seconds=PATIENCE_SECONDS,
         )
@@ -152,7 +152,7 @@ def batches_of(
     statement: Statement,
     args: Values,
     as_of: int | str | None,
-    told: Progress,
+    progress: Progress,
 ) -> pa.RecordBatchReader:
     """Stream all rows of a query.
 
@@ -160,8 +160,8 @@ def batches_of(
     ----------
     connection, statement, args, as_of
         As for `run`.
-    told
-        Told how many files are read, before each batch; what it raises ends the stream.
+    progress
+        Called with the number of files read, before each batch; what it raises ends the stream.
 
     Raises
     ------
@@ -174,11 +174,11 @@ def batches_of(
     scan = _scan(connection, query, 0, as_of)
     if query.is_count or not isinstance(scan, Scan):
         return _rows(scan, query).to_reader()
-    return _streamed(scan, told)
+    return _streamed(scan, progress)
 
 
 def _ignored(_done: int, _total: int, _unit: str) -> None:
-    """Be told how far it is, and show it nowhere."""
+    """Ignore progress."""
 
 
 def _read_at(scan: Answering, query: _Query) -> str:
@@ -188,22 +188,22 @@ def _read_at(scan: Answering, query: _Query) -> str:
     return f"{scan.definition.name}@{'none' if scan.snapshot is None else scan.snapshot.id}"
 
 
-def _rows(scan: Answering, query: _Query, told: Progress = _ignored) -> pa.Table:
+def _rows(scan: Answering, query: _Query, progress: Progress = _ignored) -> pa.Table:
     if query.is_count:
         counted = pa.table({"count(1)": pa.array([scan.count()], pa.int64())})
         return counted.slice(0, query.limit)
     if not isinstance(scan, Scan):
         return scan.to_arrow()
-    return _streamed(scan, told).read_all()
+    return _streamed(scan, progress).read_all()
 
 
-def _streamed(scan: Scan, told: Progress) -> pa.RecordBatchReader:
-    heard: deque[tuple[int, int, str]] = deque(maxlen=1)  # by the threads that read
-    reader = scan.to_batches(progress=lambda *said: heard.append(said))
+def _streamed(scan: Scan, progress: Progress) -> pa.RecordBatchReader:
+    latest: deque[tuple[int, int, str]] = deque(maxlen=1)  # by the threads that read
+    reader = scan.to_batches(progress=lambda *report: latest.append(report))
 
     def batches() -> Iterator[pa.RecordBatch]:
         for batch in reader:
-            told(*(heard[-1] if heard else (0, 0, "files")))
+            progress(*(latest[-1] if latest else (0, 0, "files")))
             yield batch
 
     return pa.RecordBatchReader.from_batches(reader.schema, batches())
@@ -214,16 +214,16 @@ def _scan(connection: Connection, query: _Query, limit: int, as_of: int | str | 
     if len(query.table) == 3 and query.table[0] != connection.catalog_name:
         raise UnsupportedError(f"the catalog {query.table[0]} without Spark", _WITHOUT_SPARK)
     point = _point(query, as_of)
-    asked = None if query.is_count or not limit else limit + 1
+    row_count = None if query.is_count or not limit else limit + 1
     if query.limit is not None:
-        asked = query.limit if asked is None else min(query.limit, asked)
+        row_count = query.limit if row_count is None else min(query.limit, row_count)
     table = connection.catalog.table(".".join(name))
     where = None if query.where is None else query.where.predicate()
-    return table.scan(query.columns, where, limit=None if query.is_count else asked, **point)
+    return table.scan(query.columns, where, limit=None if query.is_count else row_count, **point)
 
 
 def _point(query: _Query, as_of: int | str | None) -> _Point:
-    """Say which state is read; the query itself has the last word."""
+    """Say which state is read; the query itself takes precedence."""
     if query.version is not None:
         return {"version": query.version}
     if isinstance(as_of, str):
@@ -243,7 +243,7 @@ class _Parser:
         self._statement = statement
         self._given = Given(values)
         self._tokens = statement.tokens
-        self._place = 0
+        self._index = 0
 
     def query(self) -> _Query:
         """Read all of it."""
@@ -261,15 +261,15 @@ class _Parser:
     def _columns(self) -> tuple[tuple[str, ...] | None, bool]:
         if self._take("*"):
             return None, False
-        words = [token.text.upper() for token in self._tokens[self._place :][:5]]
+        words = [token.text.upper() for token in self._tokens[self._index :][:5]]
         if words[:3] == ["COUNT", "(", "*"] and words[3:] == [")", "FROM"]:
-            self._place += 4
+            self._index += 4
             return None, True
         names = [self._column()]
         while self._take(","):
             names.append(self._column())
         if len(set(names)) < len(names):
-            raise self._refused("a column asked for twice", self._place - 1)
+            raise self._refused("a column asked for twice", self._index - 1)
         return tuple(names), False
 
     def _column(self) -> str:
@@ -278,7 +278,7 @@ class _Parser:
         ends = after is not None and (after.text == "," or after.text.upper() == "FROM")
         if token is None or token.kind not in _NAMES or not ends or token.text[0].isdigit():
             raise self._refused()
-        self._place += 1
+        self._index += 1
         return _plain(token)
 
     def _name(self) -> tuple[str, ...]:
@@ -286,13 +286,13 @@ class _Parser:
         while self._take("."):
             parts.append(self._part())
         if not 2 <= len(parts) <= 3:
-            raise self._refused("a table without its database", self._place - 1)
+            raise self._refused("a table without its database", self._index - 1)
         return tuple(parts)
 
     def _part(self) -> str:
         text = self._word()
         while (token := self._peek()) is not None and token.text == "$":
-            self._place += 1
+            self._index += 1
             text += "$" + self._word()
         return text
 
@@ -300,7 +300,7 @@ class _Parser:
         token = self._peek()
         if token is None or token.kind not in _NAMES:
             raise self._refused()
-        self._place += 1
+        self._index += 1
         return _plain(token)
 
     def _version(self) -> int | str | None:
@@ -311,25 +311,25 @@ class _Parser:
         token = self._peek()
         if token is None:
             raise self._refused()
-        self._place += 1
+        self._index += 1
         if token.kind is TokenKind.WORD and token.text.isdecimal():
             return int(token.text)
         if token.kind is TokenKind.STRING and "\\" not in token.text and token.text[0] in "'\"":
             return token.text[1:-1]
-        raise self._refused(place=self._place - 1)
+        raise self._refused(place=self._index - 1)
 
     def _where(self) -> Condition | None:
-        """Take the condition, up to LIMIT; what it means is `Table.scan`'s business."""
+        """Take the condition, up to LIMIT; `Table.scan` interprets it."""
         if not self._take("WHERE"):
             return None
-        begin = self._place
+        begin = self._index
         condition = ConditionText(self._statement, self._given)
         while (token := self._peek()) is not None and token.text.upper() != "LIMIT":
             is_word = token.kind is TokenKind.WORD
             if is_word and token.text.upper() in {"GROUP", "ORDER", "HAVING", "SELECT", "UNION"}:
                 raise self._refused()
-            self._place += condition.take(self._place)
-        if begin == self._place:
+            self._index += condition.take(self._index)
+        if begin == self._index:
             raise self._refused()
         return condition.made()
 
@@ -337,26 +337,26 @@ class _Parser:
         if not self._take("LIMIT"):
             return None
         token = self._peek()
-        taken = self._given.take(self._tokens, self._place)
+        taken = self._given.take(self._tokens, self._index)
         if taken is not None:
             if type(taken.value) is not int or taken.value < 0:
                 raise self._refused(f"LIMIT {taken.value!r}")
-            self._place += taken.token_count
+            self._index += taken.token_count
             return taken.value
         if token is None or not token.text.isdecimal():
             raise self._refused()
-        self._place += 1
+        self._index += 1
         return int(token.text)
 
     def _peek(self, ahead: int = 0) -> Token | None:
-        place = self._place + ahead
-        return self._tokens[place] if place < len(self._tokens) else None
+        index = self._index + ahead
+        return self._tokens[index] if index < len(self._tokens) else None
 
     def _take(self, word: str) -> bool:
         token = self._peek()
-        found = token is not None and token.kind is not TokenKind.QUOTED
-        if found and token is not None and token.text.upper() == word:
-            self._place += 1
+        is_unquoted = token is not None and token.kind is not TokenKind.QUOTED
+        if is_unquoted and token is not None and token.text.upper() == word:
+            self._index += 1
             return True
         return False
 
@@ -366,13 +366,13 @@ class _Parser:
 
     def _refused(self, what: str = "", place: int | None = None) -> QueryError:
         tokens: Sequence[Token] = self._tokens
-        at = tokens[min(self._place if place is None else place, len(tokens) - 1)]
-        feature = what or (at.text if at.kind is TokenKind.WORD else repr(at.text))
+        token = tokens[min(self._index if place is None else place, len(tokens) - 1)]
+        feature = what or (token.text if token.kind is TokenKind.WORD else repr(token.text))
         return QueryError(
             f"{feature} without Spark is not supported: {_WITHOUT_SPARK}",
             topic="without spark",
             statement=self._statement,
-            span=Span(at.start, at.end),
+            span=Span(token.start, token.end),
             hint="Without Spark: SELECT columns FROM db.t [VERSION AS OF …] [WHERE …] [LIMIT n]",
         )
 

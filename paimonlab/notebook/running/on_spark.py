@@ -40,20 +40,20 @@ class OnSpark:
     def fetch(self, limit: int | None) -> tuple[DataFrame, Fetched, Sequence[str], float]:
         """Send the statement and fetch its rows; runs in the worker thread."""
         begin = time.monotonic()
-        frame, found = self.reading(
+        frame, rows = self.reading(
             lambda frame: (frame, results.spark_fetch.fetch(frame, limit=limit))
         )
         seconds = time.monotonic() - begin
         is_planned_here = self.statement.is_query and not looks_up_again(self.spark)
         return (
             frame,
-            found,
+            rows,
             running.spark_plan.snapshots_read(frame) if is_planned_here else (),
             seconds,
         )
 
     def reading(self, read: Callable[[DataFrame], T]) -> T:
-        """Send the statement and do something with its rows, as of when it asks for."""
+        """Send the statement and do something with its rows, as of the time it asks for."""
         if not looks_up_again(self.spark):
             frame = self.frame()
             return self.explained(lambda: read(frame))

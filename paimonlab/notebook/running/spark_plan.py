@@ -30,7 +30,7 @@ class SparkRead:
     table: str
     snapshot_id: int | None
     file_count: int | None
-    """None: Python prunes when it runs."""
+    """None if Python prunes when it runs."""
     size_bytes: int | None
     filters: str
 
@@ -48,10 +48,10 @@ def snapshots_read(frame: DataFrame) -> Sequence[str]:
     """
     execution = frame._jdf.queryExecution()  # noqa: SLF001 - PySpark has no other way
     try:
-        found = [_named(leaf) for leaf in _leaves(execution.executedPlan())]
-    except Py4JError:  # the rows are there already: a name that is missing takes nothing away
+        names = [_named(leaf) for leaf in _leaves(execution.executedPlan())]
+    except Py4JError:  # the rows are fetched already, and names only add to them
         return ()
-    return tuple(dict.fromkeys(name for name in found if name))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _named(leaf: Any) -> str:
@@ -109,7 +109,7 @@ def _read(leaf: Any) -> Iterator[SparkRead]:
 
 
 def _items(sequence: Any) -> list[Any]:
-    return [sequence.apply(place) for place in range(sequence.size())]
+    return [sequence.apply(number) for number in range(sequence.size())]
 
 
 def _class(value: Any) -> str:

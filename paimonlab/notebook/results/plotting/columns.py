@@ -20,7 +20,7 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 class AxisKind(Enum):
-    """What stands along an axis; the values are plotly's types of axes."""
+    """What is on an axis; the values are plotly's types of axes."""
 
     NUMBER = "linear"
     TIME = "date"
@@ -29,23 +29,23 @@ class AxisKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the values of a column stand on an axis."""
+    """Where the values of a column are on an axis."""
 
     kind: AxisKind
     at: npt.NDArray[np.float64]
     """(n,) the number, seconds since 1970, or the number of the category; NaN: nowhere."""
     labels: tuple[str, ...] = ()
-    """Of the categories, each another text, in order of their first rows."""
+    """Names of the categories, all different, in order of their first rows."""
     texts: tuple[str | None, ...] = ()
     """(n,) of times: each as a text."""
 
-    def shown(self, place: int) -> Any:
+    def shown(self, row: int) -> Any:
         """Return a value as plotly takes it."""
         if self.kind is AxisKind.NUMBER:
-            return float(self.at[place])
+            return float(self.at[row])
         if self.kind is AxisKind.TIME:
-            return self.texts[place]
-        return self.labels[int(self.at[place])]
+            return self.texts[row]
+        return self.labels[int(self.at[row])]
 
 
 def column_of(rows: pa.Table, name: str) -> pa.ChunkedArray:
@@ -54,7 +54,7 @@ def column_of(rows: pa.Table, name: str) -> pa.ChunkedArray:
     Raises
     ------
     ColumnNotFoundError
-        If there is none of that name.
+        If there is no such column.
     UnsupportedError
         If there is more than one.
     """
@@ -80,12 +80,12 @@ def is_time(kind: pa.DataType) -> bool:
 
 
 def numbers(name: str, column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
-    """Return numbers as floats; NaN for what is not there, or not finite.
+    """Return numbers as floats; NaN for what is missing, or not finite.
 
     Raises
     ------
     UnsupportedError
-        If the column has others than numbers.
+        If the column is not one of numbers.
     """
     if not is_number(column.type):
         raise UnsupportedError(
@@ -132,7 +132,7 @@ def categories(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int64], tuple[st
     codes : (n,)
         Of each row; -1 is NULL.
     labels : (k,)
-        Of each value, cut, and no two alike.
+        Texts of the values, truncated, all different.
     """
     encoded = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
@@ -142,19 +142,19 @@ def categories(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int64], tuple[st
 
 
 def _labels(values: pa.Array) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    labels: dict[str, None] = {}
     for cell in cells(pa.chunked_array([values])):
         text = cell.text
         short = text if len(text) <= LABEL_CHARACTERS else text[: LABEL_CHARACTERS - 1] + "…"
         number, label = 1, short
-        while label in found:
+        while label in labels:
             number += 1
             label = f"{short} ({number})"
-        found[label] = None
-    return tuple(found)
+        labels[label] = None
+    return tuple(labels)
 
 
 def _finite(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
-    found = pc.fill_null(column, float("nan")).to_numpy().astype(np.float64)
-    found[~np.isfinite(found)] = np.nan
-    return found
+    numbers = pc.fill_null(column, float("nan")).to_numpy().astype(np.float64)
+    numbers[~np.isfinite(numbers)] = np.nan
+    return numbers

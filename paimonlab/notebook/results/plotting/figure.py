@@ -1,6 +1,6 @@
 """A plot as plotly's figure, and as the Python that makes the same one.
 
-plotly reads a little markup in names and labels: what would be markup stands there as entities.
+plotly reads a little markup in names and labels: what would be markup is written as entities.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def figure(points: Points) -> Figure:
     UnsupportedError
         If plotly is not installed.
     """
-    made = _empty_figure()
+    drawing = _empty_figure()
     for series, style in zip(points.series, STYLES, strict=False):
-        made.add_trace({**_trace(points, series, style), **_data(points, series)})
-    made.update_layout(**_layout(points))
-    return made
+        drawing.add_trace({**_trace(points, series, style), **_data(points, series)})
+    drawing.update_layout(**_layout(points))
+    return drawing
 
 
 def bar_figure(
@@ -50,16 +50,16 @@ def bar_figure(
     UnsupportedError
         If plotly is not installed.
     """
-    made = _empty_figure()
+    drawing = _empty_figure()
     for (name, values), colour in zip(series.items(), colours, strict=False):
-        made.add_bar(
+        drawing.add_bar(
             name=label(name),
             y=[label(text) for text in labels],
             x=list(values),
             orientation="h",
             marker_color=colour,
         )
-    made.update_layout(
+    drawing.update_layout(
         title=label(title),
         barmode="group",
         height=120 + 30 * len(labels),
@@ -67,7 +67,7 @@ def bar_figure(
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
         yaxis={"autorange": "reversed"},
     )
-    return made
+    return drawing
 
 
 def _empty_figure() -> Figure:

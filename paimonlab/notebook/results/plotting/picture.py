@@ -52,7 +52,7 @@ _MARKS: dict[str, Callable[[float, float], str]] = {
 
 
 def image(points: Points, alternative: str) -> str:
-    """Return an ``<img>`` with a text that stands for it."""
+    """Return an ``<img>`` with its description."""
     drawn = svg.document(WIDTH, HEIGHT, _Drawing(points).shapes(), fill=INK)
     return svg.image(drawn, alternative, WIDTH, HEIGHT)
 

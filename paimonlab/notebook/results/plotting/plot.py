@@ -17,7 +17,7 @@ from paimonlab.notebook.display.grid import Grid
 from paimonlab.notebook.display.written_files import save_page
 from paimonlab.notebook.results.plotting import figure as figures
 from paimonlab.notebook.results.plotting.picture import image
-from paimonlab.notebook.results.plotting.plot_text import alternative, told
+from paimonlab.notebook.results.plotting.plot_text import alternative, numbers_of
 from paimonlab.notebook.results.plotting.points import Points, points_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def plot_of(
     source
         Name of the result in the code that makes the plot again.
     notes
-        What else is to be said of the rows.
+        What else readers should know about the rows.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class Plot:
     call
         Python that makes this plot.
     notes
-        What else is to be said of the rows.
+        What else readers should know about the rows.
     """
 
     def __init__(self, points: Points, call: str, notes: tuple[str, ...] = ()) -> None:
@@ -98,16 +98,16 @@ class Plot:
     def points(self) -> pa.Table:
         """What is drawn: ``series``, ``x``, ``y`` of each point, and x as the figure labels it."""
         series = self._points.series
-        is_text = any(isinstance(x, str) for one in series for x in one.x)
+        is_text = any(isinstance(x, str) for line in series for x in line.x)
         return pa.table(
             {
-                "series": pa.array([one.name for one in series for _ in one.x], pa.string()),
+                "series": pa.array([line.name for line in series for _ in line.x], pa.string()),
                 "x": pa.array(
-                    [x for one in series for x in one.x], pa.string() if is_text else pa.float64()
+                    [x for line in series for x in line.x], pa.string() if is_text else pa.float64()
                 ),
-                "y": pa.array([y for one in series for y in figures.y_values(one)], pa.float64()),
+                "y": pa.array([y for line in series for y in figures.y_values(line)], pa.float64()),
                 "labels": pa.array(
-                    [str(x) for one in series for x in figures.shown_x(self._points, one)]
+                    [str(x) for line in series for x in figures.shown_x(self._points, line)]
                 ),
             }
         )
@@ -129,12 +129,12 @@ class Plot:
         return plain.text(self._grid, cell_columns=40)
 
     def save(self, path: str | Path) -> Path:
-        """Write picture and numbers as one HTML page; one that is there is replaced."""
+        """Write picture and numbers as one HTML page; an existing one is replaced."""
         return save_page(Path(path), page.page(self._grid.caption, self.to_html(), None))
 
     @property
     def _grid(self) -> Grid:
-        grid = told(self._points)
+        grid = numbers_of(self._points)
         notes = [*self._notes, *([grid.footer] if grid.footer else [])]
         return Grid(grid.columns, grid.rows, grid.caption, "; ".join(notes))
 

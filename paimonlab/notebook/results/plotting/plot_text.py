@@ -11,57 +11,57 @@ from paimonlab.notebook.display.grid import Align, Column, Grid
 from paimonlab.notebook.results.plotting.points import Points, Series
 from paimonlab.spec.visible_text import visible
 
-MOST_TOLD = 60
-"""Points that are told one by one."""
+MOST_LISTED = 60
+"""Points that are listed one by one."""
 _CHARACTERS = 2_000
 
 
-def told(points: Points) -> Grid:
-    """Say what is drawn."""
+def numbers_of(points: Points) -> Grid:
+    """Write what is drawn as a table of numbers."""
     title = f"{points.kind}: {points.title}"
     footer = "; ".join(points.notes)
-    if points.count <= MOST_TOLD:
+    if points.count <= MOST_LISTED:
         return Grid(*_each(points), title, footer)
     return Grid(*_summed(points), title, footer)
 
 
 def alternative(points: Points) -> str:
     """Say in words what the picture shows."""
-    said = []
+    sentences = []
     for series in points.series:
         name = f"{series.name}: " if points.by else ""
-        if points.count <= MOST_TOLD:
+        if points.count <= MOST_LISTED:
             pairs = zip(series.x, series.y, strict=True)
-            said.append(name + ", ".join(f"{_shown(x)} {_number(y)}" for x, y in pairs))
+            sentences.append(name + ", ".join(f"{_shown(x)} {_number(y)}" for x, y in pairs))
         else:
             first, last = _shown(series.x[0]), _shown(series.x[-1])
-            said.append(
+            sentences.append(
                 f"{name}{len(series.x):,} points from {first} to {last}, "
                 f"least {_number(_end(series, -1))}, largest {_number(_end(series, 1))}"
             )
-    whole = visible(f"{points.kind}, {points.title}: " + "; ".join(said))
+    whole = visible(f"{points.kind}, {points.title}: " + "; ".join(sentences))
     return whole if len(whole) <= _CHARACTERS else whole[:_CHARACTERS] + "…"
 
 
 def _each(points: Points) -> tuple[tuple[Column, ...], Sequence[Sequence[Cell]]]:
-    """Put x down and the series across; where x occurs twice, a row a point."""
+    """Put x down and the series across; where x occurs twice, a row per point."""
     heads = [Column(points.x_name)]
-    if any(len(set(one.x)) < len(one.x) for one in points.series):
+    if any(len(set(series.x)) < len(series.x) for series in points.series):
         heads = [*([Column(points.by)] if points.by else []), *heads]
         body = [
-            [*([Cell(visible(one.name))] if points.by else []), Cell(_shown(x)), _cell(y)]
-            for one in points.series
-            for x, y in zip(one.x, one.y, strict=True)
+            [*([Cell(visible(series.name))] if points.by else []), Cell(_shown(x)), _cell(y)]
+            for series in points.series
+            for x, y in zip(series.x, series.y, strict=True)
         ]
         return (*heads, Column(points.y_name, align=Align.RIGHT)), body
-    places: dict[object, float] = {}
-    for one in points.series:
-        places |= dict(zip(one.x, one.at, strict=True))
-    values = [dict(zip(one.x, one.y, strict=True)) for one in points.series]
-    names = [one.name if points.by else points.y_name for one in points.series]
+    positions: dict[object, float] = {}
+    for series in points.series:
+        positions |= dict(zip(series.x, series.at, strict=True))
+    values = [dict(zip(series.x, series.y, strict=True)) for series in points.series]
+    names = [series.name if points.by else points.y_name for series in points.series]
     body = [
-        [Cell(_shown(x)), *(_cell(found[x]) if x in found else Cell("") for found in values)]
-        for x in sorted(places, key=lambda one: places[one])
+        [Cell(_shown(x)), *(_cell(by_x[x]) if x in by_x else Cell("") for by_x in values)]
+        for x in sorted(positions, key=lambda x: positions[x])
     ]
     return (*heads, *(Column(name, align=Align.RIGHT) for name in names)), body
 
@@ -78,14 +78,14 @@ def _summed(points: Points) -> tuple[tuple[Column, ...], Sequence[Sequence[Cell]
     )
     body = [
         [
-            Cell(visible(one.name) or "all"),
-            Cell(f"{len(one.x):,}"),
-            Cell(_shown(one.x[int(np.argmin(one.at))])),
-            Cell(_shown(one.x[int(np.argmax(one.at))])),
-            _cell(_end(one, -1)),
-            _cell(_end(one, 1)),
+            Cell(visible(series.name) or "all"),
+            Cell(f"{len(series.x):,}"),
+            Cell(_shown(series.x[int(np.argmin(series.at))])),
+            Cell(_shown(series.x[int(np.argmax(series.at))])),
+            _cell(_end(series, -1)),
+            _cell(_end(series, 1)),
         ]
-        for one in points.series
+        for series in points.series
     ]
     return heads, body
 

@@ -28,7 +28,7 @@ KINDS: tuple[Kind, ...] = ("line", "bar", "hist", "scatter")
 MOST_POINTS = 2_000
 MOST_BARS = 60
 MOST_CATEGORIES = 200
-"""On the axis of a line or of a scatter plot."""
+"""Categories on the axis of a line or of a scatter plot."""
 MOST_SERIES = 8
 
 _Floats = npt.NDArray[np.float64]
@@ -39,9 +39,9 @@ class Series:
     """Points that belong together."""
 
     name: str
-    """Empty: there is only one."""
+    """Empty if there is only one."""
     at: _Floats
-    """(n,) where they stand on the x axis; of bars of a histogram: where they begin."""
+    """(n,) where they are on the x axis; of bars of a histogram: where they begin."""
     x: Sequence[Any]
     """(n,) the same as plotly takes it: numbers or texts."""
     y: _Floats
@@ -75,7 +75,7 @@ class Points:
     @property
     def count(self) -> int:
         """How many points there are."""
-        return sum(len(one.x) for one in self.series)
+        return sum(len(series.x) for series in self.series)
 
 
 def points_of(rows: pa.Table, kind: str, x: str, y: str | None, by: str | None) -> Points:
@@ -109,9 +109,9 @@ def points_of(rows: pa.Table, kind: str, x: str, y: str | None, by: str | None) 
     group = _Groups.of(rows, by)
     column = column_of(rows, x)
     along = places(x, column)
-    given = None if y is None else column_of(rows, y)
-    values = None if y is None or given is None else numbers(y, given)
-    maker = _Maker(kind, x, y, by or "", column, along, given, values, group)
+    y_column = None if y is None else column_of(rows, y)
+    values = None if y is None or y_column is None else numbers(y, y_column)
+    maker = _Maker(kind, x, y, by or "", column, along, y_column, values, group)
     return {
         "line": maker.line,
         "scatter": maker.scatter,
@@ -126,7 +126,7 @@ class _Groups:
 
     names: tuple[str, ...]
     codes: npt.NDArray[np.int64]
-    """(n,) of each row; -1: of none that is drawn."""
+    """(n,) number of each row's series; -1 if it is not drawn."""
     notes: tuple[str, ...]
 
     @staticmethod
@@ -144,24 +144,24 @@ class _Groups:
         notes: tuple[str, ...] = ()
         if len(names) > MOST_SERIES:
             many = np.bincount(codes, minlength=len(names))
-            kept = set(np.argsort(-many, kind="stable")[:MOST_SERIES].tolist())
-            order = np.array([one for one in order.tolist() if one in kept])
+            largest = set(np.argsort(-many, kind="stable")[:MOST_SERIES].tolist())
+            order = np.array([number for number in order.tolist() if number in largest])
             notes = (f"the {MOST_SERIES} of {len(names):,} values of {by} with most rows",)
         renumbered = np.full(len(names), -1, np.int64)
         renumbered[order] = np.arange(len(order))
-        return _Groups(tuple(names[one] for one in order), renumbered[codes], notes)
+        return _Groups(tuple(names[number] for number in order), renumbered[codes], notes)
 
 
 def _ranks(column: pa.ChunkedArray, codes: npt.NDArray[np.int64], count: int) -> list[int]:
-    """Return for each value its place in the order of the column."""
+    """Return for each value its rank in the order of the column."""
     _, first = np.unique(codes, return_index=True)
     values = column.take(pa.array(first))
     if pa.types.is_duration(values.type):
         values = values.cast(pa.int64())
     ordered = pc.rank(values.combine_chunks(), sort_keys="ascending", tiebreaker="first")
-    found: list[int] = ordered.to_pylist()
-    assert len(found) == count
-    return found
+    ranks: list[int] = ordered.to_pylist()
+    assert len(ranks) == count
+    return ranks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,35 +175,35 @@ class _Maker:
     column: pa.ChunkedArray
     along: Places
     numbers: pa.ChunkedArray | None
-    """What `values` are made of."""
+    """What `values` are computed from."""
     values: _Floats | None
     groups: _Groups
 
     def line(self) -> Points:
         """Put the points of each series in order of x; of too many keep the outline."""
         assert self.values is not None
-        notes = [*self._gone(), *self._gaps()]
+        notes = [*self._left_out(), *self._gaps()]
         each = max(
             MOST_POINTS // max(len(self.groups.names), 1) // M4_POINTS * M4_POINTS, M4_POINTS
         )
-        series, kept, all_points = [], 0, 0
+        series, drawn_count, all_points = [], 0, 0
         for number, name in enumerate(self.groups.names):
             rows = self._rows(number)
             rows = rows[np.argsort(self.along.at[rows], kind="stable")]
             chosen = rows[thinned(self.along.at[rows], self.values[rows], each)]
-            kept, all_points = kept + len(chosen), all_points + len(rows)
+            drawn_count, all_points = drawn_count + len(chosen), all_points + len(rows)
             series.append(self._series(name, chosen))
-        if kept < all_points:
+        if drawn_count < all_points:
             notes.append(
-                f"{kept:,} of {all_points:,} points: first, last, least and largest of each of "
-                "many ranges of x"
+                f"{drawn_count:,} of {all_points:,} points: first, last, least and largest of each "
+                "of many ranges of x"
             )
         return self._points(series, notes, self.y or "")
 
     def scatter(self) -> Points:
         """Take all points, or evenly chosen ones."""
         assert self.values is not None
-        notes = [*self._gone()]
+        notes = [*self._left_out()]
         is_there = ~np.isnan(self.along.at) & ~np.isnan(self.values) & (self.groups.codes >= 0)
         missing = int(np.isnan(self.values).sum())
         if missing:
@@ -221,22 +221,22 @@ class _Maker:
 
     def bar(self) -> Points:
         """Add up ``y``, or count rows, for each x and series."""
-        notes = [*self._gone()]
+        notes = [*self._left_out()]
         rows = np.flatnonzero(~np.isnan(self.along.at) & (self.groups.codes >= 0))
         at, first, code = np.unique(self.along.at[rows], return_index=True, return_inverse=True)
         if not pa.types.is_floating(self.column.type):
             different = len(pc.unique(self.column.take(pa.array(rows))))
             if different > len(at):
-                notes.append(f"values of {self.x} that differ behind the 15th digit are one bar")
+                notes.append(f"values of {self.x} that differ after the 15th digit are one bar")
         shape = (len(self.groups.names), len(at))
         counts = np.zeros(shape, np.int64)
         group = self.groups.codes[rows]
         is_there = np.ones(len(rows), bool) if self.values is None else ~np.isnan(self.values[rows])
-        place = np.ravel_multi_index((group[is_there], code[is_there]), shape)
-        np.add.at(counts.reshape(-1), place, 1)
+        slots = np.ravel_multi_index((group[is_there], code[is_there]), shape)
+        np.add.at(counts.reshape(-1), slots, 1)
         sums = counts.astype(np.float64) if self.numbers is None else np.zeros(shape)
         if self.numbers is not None:
-            _add_up(sums.reshape(-1), place, self.numbers.take(pa.array(rows[is_there])))
+            _add_up(sums.reshape(-1), slots, self.numbers.take(pa.array(rows[is_there])))
         name = "rows" if self.y is None else self.y
         if self.y is not None and (counts > 1).any():
             name = f"sum of {self.y}"
@@ -244,43 +244,43 @@ class _Maker:
         if self.y is not None:
             notes += self._gaps()
             sums[counts == 0] = np.nan
-        kept = np.arange(len(at))
+        chosen = np.arange(len(at))
         if len(at) > MOST_BARS:
             size = np.nan_to_num(np.abs(sums)).sum(axis=0)
-            kept = np.sort(np.argsort(-size, kind="stable")[:MOST_BARS])
+            chosen = np.sort(np.argsort(-size, kind="stable")[:MOST_BARS])
             notes.append(f"the {MOST_BARS} of {len(at):,} values of {self.x} with most {name}")
         series = []
         for number, label in enumerate(self.groups.names):
-            mine = kept if self.y is not None else kept[counts[number, kept] > 0]
-            shown = [self.along.shown(int(rows[first[place]])) for place in mine]
-            series.append(Series(label, at[mine], shown, sums[number, mine]))
+            indexes = chosen if self.y is not None else chosen[counts[number, chosen] > 0]
+            shown = [self.along.shown(int(rows[first[index]])) for index in indexes]
+            series.append(Series(label, at[indexes], shown, sums[number, indexes]))
         return self._points(series, notes, name)
 
     def histogram(self) -> Points:
         """Count rows in ranges of x, the same for all series; categories are counted as bars."""
         if self.along.kind is AxisKind.CATEGORY:
             return self.bar()
-        notes = [*self._gone()]
+        notes = [*self._left_out()]
         parts = []
         for number, name in enumerate(self.groups.names):
             rows = self._rows(number)
-            found = bins_of(_array(self.column.take(pa.array(rows))))
-            parts += [(name, found)] if found is not None else []
+            bins = bins_of(_array(self.column.take(pa.array(rows))))
+            parts += [(name, bins)] if bins is not None else []
         if not parts:
             return self._points([], notes, "rows")
         total = parts[0][1]
-        for _, found in parts[1:]:
-            total += found
+        for _, bins in parts[1:]:
+            total += bins
         while len(total.counts) == 1 and total.width < max(abs(total.starts[0]) / 16, 1e-3):
             total = total.at(total.step + 1)  # one value: a bar that can be seen
         starts = total.starts
         edges = places(self.x, pa.chunked_array([_values(starts, self.column.type)]))
         series = []
-        for name, found in parts:
-            wide = found.at(total.step)
+        for name, bins in parts:
+            wide = bins.at(total.step)
             counts = np.zeros(len(starts))
             counts[wide.first - total.first :][: len(wide.counts)] = wide.counts
-            shown = [edges.shown(place) for place in range(len(starts))]
+            shown = [edges.shown(number) for number in range(len(starts))]
             series.append(Series(name, edges.at, shown, counts))
         width = float(total.width)
         if self.along.kind is AxisKind.TIME:
@@ -288,8 +288,8 @@ class _Maker:
         return self._points(series, notes, "rows", width)
 
     def _rows(self, number: int) -> npt.NDArray[np.int64]:
-        mine = (self.groups.codes == number) & ~np.isnan(self.along.at) & self._in_view()
-        return np.flatnonzero(mine)
+        is_shown = (self.groups.codes == number) & ~np.isnan(self.along.at) & self._in_view()
+        return np.flatnonzero(is_shown)
 
     def _in_view(self) -> npt.NDArray[np.bool_]:
         """Tell which rows are on an axis that has only the first categories."""
@@ -297,8 +297,8 @@ class _Maker:
             is_first = self.along.at < MOST_CATEGORIES
         return is_first if self.along.kind is AxisKind.CATEGORY else np.ones(len(is_first), bool)
 
-    def _gone(self) -> list[str]:
-        """Say which rows have no place at all."""
+    def _left_out(self) -> list[str]:
+        """Say which rows are left out."""
         missing = int(np.isnan(self.along.at).sum())
         plain = f"{missing:,} {'row' if missing == 1 else 'rows'} without a finite {self.x}"
         notes = [*self.groups.notes, *([f"{plain} left out"] if missing else [])]
@@ -322,35 +322,35 @@ class _Maker:
         self, series: Sequence[Series], notes: Sequence[str], y: str, width: float | None = None
     ) -> Points:
         x_kind = self.along.kind
-        drawn = tuple(one for one in series if len(one.x))
+        drawn = tuple(line for line in series if len(line.x))
         labels = self.along.labels
         if x_kind is AxisKind.CATEGORY:
-            used = {label for one in drawn for label in one.x}
+            used = {label for line in drawn for label in line.x}
             labels = tuple(label for label in labels if label in used)
-            order = {label: float(place) for place, label in enumerate(labels)}
+            order = {label: float(number) for number, label in enumerate(labels)}
             drawn = tuple(
-                Series(one.name, np.array([order[label] for label in one.x]), one.x, one.y)
-                for one in drawn
+                Series(line.name, np.array([order[label] for label in line.x]), line.x, line.y)
+                for line in drawn
             )
         return Points(self.kind, self.x, y, self.by, x_kind, labels, drawn, tuple(notes), width)
 
 
-def _add_up(sums: _Floats, place: npt.NDArray[np.int64], numbers: pa.ChunkedArray) -> None:
+def _add_up(sums: _Floats, slots: npt.NDArray[np.int64], numbers: pa.ChunkedArray) -> None:
     """Add numbers to their places; whole numbers and decimals without rounding on the way."""
     if pa.types.is_floating(numbers.type):
-        np.add.at(sums, place, numbers.to_numpy().astype(np.float64))
+        np.add.at(sums, slots, numbers.to_numpy().astype(np.float64))
         return
     scale = numbers.type.scale if pa.types.is_decimal(numbers.type) else 0
     exact = numbers.cast(pa.decimal256(76, scale))
-    added = pa.table({"place": place, "number": exact}).group_by("place")
-    found = added.aggregate([("number", "sum")])
-    totals = found["number_sum"].cast(pa.string()).cast(pa.float64())
-    sums[found["place"].to_numpy()] = totals.to_numpy()
+    added = pa.table({"place": slots, "number": exact}).group_by("place")
+    summed = added.aggregate([("number", "sum")])
+    totals = summed["number_sum"].cast(pa.string()).cast(pa.float64())
+    sums[summed["place"].to_numpy()] = totals.to_numpy()
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:
-    found = column.combine_chunks()
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+    array = column.combine_chunks()
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
 
 
 def _values(starts: Sequence[float], kind: pa.DataType) -> pa.Array:

@@ -28,7 +28,7 @@ def thinned(x: _Floats, y: _Floats, most: int) -> _Places:
 
     Returns
     -------
-    (k,) places, rising, k <= most
+    (k,) indexes, rising, k <= most
         Of each of equally wide ranges of x the first and last point, and those with the least
         and the largest y. Source: U. Jugel and others, "M4", 2014.
     """

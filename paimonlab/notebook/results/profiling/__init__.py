@@ -1,7 +1,7 @@
 """What is in columns of any length, in one pass and bounded memory.
 
 A `ColumnSketch` is a value: that of some rows plus that of others is that of both. So batches,
-files and Spark's partitions are summed up alike, and both engines say the same.
+files and Spark's partitions are summed up alike, and both engines get the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How numbers are spread: counts in equally wide ranges, exact whatever order they come in.
 
 Ranges begin at multiples of a width, and each width divides the next: so the counts of narrow
-ranges add up to those of wide ones, and nobody has to know the least value before he counts.
+ranges add up to those of wide ones, and the least value need not be known before counting.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Bins:
     step: int
     """Which width: a place in the scale, or the exponent of two."""
     first: int
-    """The first range begins at so many widths."""
+    """Number of widths at which the first range begins."""
     counts: npt.NDArray[np.int64]
 
     @staticmethod
@@ -69,25 +69,25 @@ class Bins:
             return _bounded(_counted(scale, exponent, places))
         low, high = int(values.min()), int(values.max())
         widths = _widths(scale)
-        fits = (place for place, width in enumerate(widths) if high // width - low // width < MOST)
+        fits = (index for index, width in enumerate(widths) if high // width - low // width < MOST)
         step = next(fits, len(widths) - 1)
         return _counted(scale, step, np.floor_divide(values, widths[step]))
 
     def __add__(self, other: Bins) -> Bins:
         step = max(self.step, other.step)
-        one, two = self.at(step), other.at(step)
-        first = min(one.first, two.first)
-        end = max(one.first + len(one.counts), two.first + len(two.counts))
+        left, right = self.at(step), other.at(step)
+        first = min(left.first, right.first)
+        end = max(left.first + len(left.counts), right.first + len(right.counts))
         # Ranges far apart are brought closer before room is made for all between them.
         while end - first > MOST:
             step += 1
-            one, two = one.at(step), two.at(step)
-            first = min(one.first, two.first)
-            end = max(one.first + len(one.counts), two.first + len(two.counts))
+            left, right = left.at(step), right.at(step)
+            first = min(left.first, right.first)
+            end = max(left.first + len(left.counts), right.first + len(right.counts))
         counts = np.zeros(end - first, np.int64)
-        for part in (one, two):
+        for part in (left, right):
             counts[part.first - first :][: len(part.counts)] += part.counts
-        return replace(one, first=first, counts=counts)
+        return replace(left, first=first, counts=counts)
 
     @property
     def width(self) -> int | float:
@@ -103,10 +103,10 @@ class Bins:
         if self.scale is Scale.FLOAT:
             with np.errstate(over="ignore"):  # the least range may begin below all floats
                 starts = np.ldexp(np.array(places, float), self.step)
-            found: list[float] = np.maximum(starts, np.finfo(float).min).tolist()
-            return found
+            floats: list[float] = np.maximum(starts, np.finfo(float).min).tolist()
+            return floats
         width = _widths(self.scale)[self.step]
-        return [max(place * width, -_LARGEST) for place in places]
+        return [max(number * width, -_LARGEST) for number in places]
 
     def at(self, step: int) -> Bins:
         """Take ranges together until they are as wide as those of a step."""
@@ -125,7 +125,7 @@ class Bins:
 
 
 def _first_exponent(low: float, high: float) -> int:
-    """Choose a width so narrow that it is too narrow, but no narrower than floats can tell."""
+    """Choose a width that is too narrow rather than too wide, as far as floats are exact."""
     most = max(abs(low), abs(high))
     exact = math.frexp(most)[1] - 52 if most else _SMALLEST_EXPONENT
     apart = high / 2 - low / 2  # without overflow
@@ -133,10 +133,10 @@ def _first_exponent(low: float, high: float) -> int:
     return max(exact, spread, _SMALLEST_EXPONENT)
 
 
-def _bounded(found: Bins) -> Bins:
-    while len(found.counts) > MOST:
-        found = found.at(found.step + 1)
-    return found
+def _bounded(bins: Bins) -> Bins:
+    while len(bins.counts) > MOST:
+        bins = bins.at(bins.step + 1)
+    return bins
 
 
 def _counted(scale: Scale, step: int, places: npt.NDArray[np.int64]) -> Bins:

@@ -28,7 +28,7 @@ class Distinct:
 
     @staticmethod
     def of(values: pa.Array) -> Distinct:
-        """Take them of values without nulls."""
+        """Take the hashes of values without nulls."""
         if not len(values):
             return Distinct()
         with interrupts_held_back():

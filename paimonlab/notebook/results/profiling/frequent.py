@@ -31,13 +31,15 @@ class Frequent:
 
     @staticmethod
     def of(values: pa.Array) -> Frequent:
-        """Take them of values without nulls."""
+        """Count values without nulls."""
         kind, long = values.type, 0
         if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
             short = values.filter(pc.less_equal(pc.binary_length(values), LONGEST_BYTES))
             values, long = short, len(values) - len(short)
-        found = values.value_counts()
-        return replace(_bounded(found.field("values"), found.field("counts"), 0), long_count=long)
+        counted = values.value_counts()
+        return replace(
+            _bounded(counted.field("values"), counted.field("counts"), 0), long_count=long
+        )
 
     def __add__(self, other: Frequent) -> Frequent:
         both = pa.table(
@@ -48,11 +50,11 @@ class Frequent:
         )
         summed = both.group_by("value", use_threads=False).aggregate([("count", "sum")])
         values, counts = (summed[name].combine_chunks() for name in ("value", "count_sum"))
-        made = _bounded(values, counts, self.error + other.error)
-        return replace(made, long_count=self.long_count + other.long_count)
+        merged = _bounded(values, counts, self.error + other.error)
+        return replace(merged, long_count=self.long_count + other.long_count)
 
     def top(self, number: int) -> list[tuple[pa.Scalar, int]]:
-        """Return the most frequent values, but for those whose counts say nothing.
+        """Return the most frequent values, without those whose counts say nothing.
 
         Those are what occurs once, and counts that are not above their own `error`. More
         frequent ones come first, equally frequent ones in their own order.

@@ -20,7 +20,7 @@ class Lengths:
 
     @staticmethod
     def of(values: pa.Array) -> Lengths | None:
-        """Take them of values without nulls; None if there are none."""
+        """Measure values without nulls; None if there are none."""
         if not len(values):
             return None
         is_binary = pa.types.is_binary(values.type)
@@ -32,15 +32,15 @@ class Lengths:
 
     def __add__(self, other: Lengths) -> Lengths:
         longest = max(self.longest, other.longest)
-        candidates = [one for one in (self, other) if one.longest == longest]
+        candidates = [lengths for lengths in (self, other) if lengths.longest == longest]
         return Lengths(
             min(self.shortest, other.shortest),
             longest,
             self.total + other.total,
-            min((one.longest_value for one in candidates), key=_sort_key),
+            min((lengths.longest_value for lengths in candidates), key=_sort_key),
         )
 
 
 def _sort_key(value: pa.Scalar) -> bytes:
-    found = value.as_py()
-    return found.encode("utf-8", "surrogatepass") if isinstance(found, str) else bytes(found)
+    text = value.as_py()
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)

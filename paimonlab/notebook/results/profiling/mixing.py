@@ -1,4 +1,4 @@
-"""Hashes whose every bit depends on every bit of what they are made of."""
+"""Hashes whose every bit depends on every bit of their input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Mix 64-bit values, different ones to different ones (SplitMix64)."""
     with np.errstate(over="ignore"):
-        found = values + _STEP
-        found = (found ^ (found >> np.uint64(30))) * _FIRST
-        found = (found ^ (found >> np.uint64(27))) * _SECOND
-    return found ^ (found >> np.uint64(31))
+        bits = values + _STEP
+        bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
+        bits = (bits ^ (bits >> np.uint64(27))) * _SECOND
+    return bits ^ (bits >> np.uint64(31))

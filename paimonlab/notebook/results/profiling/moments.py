@@ -20,7 +20,7 @@ class Moments:
 
     @staticmethod
     def of(values: npt.NDArray[np.float64]) -> Moments:
-        """Take them of some numbers."""
+        """Compute them of some numbers."""
         if not len(values):
             return Moments()
         with np.errstate(over="ignore", invalid="ignore"):
@@ -40,13 +40,13 @@ class Moments:
 
     @property
     def standard_deviation(self) -> float | None:
-        """That of a sample (divided by ``n - 1``); None: fewer than two, or beyond floats."""
+        """That of a sample (divided by ``n - 1``); None for fewer than two, or beyond floats."""
         if self.count < 2:
             return None
-        found = math.sqrt(max(self.squares, 0.0) / (self.count - 1))
-        return found if math.isfinite(found) else None
+        deviation = math.sqrt(max(self.squares, 0.0) / (self.count - 1))
+        return deviation if math.isfinite(deviation) else None
 
     @property
     def known_mean(self) -> float | None:
-        """The mean; None: there is none, or it is beyond floats."""
+        """The mean; None if there is none, or it is beyond floats."""
         return self.mean if self.count and math.isfinite(self.mean) else None

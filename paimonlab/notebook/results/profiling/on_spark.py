@@ -37,17 +37,19 @@ def sketch_frame(frame: DataFrame, most_columns: int) -> SketchedFrame:
     """Sum up the rows of each of the first columns.
 
     Each partition is summed up in a Python worker, and their sums in one; nothing else leaves
-    Spark. Of columns that are nested, or have no Arrow form, only the nulls travel.
+    Spark. Of columns that are nested, or have no Arrow form, only the nulls are transferred.
     """
     fields = frame.schema.fields[:most_columns]
     zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
     kinds = tuple(arrow_kind(field.dataType, zone) for field in fields)
-    places = [f"c{place}" for place in range(len(frame.columns))]
-    columns = [_travelling(sf.col(name), kind) for name, kind in zip(places, kinds, strict=False)]
-    chosen = frame.toDF(*places).select(*columns)
+    column_names = [f"c{number}" for number in range(len(frame.columns))]
+    columns = [
+        _travelling(sf.col(name), kind) for name, kind in zip(column_names, kinds, strict=False)
+    ]
+    chosen = frame.toDF(*column_names).select(*columns)
     parts = chosen.mapInArrow(_sketched, _PARTS).repartition(1).sortWithinPartitions("part")
-    found = parts.mapInArrow(_summed, _PARTS).collect()
-    rows = pickle.loads(found[0]["sketch"]) if found else RowSketch.empty(kinds)  # noqa: S301 - ours
+    collected = parts.mapInArrow(_summed, _PARTS).collect()
+    rows = pickle.loads(collected[0]["sketch"]) if collected else RowSketch.empty(kinds)  # noqa: S301 - ours
     names = tuple(field.name for field in fields)
     types = tuple(field.dataType.simpleString() for field in fields)
     return SketchedFrame(names, types, kinds, rows)
@@ -64,10 +66,10 @@ def arrow_kind(kind: DataType, zone: str | None) -> pa.DataType:
         Time zone of the session: Spark sends moments to workers with it.
     """
     try:
-        found = to_arrow_type(kind, timezone=zone)
+        arrow_type = to_arrow_type(kind, timezone=zone)
     except PySparkTypeError:
         return pa.list_(pa.bool_())
-    return found if has_facts(found) else pa.list_(pa.bool_())
+    return arrow_type if has_facts(arrow_type) else pa.list_(pa.bool_())
 
 
 def _travelling(column: Column, kind: pa.DataType) -> Column:

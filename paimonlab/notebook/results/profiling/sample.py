@@ -1,4 +1,4 @@
-"""Some values that stand for all, and what a share of the rows is not above."""
+"""Some values that represent all, and their quantiles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Sample:
     """All values while there are few, then those of the rows with the smallest keys."""
 
     keys: npt.NDArray[np.uint64]
-    """One for each value, made of the place of its row: so the choice is the same every time."""
+    """One for each value, made of the number of its row: so the choice is the same every time."""
     values: pa.Array
     count: int
     """Values that were seen."""
@@ -49,15 +49,15 @@ class Sample:
         return len(self.keys) == self.count
 
     def quantiles(self, shares: Sequence[float]) -> list[pa.Scalar]:
-        """Return for each share the least value that so many of the values are not above."""
+        """Return for each share the least value that so many of the values do not exceed."""
         if not len(self.values):
             return []
         kind = self.values.type
         keys = self.values.cast(pa.int64()) if pa.types.is_duration(kind) else self.values
         ordered = self.values.take(pc.array_sort_indices(keys))
         last = len(ordered) - 1
-        places = [math.ceil(share * len(ordered)) - 1 for share in shares]
-        return [ordered[min(max(place, 0), last)] for place in places]
+        indexes = [math.ceil(share * len(ordered)) - 1 for share in shares]
+        return [ordered[min(max(index, 0), last)] for index in indexes]
 
 
 def _bounded(keys: npt.NDArray[np.uint64], values: pa.Array, count: int) -> Sample:

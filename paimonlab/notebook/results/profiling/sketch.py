@@ -1,4 +1,4 @@
-"""Everything that is known of a column, and of all columns of some rows."""
+"""Everything that is known about a column, and of all columns of some rows."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class ColumnSketch:
     moments: Moments = field(default_factory=Moments)
     """Of the finite numbers."""
     distinct: Distinct | None = None
-    """None: values cannot be compared."""
+    """None if values cannot be compared."""
     frequent: Frequent | None = None
     sample: Sample | None = None
-    """Of finite numbers and times; None: it has no such values."""
+    """Of finite numbers and times; None if it has no such values."""
     bins: Bins | None = None
     lengths: Lengths | None = None
-    """None: no texts."""
+    """None if there are no texts."""
 
     @staticmethod
     def of(column: pa.Array, keys: npt.NDArray[np.uint64]) -> ColumnSketch:
-        """Take it of a column.
+        """Sum up a column.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class ColumnSketch:
             return ColumnSketch(self.null_count + other.null_count)
         assert self.frequent is not None
         assert other.frequent is not None
-        ends = [one.ends for one in (self, other) if one.ends is not None]
+        ends = [sketch.ends for sketch in (self, other) if sketch.ends is not None]
         return ColumnSketch(
             self.null_count + other.null_count,
             self.nan_count + other.nan_count,
@@ -116,7 +116,7 @@ class ColumnSketch:
         )
 
     def repeated(self, count: int) -> ColumnSketch:
-        """Return the sketch of as many rows as ``count`` says, all like the one that this is of."""
+        """Return the sketch of ``count`` rows that are all like the one row of this."""
         if self.null_count or self.frequent is None:
             return replace(self, null_count=count * self.null_count)
         lengths, bins = self.lengths, self.bins
@@ -138,12 +138,15 @@ class RowSketch:
 
     @staticmethod
     def empty(kinds: Sequence[pa.DataType]) -> RowSketch:
-        """Return that of no rows."""
+        """Return the sketch of no rows."""
         nothing = np.empty(0, np.uint64)
         return RowSketch(0, tuple(ColumnSketch.of(pa.nulls(0, kind), nothing) for kind in kinds))
 
     def __add__(self, other: RowSketch) -> RowSketch:
-        columns = (one + two for one, two in zip(self.columns, other.columns, strict=True))
+        columns = (
+            column + other_column
+            for column, other_column in zip(self.columns, other.columns, strict=True)
+        )
         return RowSketch(self.row_count + other.row_count, tuple(columns))
 
 
@@ -161,34 +164,34 @@ def sketch_batches(
     stream
         A number below 2^24 that no other part of the same rows has.
     """
-    found = RowSketch.empty(kinds)
+    sketch = RowSketch.empty(kinds)
     for chunk in _chunks(batches):
-        first = np.uint64(found.row_count) + (np.uint64(stream) << _STREAM_BITS)
+        first = np.uint64(sketch.row_count) + (np.uint64(stream) << _STREAM_BITS)
         keys = mixed(first + np.arange(chunk.num_rows, dtype=np.uint64))
         columns = tuple(ColumnSketch.of(_whole(column), keys) for column in chunk.columns)
-        found += RowSketch(chunk.num_rows, columns)
-    return found
+        sketch += RowSketch(chunk.num_rows, columns)
+    return sketch
 
 
 def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Put small batches together: a sum costs the same for any number of rows."""
-    held: list[pa.RecordBatch] = []
+    collected: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
         if not batch.num_rows:
             continue
-        held.append(batch)
+        collected.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
         if rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
-            yield pa.Table.from_batches(held)
-            held, rows, size = [], 0, 0
-    if held:
-        yield pa.Table.from_batches(held)
+            yield pa.Table.from_batches(collected)
+            collected, rows, size = [], 0, 0
+    if collected:
+        yield pa.Table.from_batches(collected)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
-    found = column.combine_chunks()
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+    array = column.combine_chunks()
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -201,8 +204,8 @@ def _ends(values: pa.Array) -> pa.Array | None:
         return None
     kind = values.type
     ordered = values.cast(pa.int64()) if pa.types.is_duration(kind) else values
-    found = pc.min_max(ordered)
-    return pa.array([found["min"], found["max"]], ordered.type).cast(kind)
+    extremes = pc.min_max(ordered)
+    return pa.array([extremes["min"], extremes["max"]], ordered.type).cast(kind)
 
 
 def _of_nan(count: int) -> Distinct:
@@ -213,8 +216,8 @@ def _floats(values: pa.Array) -> npt.NDArray[np.float64]:
     """Return the closest floats; Arrow's own cast of decimals is not as close."""
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.string())
-    found: npt.NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy()
-    return found
+    floats: npt.NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy()
+    return floats
 
 
 def bins_of(values: pa.Array) -> Bins | None:
@@ -231,7 +234,7 @@ def bins_of(values: pa.Array) -> Bins | None:
     return Bins.of(numbers, Scale.MILLIS if pa.types.is_date64(kind) else _TIMES[kind.unit])
 
 
-def _sum(one: PartT | None, two: PartT | None) -> PartT | None:
-    if one is None or two is None:
-        return one if two is None else two
-    return one + two
+def _sum(left: PartT | None, right: PartT | None) -> PartT | None:
+    if left is None or right is None:
+        return left if right is None else right
+    return left + right

@@ -1,10 +1,10 @@
 """What was typed into the table of a result, carried out: on Arrow, and as SQL.
 
-The browser does the same on the rows that it has (``static/result/filters.js``). A filter is
+The browser does the same on the rows that it has (``results/table/filters.js``). A filter is
 
 - ``null`` or ``not null``;
 - ``>``, ``>=``, ``<``, ``<=``, ``=`` or ``!=`` and a value of the column: a number, ``true``,
-  ``2026-01-31``, ``2026-01-31 12:00``, ``0x00ff``, or text, which may stand in ``'``;
+  ``2026-01-31``, ``2026-01-31 12:00``, ``0x00ff``, or text, which may be in ``'``;
 - else a piece of the text that is shown, in upper or lower case.
 
 NULL passes ``null`` only. NaN is above all numbers, as in SQL. Text is compared by code points.

@@ -1,4 +1,4 @@
-"""Comparisons with a number that a column may not be able to hold, as ones with a number it can.
+"""Comparisons with a number that a column's type may not have, as ones with a number it has.
 
 A comparison of decimals whose common type is too wide for SQL would lose digits; a number of
 the column's own type never does.
@@ -28,7 +28,7 @@ def bound(operator: Operator, value: Fraction, low: int, high: int) -> Bound | b
     -------
     Bound | bool
         An equal comparison with a number between ``low`` and ``high``; True or False: what
-        holds for all of them.
+        is true for all of them.
 
     Examples
     --------
@@ -39,16 +39,16 @@ def bound(operator: Operator, value: Fraction, low: int, high: int) -> Bound | b
     """
     floor = value.numerator // value.denominator
     if value.denominator == 1:
-        found = Bound(operator, floor)
+        comparison = Bound(operator, floor)
     elif operator in {"=", "!="}:
         return operator == "!="
     else:
-        found = Bound(_BELOW_NEXT[operator], floor)
+        comparison = Bound(_BELOW_NEXT[operator], floor)
     if floor > high:
-        return found.operator in {"<", "<=", "!="}
+        return comparison.operator in {"<", "<=", "!="}
     if floor < low:
-        return found.operator in {">", ">=", "!="}
-    return found
+        return comparison.operator in {">", ">=", "!="}
+    return comparison
 
 
 _BELOW_NEXT: Mapping[Operator, Operator] = {">": ">", ">=": ">", "<": "<=", "<=": "<="}

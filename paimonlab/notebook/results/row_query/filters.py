@@ -1,4 +1,4 @@
-"""What is typed under a head, as a condition."""
+"""What is typed under a column's head, as a condition."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ Condition = IsNull | Compares | Contains
 
 
 def condition(text: str, kind: ColumnKind) -> Condition | None:
-    """Read a filter; None: nothing was typed.
+    """Read a filter; None if nothing was typed.
 
     Examples
     --------

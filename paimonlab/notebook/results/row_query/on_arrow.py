@@ -41,7 +41,7 @@ _OPERATORS: Mapping[Operator, Callable[[pa.ChunkedArray, pa.Scalar], pa.ChunkedA
 
 
 class Rows:
-    """Rows that are asked for again and again: what was computed once for it is kept.
+    """Rows that are queried repeatedly: what was computed once is kept.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ class Rows:
         self._lowered: dict[int, pa.ChunkedArray] = {}
 
     def places(self, query: RowQuery) -> pa.Array:
-        """Return the places of the rows that pass, in order, as uint64.
+        """Return the indexes of the rows that pass, in order, as uint64.
 
-        Equal rows stay in the order in which they came; NULL is last, whichever way.
+        Equal rows keep their order; NULL is last in both directions.
 
         Raises
         ------
@@ -68,60 +68,60 @@ class Rows:
             If there is no such column.
         """
         masks = [
-            self._mask(place, wanted)
-            for place, text in query.filters
-            if (wanted := condition(text, self.kinds[place])) is not None
+            self._mask(column, wanted)
+            for column, text in query.filters
+            if (wanted := condition(text, self.kinds[column])) is not None
         ]
         if query.search.strip(" \t"):
             masks.append(self._search(lowered(query.search.strip(" \t"))))
-        places = pa.array(np.arange(self.table.num_rows, dtype=np.uint64))
+        indexes = pa.array(np.arange(self.table.num_rows, dtype=np.uint64))
         if masks:
-            places = places.filter(_one(reduce(pc.and_, masks)))
+            indexes = indexes.filter(_one(reduce(pc.and_, masks)))
         if query.by is None:
-            return places
-        keys = [key.take(places) for key in self._keys(query.by)]
+            return indexes
+        keys = [key.take(indexes) for key in self._keys(query.by)]
         names = [str(number) for number in range(len(keys))]
         direction = "descending" if query.descending else "ascending"
-        found = pc.sort_indices(
+        order = pc.sort_indices(
             pa.table(keys, names=names),
             sort_keys=[(name, direction) for name in names],
         )
-        return places.take(found)
+        return indexes.take(order)
 
     def rows(self, query: RowQuery) -> pa.Table:
         """Return the rows that pass, in order."""
         return self.table.take(self.places(query))
 
-    def _mask(self, place: int, wanted: Condition) -> pa.ChunkedArray:
-        column = self.table.column(place)
+    def _mask(self, number: int, wanted: Condition) -> pa.ChunkedArray:
+        column = self.table.column(number)
         match wanted:
             case IsNull(is_null):
                 return pc.is_null(column) if is_null else pc.is_valid(column)
             case Contains(piece):
-                return self._has(place, piece)
+                return self._has(number, piece)
             case Compares():
-                return pc.fill_null(_compared(column, self.kinds[place], wanted), fill_value=False)
+                return pc.fill_null(_compared(column, self.kinds[number], wanted), fill_value=False)
 
     def _search(self, piece: str) -> pa.ChunkedArray:
-        every = [self._has(place, piece) for place in range(self.table.num_columns)]
+        every = [self._has(number, piece) for number in range(self.table.num_columns)]
         nothing = pa.chunked_array([pa.array(np.zeros(self.table.num_rows, dtype=bool))])
         return reduce(pc.or_, every, nothing)
 
-    def _has(self, place: int, piece: str) -> pa.ChunkedArray:
-        if place not in self._lowered:
-            self._lowered[place] = _lower(self._text(place))
-        return pc.fill_null(pc.match_substring(self._lowered[place], piece), fill_value=False)
+    def _has(self, number: int, piece: str) -> pa.ChunkedArray:
+        if number not in self._lowered:
+            self._lowered[number] = _lower(self._text(number))
+        return pc.fill_null(pc.match_substring(self._lowered[number], piece), fill_value=False)
 
-    def _text(self, place: int) -> pa.ChunkedArray:
+    def _text(self, number: int) -> pa.ChunkedArray:
         """Return the text of each value, without the quotes that a cell may have."""
-        if place not in self._texts:
-            self._texts[place] = _texts(self.table.column(place))
-        return self._texts[place]
+        if number not in self._texts:
+            self._texts[number] = _texts(self.table.column(number))
+        return self._texts[number]
 
-    def _keys(self, place: int) -> list[pa.Array]:
-        column = self.table.column(place)
+    def _keys(self, number: int) -> list[pa.Array]:
+        column = self.table.column(number)
         if not is_comparable(column.type):
-            return [_one(self._text(place))]
+            return [_one(self._text(number))]
         if pa.types.is_floating(column.type):
             return [_one(pc.cast(pc.is_nan(column), pa.int8())), _one(column)]
         return [_one(ordered(column))]
@@ -160,10 +160,10 @@ def _compared(column: pa.ChunkedArray, kind: ColumnKind, wanted: Compares) -> pa
     if isinstance(value, Fraction):
         return _numbers_compared(column, wanted.operator, value)
     if isinstance(value, dt.datetime):
-        here = pc.local_timestamp(column) if kind == "local timestamp" else column
+        local = pc.local_timestamp(column) if kind == "local timestamp" else column
         moment = Fraction((value - _EPOCH) // _MICROSECOND, 10**6)
-        found = moment * _UNITS[column.type.unit]
-        return _bounded(here.cast(pa.int64()), wanted.operator, found, *_ends(64))
+        ticks = moment * _UNITS[column.type.unit]
+        return _bounded(local.cast(pa.int64()), wanted.operator, ticks, *_ends(64))
     if isinstance(value, dt.date):
         days = Fraction((value - _EPOCH.date()).days)
         return _bounded(
@@ -183,8 +183,8 @@ def _floats_compared(column: pa.ChunkedArray, operator: Operator, value: float) 
         return pc.and_(pc.is_valid(column), operator == "<=")
     with np.errstate(over="ignore"):
         number = pa.scalar(np.float32(value) if pa.types.is_float32(column.type) else value)
-    held = _OPERATORS[operator](column, number)
-    return pc.or_(held, is_nan) if operator in {">", ">=", "!="} else held
+    matches = _OPERATORS[operator](column, number)
+    return pc.or_(matches, is_nan) if operator in {">", ">=", "!="} else matches
 
 
 def _numbers_compared(
@@ -193,10 +193,10 @@ def _numbers_compared(
     kind = column.type
     if pa.types.is_decimal(kind):
         nines = 10**kind.precision - 1
-        found = bound(operator, value * Fraction(10) ** kind.scale, -nines, nines)
-        if isinstance(found, bool):
-            return _all_or_none(column, is_all=found)
-        return _OPERATORS[found.operator](column, _decimal(found.number, kind))
+        comparison = bound(operator, value * Fraction(10) ** kind.scale, -nines, nines)
+        if isinstance(comparison, bool):
+            return _all_or_none(column, is_all=comparison)
+        return _OPERATORS[comparison.operator](column, _decimal(comparison.number, kind))
     is_signed = pa.types.is_signed_integer(kind)
     low, high = _ends(kind.bit_width) if is_signed else (0, 2**kind.bit_width - 1)
     return _bounded(column, operator, value, low, high)
@@ -205,10 +205,10 @@ def _numbers_compared(
 def _bounded(
     column: pa.ChunkedArray, operator: Operator, value: Fraction, low: int, high: int
 ) -> pa.ChunkedArray:
-    found = bound(operator, value, low, high)
-    if isinstance(found, bool):
-        return _all_or_none(column, is_all=found)
-    return _OPERATORS[found.operator](column, pa.scalar(found.number, column.type))
+    comparison = bound(operator, value, low, high)
+    if isinstance(comparison, bool):
+        return _all_or_none(column, is_all=comparison)
+    return _OPERATORS[comparison.operator](column, pa.scalar(comparison.number, column.type))
 
 
 def _decimal(unscaled: int, kind: pa.DataType) -> pa.Scalar:

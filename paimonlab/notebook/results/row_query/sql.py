@@ -50,17 +50,17 @@ def query_sql(statement: str, columns: Sequence[SqlColumn], query: RowQuery) -> 
     columns
         What it returns.
     query
-        What was chosen; nothing: the statement itself is returned.
+        What was chosen; if nothing was, the statement itself is returned.
 
     Raises
     ------
     UnsupportedError
-        If the statement is no query, or SQL writes what a condition looks for differently.
+        If the statement is not a query, or SQL writes what a condition looks for differently.
     """
     if not query:
         return statement
-    if not all(one.is_query for one in split(statement)):
-        raise UnsupportedError("SQL over a statement that is no query", "use to_arrow()")
+    if not all(part.is_query for part in split(statement)):
+        raise UnsupportedError("SQL over a statement that is not a query", "use to_arrow()")
     parts = ["SELECT * FROM (", statement, ")"]  # on lines of their own: it may end in a comment
     if wanted := conditions(columns, query):
         parts.append("WHERE " + "\n  AND ".join(wanted))
@@ -70,7 +70,7 @@ def query_sql(statement: str, columns: Sequence[SqlColumn], query: RowQuery) -> 
 
 
 def conditions(columns: Sequence[SqlColumn], query: RowQuery) -> list[str]:
-    """Return the conditions, all of which hold for the rows that pass.
+    """Return the conditions, all of which are true for the rows that pass.
 
     Raises
     ------
@@ -79,17 +79,17 @@ def conditions(columns: Sequence[SqlColumn], query: RowQuery) -> list[str]:
     IndexError
         If there is no such column.
     """
-    found = [_filter(columns, place, text) for place, text in query.filters]
+    terms = [_filter(columns, number, text) for number, text in query.filters]
     piece = lowered(query.search.strip(" \t"))
     if piece:
-        has = [_contains(columns, place, piece, "a search") for place in range(len(columns))]
-        some = [one for one in has if one != _NEVER]
-        found.append("(" + " OR ".join(some) + ")" if some else _NEVER)
-    return [one for one in found if one]
+        matches = [_contains(columns, number, piece, "a search") for number in range(len(columns))]
+        some = [term for term in matches if term != _NEVER]
+        terms.append("(" + " OR ".join(some) + ")" if some else _NEVER)
+    return [term for term in terms if term]
 
 
 def order(columns: Sequence[SqlColumn], query: RowQuery) -> str:
-    """Return what stands behind ``ORDER BY``; empty: the rows are not sorted.
+    """Return what follows ``ORDER BY``; empty if the rows are not sorted.
 
     Raises
     ------
@@ -107,21 +107,21 @@ def order(columns: Sequence[SqlColumn], query: RowQuery) -> str:
 _NEVER = "false"
 
 
-def _filter(columns: Sequence[SqlColumn], place: int, text: str) -> str:
-    column = columns[place]
+def _filter(columns: Sequence[SqlColumn], number: int, text: str) -> str:
+    column = columns[number]
     match condition(text, column.kind):
         case IsNull(is_null):
-            return f"{_name(columns, place)} IS {'' if is_null else 'NOT '}NULL"
+            return f"{_name(columns, number)} IS {'' if is_null else 'NOT '}NULL"
         case Compares(operator, value):
-            return _compared(_name(columns, place), column, operator, value)
+            return _compared(_name(columns, number), column, operator, value)
         case Contains(piece):
-            return _contains(columns, place, piece, "a filter")
+            return _contains(columns, number, piece, "a filter")
         case _:
             return ""
 
 
-def _name(columns: Sequence[SqlColumn], place: int) -> str:
-    name = columns[place].name
+def _name(columns: Sequence[SqlColumn], number: int) -> str:
+    name = columns[number].name
     if sum(column.name.lower() == name.lower() for column in columns) > 1:
         raise UnsupportedError(
             f"SQL over two columns named {name}", "give them names of their own in the query"
@@ -135,14 +135,14 @@ def _refused(what: str, column: SqlColumn) -> UnsupportedError:
     )
 
 
-def _contains(columns: Sequence[SqlColumn], place: int, piece: str, what: str) -> str:
+def _contains(columns: Sequence[SqlColumn], number: int, piece: str, what: str) -> str:
     """Look for a piece of text in a column; `_NEVER` if no value of its type can have it."""
-    column = columns[place]
+    column = columns[number]
     if column.kind in {"float", "double"} and not set(piece) <= _IN_FLOATS:
         return _NEVER
     if column.kind in {"float", "double", "nested", "other"}:
         raise _refused(f"{what} for {piece!r} in column {column.name}", column)
-    name = _name(columns, place)
+    name = _name(columns, number)
     if column.kind == "text":
         written = f"lower({name})"
     elif column.kind == "binary":
@@ -176,16 +176,16 @@ def _number_compared(name: str, kind: pa.DataType, operator: Operator, value: Fr
     is_decimal = pa.types.is_decimal(kind)
     if is_decimal:
         nines = 10**kind.precision - 1
-        found = bound(operator, value * Fraction(10) ** kind.scale, -nines, nines)
+        comparison = bound(operator, value * Fraction(10) ** kind.scale, -nines, nines)
     else:
         half = 2 ** (kind.bit_width - 1)
-        found = bound(operator, value, -half, half - 1)
-    if isinstance(found, bool):
-        return f"{name} IS NOT NULL" if found else _NEVER
+        comparison = bound(operator, value, -half, half - 1)
+    if isinstance(comparison, bool):
+        return f"{name} IS NOT NULL" if comparison else _NEVER
     if not is_decimal:
         suffix = "L" if kind.bit_width == 64 else ""
-        return f"{name} {found.operator} {found.number}{suffix}"
+        return f"{name} {comparison.operator} {comparison.number}{suffix}"
     with localcontext(prec=kind.precision + 1):
-        text = format(Decimal(found.number).scaleb(-kind.scale), "f")
+        text = format(Decimal(comparison.number).scaleb(-kind.scale), "f")
     literal = f"CAST('{text}' AS DECIMAL({kind.precision}, {kind.scale}))"
-    return f"{name} {found.operator} {literal}"
+    return f"{name} {comparison.operator} {literal}"

@@ -20,12 +20,12 @@ from paimonlab.notebook.results.table.value import ResultCells, ResultColumn, Re
 from paimonlab.spec.visible_text import visible
 
 DATA_BYTES = 430_000
-"""Of the interactive table, as JSON."""
+"""Size of the interactive table, as JSON."""
 LEAST_ROW_BYTES = 50_000
-"""Of its rows, however many columns there are."""
+"""Least size of its rows, however many columns there are."""
 ROWS_CARRIED = 10_000
 ROWS_ASKED = 1_000
-"""At most so many rows answer a question."""
+"""Rows that answer one request, at most."""
 CELL_CHARACTERS = 2_000
 SUMMARISED_ROWS = 1_000_000
 _TREE_BYTES = 4_000
@@ -52,7 +52,7 @@ def draw(
 
 def text_rows(value: ResultRows) -> pa.Table:
     """Return the rows that the interactive form has, as texts."""
-    columns = [[row[place] for row in value.rows] for place in range(len(value.columns))]
+    columns = [[row[number] for row in value.rows] for number in range(len(value.columns))]
     arrays = [pa.array(column, pa.string()) for column in columns]
     return pa.Table.from_arrays(arrays, names=[column.name for column in value.columns])
 
@@ -79,10 +79,10 @@ def result_rows(table: pa.Table, grid: Grid, *, has_more_rows: bool, footer: str
     has_more_rows
         Whether there are rows that were not fetched.
     footer
-        What is said of all rows.
+        The footer if all rows are shown.
     """
     facts = [column_facts(column.slice(0, SUMMARISED_ROWS)) for column in table.columns]
-    tops = [_top(one) for one in facts]
+    tops = [_top(fact) for fact in facts]
     heads = len(msgspec.json.encode([grid.caption, tops])) + 300 * table.num_columns
     carried = _carried(table, max(DATA_BYTES - heads, LEAST_ROW_BYTES))
     start = table.slice(0, len(carried.rows))
@@ -135,12 +135,12 @@ def cell_texts(table: pa.Table, *, is_whole: bool = False) -> CellTexts:
     table
         The rows.
     is_whole
-        Whether long texts are not cut.
+        Whether long texts are kept whole.
     """
     limit = None if is_whole else CELL_CHARACTERS
-    made = [_cells(column, limit) for column in table.columns]
-    rows = tuple(zip(*(texts for texts, _ in made), strict=True))
-    return CellTexts(rows, tuple(details for _, details in made))
+    written = [_cells(column, limit) for column in table.columns]
+    rows = tuple(zip(*(texts for texts, _ in written), strict=True))
+    return CellTexts(rows, tuple(details for _, details in written))
 
 
 def _carried(table: pa.Table, room: int) -> CellTexts:
@@ -150,48 +150,48 @@ def _carried(table: pa.Table, room: int) -> CellTexts:
     wanted = min(table.num_rows, ROWS_CARRIED)
     ranked = sum(not _is_sorted_by_text(field.type) for field in table.schema)
     while len(rows) < wanted:
-        some = cell_texts(table.slice(len(rows), min(_SLICE, wanted - len(rows))))
-        taken, size = _fitting(some, room, ranked)
+        chunk = cell_texts(table.slice(len(rows), min(_SLICE, wanted - len(rows))))
+        taken, size = _fitting(chunk, room, ranked)
         taken = taken or int(not rows)
-        for into, one in zip(details, some.columns, strict=True):
-            into.append(_moved(one, taken, len(rows)))
-        rows += some.rows[:taken]
-        if taken < len(some.rows):
+        for parts, column in zip(details, chunk.columns, strict=True):
+            parts.append(_moved(column, taken, len(rows)))
+        rows += chunk.rows[:taken]
+        if taken < len(chunk.rows):
             break
         room -= size
     return CellTexts(tuple(rows), tuple(map(_joined, details)))
 
 
-def _fitting(some: CellTexts, room: int, ranked: int) -> tuple[int, int]:
+def _fitting(texts: CellTexts, room: int, ranked: int) -> tuple[int, int]:
     """Tell how many rows there is room for, and how much they take."""
-    sizes = [len(msgspec.json.encode(row)) + _RANK_BYTES * ranked for row in some.rows]
-    for column in some.columns:
-        for place, text in column.exact:
-            sizes[place] += len(msgspec.json.encode(text)) + 10
-        for place, tree_ in enumerate(column.trees or ()):
-            sizes[place] += len(msgspec.json.encode(tree_))
+    sizes = [len(msgspec.json.encode(row)) + _RANK_BYTES * ranked for row in texts.rows]
+    for column in texts.columns:
+        for row, text in column.exact:
+            sizes[row] += len(msgspec.json.encode(text)) + 10
+        for row, tree_ in enumerate(column.trees or ()):
+            sizes[row] += len(msgspec.json.encode(tree_))
     total = 0
-    for place, size in enumerate(sizes):
+    for row, size in enumerate(sizes):
         total += size
         if total > room:
-            return place, total - size
+            return row, total - size
     return len(sizes), total
 
 
-def _moved(one: ResultCells, count: int, start: int) -> ResultCells:
+def _moved(column: ResultCells, count: int, start: int) -> ResultCells:
     return ResultCells(
-        exact=tuple((place + start, text) for place, text in one.exact if place < count),
-        cut=tuple(place + start for place in one.cut if place < count),
-        trees=None if one.trees is None else one.trees[:count],
+        exact=tuple((row + start, text) for row, text in column.exact if row < count),
+        cut=tuple(row + start for row in column.cut if row < count),
+        trees=None if column.trees is None else column.trees[:count],
     )
 
 
 def _joined(parts: Sequence[ResultCells]) -> ResultCells:
     has_trees = any(part.trees is not None for part in parts)
     return ResultCells(
-        exact=tuple(one for part in parts for one in part.exact),
-        cut=tuple(one for part in parts for one in part.cut),
-        trees=[one for part in parts for one in part.trees or ()] if has_trees else None,
+        exact=tuple(text for part in parts for text in part.exact),
+        cut=tuple(row for part in parts for row in part.cut),
+        trees=[tree_ for part in parts for tree_ in part.trees or ()] if has_trees else None,
     )
 
 
@@ -212,32 +212,32 @@ def _is_sorted_by_text(kind: pa.DataType) -> bool:
 
 
 def _end(value: pa.Scalar | None) -> str | None:
-    return None if value is None else _one(value)
+    return None if value is None else _scalar_text(value)
 
 
-def _one(value: pa.Scalar) -> str:
+def _scalar_text(value: pa.Scalar) -> str:
     (cell,) = cells(pa.chunked_array([pa.array([value], value.type)]))
     return cell.text if len(cell.text) <= 40 else cell.text[:39] + "…"
 
 
 def _top(facts: ColumnFacts) -> tuple[tuple[str, int], ...]:
-    return tuple((_one(value), count) for value, count in facts.top)
+    return tuple((_scalar_text(value), count) for value, count in facts.top)
 
 
 def _cells(column: pa.ChunkedArray, limit: int | None) -> tuple[list[str | None], ResultCells]:
     shown = [cell.text if cell.is_value else None for cell in cells(column)]
     kind = column.type
-    cut = {place for place, text in enumerate(shown) if limit and text and len(text) > limit}
+    cut = {row for row, text in enumerate(shown) if limit and text and len(text) > limit}
     exact: list[tuple[int, str]] = []
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         exact = [
-            (place, value)
-            for place, value in enumerate(column.to_pylist())
-            if value is not None and value != shown[place] and place not in cut
+            (row, value)
+            for row, value in enumerate(column.to_pylist())
+            if value is not None and value != shown[row] and row not in cut
         ]
     elif pa.types.is_binary(kind):
         lengths = pc.fill_null(pc.binary_length(column), 0).to_pylist()
-        cut |= {place for place, length in enumerate(lengths) if length > BYTES_SHOWN}
+        cut |= {row for row, length in enumerate(lengths) if length > BYTES_SHOWN}
     texts = [_start(text, limit) if text and limit else text for text in shown]
     trees = _trees(column) if is_nested(kind) else None
     return texts, ResultCells(exact=tuple(exact), cut=tuple(sorted(cut)), trees=trees)
@@ -249,12 +249,12 @@ def _start(text: str, limit: int) -> str:
 
 
 def _trees(column: pa.ChunkedArray) -> list[Any]:
-    found = []
+    trees = []
     try:
         values = column.to_pylist()
     except (OverflowError, ValueError):  # dates beyond Python's: the cell's text says it
         return [None] * len(column)
     for value in values:
-        made = tree(value, column.type)
-        found.append(made if len(msgspec.json.encode(made)) <= _TREE_BYTES else None)
-    return found
+        written = tree(value, column.type)
+        trees.append(written if len(msgspec.json.encode(written)) <= _TREE_BYTES else None)
+    return trees

@@ -31,7 +31,7 @@ class ResultView(Drawn[ResultRows]):
     statement: str = ""
     """The SQL that returned the rows."""
     frame: DataFrame | None = None
-    """All rows of the statement, not run yet; None: it ran without Spark."""
+    """All rows of the statement, not run yet; None if it ran without Spark."""
 
     @property
     def query(self) -> RowQuery:
@@ -42,15 +42,15 @@ class ResultView(Drawn[ResultRows]):
     def sql(self) -> str:
         """The statement, sorted and filtered as the interactive form is now.
 
-        It asks all rows, not only those that were fetched, with the options and parameters that
+        It is about all rows, not only those that were fetched, with the options and parameters that
         the statement was run with. Rows that are equal in the column they are sorted by come in any
         order.
 
         Raises
         ------
         UnsupportedError
-            If SQL cannot say it: a piece of text in a nested or floating-point column, columns of
-            the same name, a statement that is no query.
+            If SQL cannot express it: a piece of text in a nested or floating-point column, columns
+            of the same name, a statement that is not a query.
         """
         return query_sql(self.statement, self._columns, self.query)
 
@@ -60,13 +60,13 @@ class ResultView(Drawn[ResultRows]):
         Parameters
         ----------
         all_rows
-            False: of the rows that were fetched, computed here. True: of all rows of the statement;
-            where not all were fetched, Spark is asked.
+            False: those that were fetched, computed here. True: all rows of the statement; if not
+            all were fetched, Spark runs it again.
 
         Raises
         ------
         UnsupportedError
-            If Spark has to be asked and SQL cannot say it.
+            If Spark has to run it again and SQL cannot express it.
         """
         if not (all_rows and self.value.has_more_rows):
             return Rows(self.rows, self._kinds).rows(self.query) if self.query else self.rows
@@ -88,20 +88,20 @@ class ResultView(Drawn[ResultRows]):
         ]
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What the interactive form asks."""
+class _Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What the interactive form asks for."""
 
     rows: RowQuery
     start: int
     count: int
     whole: bool = False
-    """Whether cells that are long are wanted whole."""
+    """Whether long cells are wanted whole."""
 
 
 def result_view(
     value: ResultRows, *, grid: Grid, table: pa.Table, statement: str, frame: DataFrame | None
 ) -> ResultView:
-    """Draw a result whose table can be asked for the rows that it does not carry.
+    """Draw a result whose table can be asked for the rows that it does not contain.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def result_view(
     statement
         The SQL that returned them.
     frame
-        All rows of it; None: it ran without Spark.
+        All rows of it; None if it ran without Spark.
     """
     is_all_there = len(value.rows) == table.num_rows and not any(
         column.cells.cut for column in value.columns
@@ -134,15 +134,15 @@ def _answer(table: pa.Table, value: ResultRows) -> Callable[[Mapping[str, Any]],
     last: list[tuple[RowQuery, pa.Array]] = []
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
-        asked = msgspec.convert(dict(request), _Asked)
-        if not last or last[0][0] != asked.rows:
-            last[:] = [(asked.rows, rows.places(asked.rows))]
-        places = last[0][1]
-        some = places.slice(asked.start, min(asked.count, ROWS_ASKED))
-        texts = cell_texts(table.take(some), is_whole=asked.whole)
+        wanted = msgspec.convert(dict(request), _Request)
+        if not last or last[0][0] != wanted.rows:
+            last[:] = [(wanted.rows, rows.places(wanted.rows))]
+        indexes = last[0][1]
+        chosen = indexes.slice(wanted.start, min(wanted.count, ROWS_ASKED))
+        texts = cell_texts(table.take(chosen), is_whole=wanted.whole)
         return {
-            "count": len(places),
-            "places": some.to_pylist(),
+            "count": len(indexes),
+            "places": chosen.to_pylist(),
             "rows": texts.rows,
             "columns": msgspec.to_builtins(texts.columns),
         }

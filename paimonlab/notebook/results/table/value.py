@@ -10,7 +10,7 @@ from paimonlab.notebook.results.column_kinds import ColumnKind
 
 
 class ResultCells(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the texts of some rows of a column do not say."""
+    """What the texts of some rows of a column do not show."""
 
     exact: tuple[tuple[int, str], ...]
     """Rows, counted from 0, whose text is shown in quotes or with escapes, and that text."""
@@ -45,7 +45,7 @@ class ResultColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     zone: str | None
     """Time zone that moments are shown in."""
     cells: ResultCells
-    """What there is about the cells of the shown rows."""
+    """More about the cells of the shown rows."""
 
 
 class ResultRows(
@@ -55,7 +55,7 @@ class ResultRows(
 
     columns: tuple[ResultColumn, ...]
     rows: tuple[tuple[str | None, ...], ...]
-    """The first rows: cells as text, NULL as null; more are asked for."""
+    """The first rows: cells as text, NULL as null; the kernel has more."""
     row_count: int
     """Rows that were fetched."""
     has_more_rows: bool
