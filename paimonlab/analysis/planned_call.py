@@ -62,7 +62,7 @@ def planned_call(sql: str, procedure: str, plans: Iterable[object], *, folder: s
     plans
         What `paimonlab.procedures.Procedure.plan` returns.
     folder
-        Files below it are named as they are there.
+        Files below it are named relative to it.
     """
     start = folder.rstrip("/") + "/"
     changes = [

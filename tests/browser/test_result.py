@@ -198,7 +198,7 @@ def test_columns_stay_and_texts_wrap(page_of: PageOf, many: pa.Table) -> None:
     page = page_of(make(many.slice(0, 300)).view, viewport={"width": 600, "height": 600})
     box = page.locator(".rows")
 
-    page.get_by_role("spinbutton", name="columns that stay").fill("1")
+    page.get_by_role("spinbutton", name="frozen columns").fill("1")
     before = cell(page, 0, 0).bounding_box()
     cell(page, 0, 0).focus()
     page.keyboard.press("End")

@@ -39,5 +39,5 @@ def test_without_kernel_nothing_can_be_asked(page_of: PageOf) -> None:
 
     expect(page.get_by_role("textbox")).to_have_count(0)
     expect(
-        page.locator("#view").get_by_text("with a kernel any values can be asked for")
+        page.locator("#view").get_by_text("with a kernel any values can be computed")
     ).to_be_visible()

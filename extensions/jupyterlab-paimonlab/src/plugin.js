@@ -76,7 +76,7 @@ export function plugin(INotebookTracker, ISettingRegistry) {
           settings.changed.connect(read);
           read(settings);
         },
-        (/** @type {unknown} */ reason) => console.warn("paimonlab: no settings, the defaults hold", reason),
+        (/** @type {unknown} */ reason) => console.warn("paimonlab: no settings, the defaults apply", reason),
       );
     },
   };

@@ -23,7 +23,7 @@ MOST_COLUMNS = 64
 _SUMS = ("bytes", "files", "rows", "level_0", "updated_millis")
 
 Numbers = tuple[int | None, ...]
-"""One for each column; None: there is no such bucket."""
+"""One for each column; None if there is no such bucket."""
 
 
 class HeatmapColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -136,7 +136,7 @@ def heatmap(
     by
         One of `MEASURES`: the partitions that have most of it get a row.
     top
-        How many partitions get a row; the rest is taken together.
+        How many partitions get a row; the rest is added up.
     has_levels
         Whether the table has a primary key.
 

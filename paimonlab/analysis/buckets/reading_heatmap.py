@@ -1,4 +1,4 @@
-"""Read what the buckets of a table hold."""
+"""Read what the buckets of a table contain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paimonlab.table.table import Table
 def heatmap_of(
     table: Table, snapshot: Snapshot | None, *, by: str = "bytes", top: int = DEFAULT_TOP
 ) -> Heatmap:
-    """Add up what the buckets of a snapshot hold, a row per partition.
+    """Add up what the buckets of a snapshot contain, a row per partition.
 
     Parameters
     ----------

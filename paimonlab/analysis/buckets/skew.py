@@ -30,7 +30,7 @@ def gini(values: npt.NDArray[np.float64]) -> float:
     Returns
     -------
     float
-        From 0 (all are the same) to ``1 - 1 / n`` (one has all); 0 if there are none.
+        From 0 (all are the same) to ``1 - 1 / n`` (one has everything); 0 if there are none.
 
     Examples
     --------

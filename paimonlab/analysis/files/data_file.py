@@ -212,7 +212,7 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
 
 
 def problems(view: DataFileView) -> list[str]:
-    """Say where the manifest, the file and its checksums do not agree."""
+    """Say where the manifest, the file and its checksums differ."""
     differences = []
     if view.rows != view.entry_rows:
         differences.append(f"it has {view.rows:,} rows, the manifest says {view.entry_rows:,}")

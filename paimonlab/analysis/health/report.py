@@ -29,7 +29,7 @@ class HealthFinding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     where: str = ""
     """Partition, bucket, snapshot or consumer; empty: the whole table."""
     sql: str = ""
-    """What to run with Spark; empty: there is no statement for it."""
+    """What to run with Spark; empty if there is no statement for it."""
     python: str = ""
     """The same in Python, with ``catalog`` and ``table``."""
 

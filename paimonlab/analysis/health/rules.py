@@ -18,8 +18,8 @@ Rule = Callable[[Measures, Thresholds], Iterator[HealthFinding]]
 
 def findings(measures: Measures, thresholds: Thresholds) -> tuple[HealthFinding, ...]:
     """Apply every rule to a table; the worst findings come first."""
-    found = [finding for rule in RULES for finding in rule(measures, thresholds)]
-    return tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
+    unsorted = [finding for rule in RULES for finding in rule(measures, thresholds)]
+    return tuple(sorted(unsorted, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
 def small_files(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:

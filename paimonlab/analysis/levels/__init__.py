@@ -1,1 +1,1 @@
-"""The levels of buckets: their files by key, and how they came to be."""
+"""The levels of buckets: their files by key, and the commits that led to them."""

@@ -1,4 +1,4 @@
-"""The levels of buckets: their files by key, and how they came to be, commit by commit.
+"""The levels of buckets: their files by key, and what each commit did to them.
 
 Keys of every type are placed on one axis: a place is the rank of a key among all smallest and
 greatest keys of the files that are shown, so order is kept and distances mean nothing.

@@ -155,9 +155,9 @@ def _one_after_the_other(files: pa.Table) -> tuple[Ranks, Ranks]:
     sequence = files["min_sequence_number"].to_numpy()
     created = files["creation_time_millis"].fill_null(0).to_numpy()
     order = np.lexsort((created, sequence, first))
-    place = np.empty(order.size, np.int64)
-    place[order] = np.arange(order.size)
-    return place, place
+    ranks = np.empty(order.size, np.int64)
+    ranks[order] = np.arange(order.size)
+    return ranks, ranks
 
 
 def _newest_first(files: pa.Table, low: Ranks, *, has_levels: bool) -> list[int]:

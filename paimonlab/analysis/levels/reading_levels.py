@@ -33,7 +33,7 @@ def levels_of(
     snapshots: int = 30,
     buckets: int = 6,
 ) -> Lsm:
-    """Lay out the levels of the buckets that most need compaction, and how they came to be.
+    """Lay out the levels of the buckets that most need compaction, and what led to them.
 
     Metadata alone is read: the manifests of the latest snapshot, and what the newest snapshots
     changed.

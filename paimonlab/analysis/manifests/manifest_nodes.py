@@ -8,7 +8,7 @@ import msgspec
 
 
 class EntrySums(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The data files of some entries taken together."""
+    """The data files of some entries together."""
 
     files: int
     rows: int

@@ -15,7 +15,7 @@ from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 
 
 class Sums(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Some files taken together."""
+    """Some files together."""
 
     file_count: int = 0
     row_count: int = 0

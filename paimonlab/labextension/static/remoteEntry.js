@@ -881,7 +881,7 @@ function render({ data, el }) {
   });
   const fixes = wrong.map(({ name, fix }) => `# ${name}\n${fix ?? ""}`).join("\n");
   draw();
-  body.append(h("div", { class: "row", role: "group", "aria-label": "verdicts" }, ...filters, wrong.length > 1 && copyButton("copy all that is to be done", () => fixes, say)), list, details);
+  body.append(h("div", { class: "row", role: "group", "aria-label": "verdicts" }, ...filters, wrong.length > 1 && copyButton("copy all advice", () => fixes, say)), list, details);
   if (wrong.length) show(wrong[0]);
   return stop;
 }
@@ -1383,7 +1383,7 @@ function render({ data, el, host }) {
     table.onkeydown = (event) => key(event);
     current = [Math.min(current[0], Math.max(cells.length - 1, 0)), current[1]];
     cells[current[0]]?.[current[1]]?.setAttribute("tabindex", "0");
-    legend.replaceChildren(`${text(least)} `, h("span", { class: "ramp", role: "img", "aria-label": "colours from little to much" }), ` ${text(largest)}`,
+    legend.replaceChildren(`${text(least)} `, h("span", { class: "ramp", role: "img", "aria-label": "colours from low to high" }), ` ${text(largest)}`,
       logarithmic ? ", log scale" : "", h("span", {}, "hatched: no such bucket"));
     notes.replaceChildren(...[skewText(view, measure), coverText(view)].filter(Boolean).map((line) => h("div", {}, line)));
   };
@@ -1507,7 +1507,7 @@ function coverText(view) {
   const all = `${count(view.bucketCount)} buckets in ${count(view.partitionCount)} partitions`;
   const { name } = MEASURE_TEXTS[view.measure] ?? { name: view.measure };
   const some = view.rest ? `; the ${count(view.rows.length)} with most ${name}, and the rest: --top N for more` : "";
-  const groups = view.columns.some(({ first, last }) => first !== last) ? "; buckets that follow each other share columns" : "";
+  const groups = view.columns.some(({ first, last }) => first !== last) ? "; consecutive buckets share columns" : "";
   return all + some + groups;
 }
 
@@ -1760,7 +1760,7 @@ function render({ data, el, host }) {
     const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     if (hasPlace(selection)) {
       const there = view.buckets.find((one) => isAt(one, selection));
-      if (!there) return say(`${placeText(selection)} is not among the buckets here: %paimon_lsm ${view.table} shows those that -p and -b name`);
+      if (!there) return say(`${placeText(selection)} is not among the buckets here: %paimon_lsm ${view.table} shows those chosen with -p and -b`);
       if (!isAt(chosen, selection)) choose(there, false);
     }
     if (file) {
@@ -1811,7 +1811,7 @@ function lsmSummary(view, step) {
 
 function lsmFootnote(view) {
   const parts = [`Changes of the newest ${count(view.snapshotCount)} snapshots.`];
-  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height tells its size. Hatched: deletes and rows hidden by deletion vectors.");
+  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height shows its size. Hatched: deletes and rows hidden by deletion vectors.");
   if (view.buckets.some((bucket) => bucket.files.some((file) => file.count > 1))) parts.push("Where there are too many files, neighbours share a bar.");
   if (view.buckets.some((bucket) => bucket.earlierCount)) parts.push("Some earlier changes touch too many files to be shown.");
   return parts.join(" ");
@@ -2239,7 +2239,7 @@ function footerText(tree, canAsk) {
   const parts = [];
   if (tree.parentId !== null) parts.push(`${count(tree.sharedCount)} of ${count(tree.manifestCount)} manifests shared with snapshot ${tree.parentId} (marked =)`);
   if (tree.shownCount < tree.entryCount) {
-    parts.push(`${count(tree.shownCount)} of ${count(tree.entryCount)} entries are here; ${canAsk ? "the search looks at all of them" : "show.manifests(entries=N) embeds more"}`);
+    parts.push(`${count(tree.shownCount)} of ${count(tree.entryCount)} entries are here; ${canAsk ? "the search covers all of them" : "show.manifests(entries=N) embeds more"}`);
   }
   if (tree.columns.length < tree.columnCount) parts.push(`statistics of ${tree.columns.length} of ${tree.columnCount} columns`);
   return parts.join("; ");
@@ -2981,7 +2981,7 @@ function render({ data, el, host }) {
   const numberWidth = Math.max(44, String(rowCount).length * 9 + 18);
   const rules = h("style");
   const group = h("colgroup", {}, h("col", { style: `width:${numberWidth}px` }), ...columns.map(() => h("col")));
-  const freeze = h("input", { type: "number", class: "small", min: 0, max: columns.length, value: 0, "aria-label": "columns that stay", oninput: () => layOut() });
+  const freeze = h("input", { type: "number", class: "small", min: 0, max: columns.length, value: 0, "aria-label": "frozen columns", oninput: () => layOut() });
   const fixedCount = () => Math.max(0, Math.min(columns.length, Math.floor(Number(freeze.value) || 0)));
   const before = (column) => widths.slice(0, column).reduce((sum, width) => sum + width, numberWidth);
   const layOut = () => {
@@ -3303,7 +3303,7 @@ function render({ data, el, host }) {
   }));
   const back = h("button", { onclick: () => sliders.forEach((one, at) => one.move(view.sliders[at].own)) }, "own options");
   body.append(h("div", {}, ...sliders.map((one) => one.element), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
-  body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be asked for"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
+  body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
 
     function simulatorForm() {
     const { ask } = host;
@@ -3953,7 +3953,7 @@ function render({ data, el, host }) {
     event.preventDefault();
     go(targets[event.key]);
   });
-  const choice = h("select", { "aria-label": "what the slider goes by", onchange: () => {
+  const choice = h("select", { "aria-label": "what the slider moves by", onchange: () => {
     axis = axes.find(([name]) => name === choice.value) ?? axes[0];
     arrange();
     moved();
@@ -3962,7 +3962,7 @@ function render({ data, el, host }) {
   const quiet = host.onSelect((selection) => {
     const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     const one = reachable.find((point) => point.snapshotId === snapshot);
-    if (snapshot !== undefined && !one) say(`snapshot ${snapshot} is no point of this slider`);
+    if (snapshot !== undefined && !one) say(`snapshot ${snapshot} is not a point of this slider`);
     if (!one || one === current) return;
     axis = axes[0];
     choice.value = axis[0];
@@ -4608,7 +4608,7 @@ function plugin(INotebookTracker, ISettingRegistry) {
           settings.changed.connect(read);
           read(settings);
         },
-        (reason) => console.warn("paimonlab: no settings, the defaults hold", reason),
+        (reason) => console.warn("paimonlab: no settings, the defaults apply", reason),
       );
     },
   };

@@ -74,7 +74,7 @@ def share(
     named
         Values of ``:name``.
     in_order
-        Values of ``?``, the first for the first in the cell; None: there are none.
+        Values of ``?``, the first for the first in the cell; None if there are none.
 
     Returns
     -------

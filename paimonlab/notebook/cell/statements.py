@@ -91,7 +91,7 @@ def _begins_script(tokens: Sequence[Token]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SentText:
-    """What Spark gets for a statement, and where each of its characters came from."""
+    """What Spark gets for a statement, and where each of its characters is from."""
 
     text: str
     _pieces: tuple[tuple[int, int], ...]

@@ -1,7 +1,7 @@
 """Cells that are Jinja templates: values become parameters, and never a piece of the SQL.
 
 ``{{ day }}`` is a parameter, as ``:day`` is; ``{{ table|ident }}`` an identifier in back-quotes;
-``{{ text|raw }}`` the only way for text to become SQL. Where each of them stands is checked in
+``{{ text|raw }}`` the only way for text to become SQL. Where each of them is, is checked in
 the SQL that comes out: inside of a string or a comment it would be part of that.
 """
 

@@ -34,7 +34,7 @@ def current() -> Connection:
     Raises
     ------
     NotConnectedError
-        If there is none, and no ``default`` in the settings.
+        If there is no connection, and no ``default`` in the settings.
     """
     if _open:
         return list(_open.values())[-1]

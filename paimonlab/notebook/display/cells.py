@@ -1,4 +1,4 @@
-"""One value as text: NULL, NaN and the empty string can always be told apart."""
+"""One value as text: NULL, NaN and the empty string can always be distinguished."""
 
 from __future__ import annotations
 

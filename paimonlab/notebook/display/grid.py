@@ -23,7 +23,7 @@ class Column:
 
     name: str
     type_text: str = ""
-    """Shown under the name; empty when it goes without saying."""
+    """Shown under the name; empty if it is obvious."""
     align: Align = Align.LEFT
     is_drawing: bool = False
     """Characters that draw: left out where there is a picture."""

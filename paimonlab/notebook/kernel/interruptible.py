@@ -46,8 +46,8 @@ def run_interruptibly(
     Raises
     ------
     Cancelled
-        If a KeyboardInterrupt came; the work is over by then, unless that took too long or a
-        second one came.
+        If there was a KeyboardInterrupt; the work is over by then, unless that took too long or
+        there was a second one.
     """
     job = _Job(work)
     try:

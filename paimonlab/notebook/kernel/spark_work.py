@@ -53,7 +53,7 @@ def run_on_spark(
     Raises
     ------
     Cancelled
-        If a KeyboardInterrupt came; the jobs are cancelled by then, or will be as soon as
+        If there was a KeyboardInterrupt; the jobs are cancelled by then, or will be as soon as
         they start.
     """
     handle: _Handle = (

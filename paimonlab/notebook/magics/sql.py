@@ -33,7 +33,7 @@ class SqlMagics(Magics):
 
     @line_magic
     def paimon_trace(self, _line: str) -> None:
-        """Show all of the last SQL error: what Spark said, and where it came from."""
+        """Show all of the last SQL error: what Spark reported, and where it is from."""
         # Only IPython knows what failed in Python, as in `paimonlab.sql(…)`.
         last = getattr(sys, "last_value", None)
         is_newer = isinstance(last, QueryError) and not last.is_shown

@@ -81,7 +81,7 @@ class Result:
     spark
         The lazy DataFrame, without a limit; None if there is none.
     without_frame
-        Why there is none.
+        Why there is no DataFrame.
     """
 
     def __init__(
@@ -111,8 +111,8 @@ class Result:
         Raises
         ------
         UnsupportedError
-            If there is none: the statement ran without Spark, or with ``--as-of`` on a Spark
-            Connect server, where a DataFrame that is run again reads tables as they are now.
+            If the statement ran without Spark, or with ``--as-of`` on a Spark Connect server, where
+            a DataFrame that is run again reads tables as they are now.
         """
         if self._spark is None:
             raise UnsupportedError("the DataFrame of a result", self._without_frame)

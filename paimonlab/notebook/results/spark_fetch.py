@@ -48,8 +48,8 @@ def stream(frame: DataFrame) -> pa.RecordBatchReader:
     """Run a DataFrame and bring its rows here batch by batch, in their order.
 
     Partitions come one after another, each as a job of its own: this process and Spark's driver
-    hold no more than one of them. From a Spark Connect server, which may not have the Python for
-    that, all rows come at once.
+    have no more than one of them in memory. From a Spark Connect server, which may not have the
+    Python for that, all rows come at once.
 
     Raises
     ------

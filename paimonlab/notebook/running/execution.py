@@ -51,7 +51,7 @@ class Manner:
     progress: bool = True
     """Whether a notebook shows how far a slow statement is."""
     confirm: Callable[[], bool] | None = None
-    """Asked before more than `MANY_ROWS` are fetched; None: nobody is asked."""
+    """Asked before more than `MANY_ROWS` are fetched; None: no question is asked."""
 
 
 def sql(

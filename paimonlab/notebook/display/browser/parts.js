@@ -1,5 +1,5 @@
 // @ts-check
-// What the view modules share, by subject. A module of a view holds only the files it needs, and
+// What the view modules share, by subject. A module of a view contains only the files it needs, and
 // all of them stand in one scope: no two use the same name at the top.
 
 export { card } from "./parts/card.js";

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 MOST = 32
-"""Ranges at most; of more, some next to each other are taken together."""
+"""Ranges at most; if there are more, neighbours are joined."""
 
 _SMALLEST_EXPONENT = -1074
 _LARGEST = 2**63

@@ -29,7 +29,7 @@ class SketchedFrame:
     types: tuple[str, ...]
     """Spark's names of them."""
     kinds: tuple[pa.DataType, ...]
-    """Arrow's; a list stands for all that is nested, and for what has no Arrow form."""
+    """Arrow's; a list for everything nested, and for what has no Arrow form."""
     rows: RowSketch
 
 

@@ -29,7 +29,7 @@ export function rowOrder(columns, { count, cell, exact }, { by, descending, sear
   const order = comparison(value);
   return places.sort((one, two) => {
     const missing = Number(cell(one, by) === null) - Number(cell(two, by) === null);
-    // What is not there is last, whichever way the rest goes.
+    // Missing values are last, whichever way the rest goes.
     if (missing || cell(one, by) === null) return missing || one - two;
     const found = ranks ? ranks[one] - ranks[two] : order(/** @type {string} */ (text.get(one)), /** @type {string} */ (text.get(two)));
     return (descending ? -found : found) || one - two;
@@ -116,7 +116,7 @@ function compareTexts(one, two) {
   for (let at = 0; at < Math.min(one.length, two.length); at += 1) {
     const [left, right] = [one.charCodeAt(at), two.charCodeAt(at)];
     if (left === right) continue;
-    // Halves of characters above U+FFFF come behind all others.
+    // Halves of characters above U+FFFF come after all others.
     const [isHalf, isOtherHalf] = [left, right].map((unit) => unit >= 0xd800 && unit < 0xe000);
     return isHalf === isOtherHalf ? left - right : Number(isHalf) - Number(isOtherHalf);
   }
@@ -144,7 +144,7 @@ function compareExactly(one, two) {
   return first < second ? -1 : Number(first > second);
 }
 
-/** A number as all its digits and how many of them are behind the point. @param {string} text @returns {[bigint, number]} */
+/** A number as all its digits and how many of them are after the point. @param {string} text @returns {[bigint, number]} */
 function digits(text) {
   const [mantissa, exponent = "0"] = text.toLowerCase().split("e");
   const [whole, rest = ""] = mantissa.split(".");

@@ -4,7 +4,7 @@ import { COLOURS, count, h, s } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").ResultColumn} ResultColumn */
 
-/** What is known of a column, in words. @param {ResultColumn} column @param {number} total */
+/** What is known about a column, in words. @param {ResultColumn} column @param {number} total */
 export function factWords(column, total) {
   const share = total ? Math.round((100 * column.nullCount) / total) : 0;
   const nulls = column.nullCount ? `${column.nullCount && !share ? "<1" : share} % null` : "no nulls";

@@ -93,7 +93,7 @@ export function render({ data, el, host }) {
   const numberWidth = Math.max(44, String(rowCount).length * 9 + 18);
   const rules = h("style");
   const group = h("colgroup", {}, h("col", { style: `width:${numberWidth}px` }), ...columns.map(() => h("col")));
-  const freeze = h("input", { type: "number", class: "small", min: 0, max: columns.length, value: 0, "aria-label": "columns that stay", oninput: () => layOut() });
+  const freeze = h("input", { type: "number", class: "small", min: 0, max: columns.length, value: 0, "aria-label": "frozen columns", oninput: () => layOut() });
   const fixedCount = () => Math.max(0, Math.min(columns.length, Math.floor(Number(freeze.value) || 0)));
   const before = (/** @type {number} */ column) => widths.slice(0, column).reduce((sum, width) => sum + width, numberWidth);
   const layOut = () => {

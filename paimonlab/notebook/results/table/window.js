@@ -8,7 +8,7 @@ const ROWS_AROUND = 8;
 /**
  * @param {{box: HTMLElement, head: HTMLElement, body: HTMLElement, columnCount: number, count: () => number,
  *   make: (position: number) => HTMLTableRowElement, need: (first: number, end: number) => void}} options
- *   `box` scrolls, `head` stays at its top; `make` draws a row; `need` is told which rows are in sight
+ *   `box` scrolls, `head` stays at its top; `make` draws a row; `need` is called with the rows in sight
  */
 export function rowWindow({ box, head, body, columnCount, count, make, need }) {
   const spacer = () => h("td", { colspan: columnCount, style: "padding:0;border:0;height:0" });

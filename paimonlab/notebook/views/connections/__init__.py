@@ -1,1 +1,1 @@
-"""The connections there are."""
+"""Open, configured and offered connections."""

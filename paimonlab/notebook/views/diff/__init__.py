@@ -1,1 +1,1 @@
-"""What lies between two snapshots."""
+"""What differs between two snapshots."""

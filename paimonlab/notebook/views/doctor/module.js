@@ -46,7 +46,7 @@ export function render({ data, el }) {
   });
   const fixes = wrong.map(({ name, fix }) => `# ${name}\n${fix ?? ""}`).join("\n");
   draw();
-  body.append(h("div", { class: "row", role: "group", "aria-label": "verdicts" }, ...filters, wrong.length > 1 && copyButton("copy all that is to be done", () => fixes, say)), list, details);
+  body.append(h("div", { class: "row", role: "group", "aria-label": "verdicts" }, ...filters, wrong.length > 1 && copyButton("copy all advice", () => fixes, say)), list, details);
   if (wrong.length) show(wrong[0]);
   return stop;
 }

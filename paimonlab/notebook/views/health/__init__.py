@@ -1,1 +1,1 @@
-"""How tables are kept."""
+"""How well tables are maintained."""

@@ -1,1 +1,1 @@
-"""What partitions and buckets hold."""
+"""What partitions and buckets contain."""

@@ -110,7 +110,7 @@ export function render({ data, el, host }) {
     table.onkeydown = (event) => key(event);
     current = [Math.min(current[0], Math.max(cells.length - 1, 0)), current[1]];
     cells[current[0]]?.[current[1]]?.setAttribute("tabindex", "0");
-    legend.replaceChildren(`${text(least)} `, h("span", { class: "ramp", role: "img", "aria-label": "colours from little to much" }), ` ${text(largest)}`,
+    legend.replaceChildren(`${text(least)} `, h("span", { class: "ramp", role: "img", "aria-label": "colours from low to high" }), ` ${text(largest)}`,
       logarithmic ? ", log scale" : "", h("span", {}, "hatched: no such bucket"));
     notes.replaceChildren(...[skewText(view, measure), coverText(view)].filter(Boolean).map((line) => h("div", {}, line)));
   };
@@ -246,7 +246,7 @@ function coverText(view) {
   const all = `${count(view.bucketCount)} buckets in ${count(view.partitionCount)} partitions`;
   const { name } = MEASURE_TEXTS[view.measure] ?? { name: view.measure };
   const some = view.rest ? `; the ${count(view.rows.length)} with most ${name}, and the rest: --top N for more` : "";
-  const groups = view.columns.some(({ first, last }) => first !== last) ? "; buckets that follow each other share columns" : "";
+  const groups = view.columns.some(({ first, last }) => first !== last) ? "; consecutive buckets share columns" : "";
   return all + some + groups;
 }
 

@@ -187,7 +187,7 @@ export function render({ data, el, host }) {
     const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     if (hasPlace(selection)) {
       const there = view.buckets.find((one) => isAt(one, selection));
-      if (!there) return say(`${placeText(selection)} is not among the buckets here: %paimon_lsm ${view.table} shows those that -p and -b name`);
+      if (!there) return say(`${placeText(selection)} is not among the buckets here: %paimon_lsm ${view.table} shows those chosen with -p and -b`);
       if (!isAt(chosen, selection)) choose(there, false);
     }
     if (file) {
@@ -243,7 +243,7 @@ function lsmSummary(view, step) {
 /** @param {Lsm} view */
 function lsmFootnote(view) {
   const parts = [`Changes of the newest ${count(view.snapshotCount)} snapshots.`];
-  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height tells its size. Hatched: deletes and rows hidden by deletion vectors.");
+  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height shows its size. Hatched: deletes and rows hidden by deletion vectors.");
   if (view.buckets.some((bucket) => bucket.files.some((file) => file.count > 1))) parts.push("Where there are too many files, neighbours share a bar.");
   if (view.buckets.some((bucket) => bucket.earlierCount)) parts.push("Some earlier changes touch too many files to be shown.");
   return parts.join(" ");

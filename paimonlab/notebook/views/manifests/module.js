@@ -324,7 +324,7 @@ function footerText(tree, canAsk) {
   const parts = [];
   if (tree.parentId !== null) parts.push(`${count(tree.sharedCount)} of ${count(tree.manifestCount)} manifests shared with snapshot ${tree.parentId} (marked =)`);
   if (tree.shownCount < tree.entryCount) {
-    parts.push(`${count(tree.shownCount)} of ${count(tree.entryCount)} entries are here; ${canAsk ? "the search looks at all of them" : "show.manifests(entries=N) embeds more"}`);
+    parts.push(`${count(tree.shownCount)} of ${count(tree.entryCount)} entries are here; ${canAsk ? "the search covers all of them" : "show.manifests(entries=N) embeds more"}`);
   }
   if (tree.columns.length < tree.columnCount) parts.push(`statistics of ${tree.columns.length} of ${tree.columnCount} columns`);
   return parts.join("; ");

@@ -1,1 +1,1 @@
-"""How the schema came to be."""
+"""What each schema changed."""

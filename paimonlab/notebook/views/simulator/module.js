@@ -39,7 +39,7 @@ export function render({ data, el, host }) {
   }));
   const back = h("button", { onclick: () => sliders.forEach((one, at) => one.move(view.sliders[at].own)) }, "own options");
   body.append(h("div", {}, ...sliders.map((one) => one.element), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
-  body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be asked for"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
+  body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
 
   /** Ask the kernel for any options. */
   function simulatorForm() {

@@ -61,7 +61,7 @@ def explain_parameters(
     source
         Where they are from, in words.
     in_order
-        The values of ``?``; None: there are none.
+        The values of ``?``; None if there are none.
     order_source
         Where those are from.
 

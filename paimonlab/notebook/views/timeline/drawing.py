@@ -25,7 +25,7 @@ def draw(timeline: Timeline, *, last: int = 20) -> Drawn[Timeline]:
     Parameters
     ----------
     timeline
-        All of it goes to the interactive form.
+        The interactive form gets all of it.
     last
         How many of the newest snapshots the table and the picture show, at least 1.
 

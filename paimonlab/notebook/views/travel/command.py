@@ -58,18 +58,20 @@ def travel(
         raise ValueError(f"rows must be 1 to {MOST_ROWS}, got {rows}")
     if not 2 <= steps <= MOST_STEPS:
         raise ValueError(f"steps must be 2 to {MOST_STEPS}, got {steps}")
-    found = opened(table)
-    traveller = _Traveller(found, sql, rows)
-    tags = found.tags.list()
-    ids = {*found.snapshots.ids(), *(tag.id for tag in tags.values())}
-    listed = views.stops(found.snapshots.list(MOST_STOPS), tags, with_times=not is_deterministic())
-    made = [traveller.step(stop.snapshot_id) for stop in views.spread(listed, steps)]
+    opened_table = opened(table)
+    traveller = _Traveller(opened_table, sql, rows)
+    tags = opened_table.tags.list()
+    ids = {*opened_table.snapshots.ids(), *(tag.id for tag in tags.values())}
+    listed = views.stops(
+        opened_table.snapshots.list(MOST_STOPS), tags, with_times=not is_deterministic()
+    )
+    computed = [traveller.step(stop.snapshot_id) for stop in views.spread(listed, steps)]
     value = views.Travel(
-        table=found.name,
+        table=opened_table.name,
         sql=sql or "",
         stops=tuple(listed),
         older_count=len(ids) - len(listed),
-        steps=tuple(made),
+        steps=tuple(computed),
     )
     return draw(value, traveller.answer)
 

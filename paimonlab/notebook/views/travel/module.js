@@ -136,7 +136,7 @@ export function render({ data, el, host }) {
     event.preventDefault();
     go(targets[event.key]);
   });
-  const choice = h("select", { "aria-label": "what the slider goes by", onchange: () => {
+  const choice = h("select", { "aria-label": "what the slider moves by", onchange: () => {
     axis = axes.find(([name]) => name === choice.value) ?? axes[0];
     arrange();
     moved();
@@ -145,7 +145,7 @@ export function render({ data, el, host }) {
   const quiet = host.onSelect((selection) => {
     const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     const one = reachable.find((point) => point.snapshotId === snapshot);
-    if (snapshot !== undefined && !one) say(`snapshot ${snapshot} is no point of this slider`);
+    if (snapshot !== undefined && !one) say(`snapshot ${snapshot} is not a point of this slider`);
     if (!one || one === current) return;
     axis = axes[0];
     choice.value = axis[0];

@@ -1,5 +1,5 @@
 // @ts-check
-/** Order values of one column, what is not there last. @param {any} one @param {any} two */
+/** Order values of one column, missing values last. @param {any} one @param {any} two */
 export function compare(one, two) {
   const missing = [one, two].map((value) => value === null || value === undefined);
   if (missing[0] || missing[1]) return Number(missing[0]) - Number(missing[1]);
