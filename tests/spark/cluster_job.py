@@ -17,10 +17,12 @@ from paimonlab.catalog import connect as open_catalog
 from paimonlab.errors import PaimonError
 from paimonlab.spark import connect
 from paimonlab.spark.reading.mask_source import DRIVER_ROWS_KEY
+from tools import short_java
 
 CONF = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
+    "spark.executor.extraJavaOptions": " ".join(short_java.OPTIONS),
     "spark.executor.memory": "512m",
     "spark.sql.session.timeZone": "Europe/Berlin",
     "spark.sql.shuffle.partitions": "4",
