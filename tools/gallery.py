@@ -20,7 +20,7 @@ from paimonlab.spark.sessions.doctor import checks
 from paimonlab.spark.sessions.environment import measured
 from paimonlab.table.table import Table
 from tests.browser import chromium
-from tests.notebook.test_result import make
+from tests.notebook.results.test_result import make
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "views"
 WIDTH = 920

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import PageOf
 from tests.golden.expected import Case
-from tests.notebook.test_compaction import drawn
-from tests.notebook.test_lsm import golden
+from tests.notebook.views.test_compaction import drawn
+from tests.notebook.views.test_lsm import golden
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -24,7 +24,7 @@ from paimonlab.notebook.views.statements.drawing import draw_statements
 from paimonlab.table.table import Table
 from tests.browser.conftest import PageOf
 from tests.browser.test_heatmap import LISTEN
-from tests.notebook.test_result import make
+from tests.notebook.results.test_result import make
 
 AUDIT = (Path(__file__).parent / "audit.js").read_text(encoding="utf-8")
 NARROW = {"width": 600, "height": 2400}

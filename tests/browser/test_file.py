@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PageOf
-from tests.notebook.test_file import live_names
-from tests.notebook.test_heatmap import golden_table
+from tests.notebook.views.test_file import live_names
+from tests.notebook.views.test_heatmap import golden_table
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import PageOf
 from tests.browser.test_heatmap import LISTEN
-from tests.notebook.test_heatmap import golden_table
+from tests.notebook.views.test_heatmap import golden_table
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

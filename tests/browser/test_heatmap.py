@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PageOf
-from tests.notebook.test_heatmap import golden_table
+from tests.notebook.views.test_heatmap import golden_table
 
 LISTEN = """() => {
   globalThis.heard = [];

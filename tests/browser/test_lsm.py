@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import PageOf
 from tests.golden.expected import Case
-from tests.notebook.test_drawing import EVIL
-from tests.notebook.test_lsm import catalog, drawn, golden
+from tests.notebook.display.test_drawing import EVIL
+from tests.notebook.views.test_lsm import catalog, drawn, golden
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PageOf
-from tests.notebook.test_manifests import golden_table
+from tests.notebook.views.test_manifests import golden_table
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -17,9 +17,9 @@ from paimonlab.notebook.kernel.selection import RowQuery, selections
 from paimonlab.notebook.results.row_query import literals
 from paimonlab.notebook.results.table.result_view import ResultView
 from tests.browser.conftest import PageOf, watched_page
-from tests.notebook import random_rows
-from tests.notebook.test_result import make
-from tests.notebook.test_row_query import WORDS
+from tests.notebook.results import random_rows
+from tests.notebook.results.test_result import make
+from tests.notebook.results.test_row_query import WORDS
 
 SEED = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
 EVIL = "<img src=x onerror=alert(1)>"

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PageOf
-from tests.notebook.test_simulator import HISTORY, drawn
+from tests.notebook.views.test_simulator import HISTORY, drawn
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

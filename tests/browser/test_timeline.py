@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.notebook.views.timeline.drawing import draw
 from tests.browser.conftest import PageOf
-from tests.notebook.test_timeline import READ, golden_table
-from tests.notebook.test_views import snapshot
+from tests.notebook.views.test_timeline import READ, golden_table
+from tests.notebook.views.test_views import snapshot
 
 MARKS = "svg [role=option]"
 CHOSEN = f"{MARKS}[aria-selected=true]"

@@ -12,7 +12,7 @@ from tests.golden.expected import Case, Rows, cases
 from tests.golden.test_changes import kinds_and_values, stream
 from tests.golden.test_rows import open_table, shown
 from tests.java_values import java_rows, normal_rows, unordered
-from tests.table.followers import apply
+from tests.table.following.followers import apply
 
 _ANOTHER_SCHEMA = {"evo_nested_avro", "evo_nested_orc", "evo_nested_parquet"}
 """Tables of which Java's stream was recorded before the last change of the schema."""

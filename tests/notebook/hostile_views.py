@@ -27,7 +27,7 @@ from paimonlab.notebook.views.statements.drawing import draw_statements
 from paimonlab.notebook.views.tables.drawing import draw_tables
 from paimonlab.spark.sessions.doctor import Check
 from paimonlab.table.table import Table
-from tests.notebook.test_result import make
+from tests.notebook.results.test_result import make
 
 MARKS = (
     *("zqdatabase", "zqtable", "zqkey", "zqcolumn", "zqother", "zqpartition", "zqtag"),

@@ -47,7 +47,7 @@ from paimonlab.notebook.views.planned.drawing import draw_planned
 from paimonlab.notebook.views.problem.drawing import draw as draw_problem
 from paimonlab.notebook.views.statements.drawing import draw_parameters
 from paimonlab.table.reading.explain import Explain
-from tests.notebook.test_result import make
+from tests.notebook.results.test_result import make
 
 Shown = Mapping[str, str]
 """What is shown, by ``html``, ``svg``, ``markdown``, ``text`` or ``plotly``."""

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from paimonlab.notebook.display.drawn import Drawn
+from tests.notebook.display.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.hostile import strings
 from tests.notebook.hostile_views import VIEWS, hostiles, shown_views
-from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.test_renderers import HARMLESS, check_texts, merged, parts
 
 FOLDS = {("details", ""), ("summary", "")}

@@ -36,8 +36,8 @@ from paimonlab.notebook.kernel.selection import selections
 from paimonlab.notebook.views.problem.drawing import draw as draw_problem
 from paimonlab.spark.sessions.session import _is_hidden
 from paimonlab.table.table import Table
+from tests.notebook.completion.test_completion import NAMES
 from tests.notebook.hostile_views import VIEWS, marked_table
-from tests.notebook.test_completion import NAMES
 from tests.secret_options import MARK, SECRETS, URIS
 
 SETTINGS = ", ".join(f"'{key}' = '{secret}'" for key, secret in SECRETS.items())

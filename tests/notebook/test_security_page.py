@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.notebook.cell.test_template_escapes import BOMBS, ESCAPES
 from tests.notebook.hostile import strings
 from tests.notebook.hostile_views import VIEWS
+from tests.notebook.kernel.test_forged_messages import DOORS, FORGED
 from tests.notebook.renderers import RENDERERS
-from tests.notebook.test_forged_messages import DOORS, FORGED
 from tests.notebook.test_secret_outputs import OUTPUTS
-from tests.notebook.test_template_escapes import BOMBS, ESCAPES
 from tests.secret_options import SECRETS, URIS
 from tests.test_secrets import FORMS
 

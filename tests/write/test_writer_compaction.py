@@ -20,7 +20,7 @@ from paimonlab.table.inside import definition_of, store_of, with_definition
 from paimonlab.table.table import Table
 from paimonlab.table.writing import writers
 from tests.maintenance.expiring_tables import unaccounted
-from tests.table.test_compacting import (
+from tests.table.compacting.test_compacting import (
     COLUMNS,
     ENGINES,
     KINDS,

@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 import paimonlab
 from paimonlab.notebook import commands
 from paimonlab.notebook.cell.history import history
-from tests.notebook.test_magics import failure, run
+from tests.notebook.magics.test_magics import failure, run
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from paimonlab.notebook.views import Problem
 from paimonlab.notebook.views.help import pages as help_pages
 from paimonlab.notebook.views.problem.drawing import draw
 from paimonlab.spec.sql_text.tokens import Span
+from tests.notebook.display.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.hostile import strings
-from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.test_hostile import OVERRIDES
 
 NOTEBOOK = Path(help_pages.__file__).parents[2]

@@ -1,4 +1,4 @@
-"""A Spark Connect server in a process of its own: ``python -m tests.notebook.connect_server PATH``.
+"""A Spark Connect server in a process of its own, for the warehouse that is its argument.
 
 It prints its address, and for each line that it reads the number of ``jobs`` that run, or of the
 ``sessions`` that have a catalog; it ends with its input.

@@ -32,8 +32,8 @@ from paimonlab.spark.sessions import server as server_module
 from paimonlab.spark.sessions import session as session_module
 from paimonlab.spark.sessions.remote import RemoteError, address, is_remote
 from paimonlab.spark.sessions.server import CatalogOfSessions
-from tests.notebook.connect_server import Server, started
-from tests.notebook.test_magics import failure, refusal, run
+from tests.notebook.connections.connect_server import Server, started
+from tests.notebook.magics.test_magics import failure, refusal, run
 
 SLOW = "SELECT sum(hash(a.id, b.id)) FROM range(0, 3000000, 1, 4) a, range(3000000) b"
 HUSH = "hush-hush"
@@ -60,7 +60,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(warehouse: Path) -> Iterator[Server]:
     """Serve it; that the process itself is offered another server makes no difference."""
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     found = {key: value for key, value in os.environ.items() if key != "PAIMONLAB_WAREHOUSE"}
     with started(
         warehouse, found | {"PYTHONPATH": root, remote.VARIABLE: "sc://127.0.0.1:1"}

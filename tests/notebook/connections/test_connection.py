@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 import paimonlab
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
-from tests.notebook.test_magics import failure, refusal, run
+from tests.notebook.magics.test_magics import failure, refusal, run
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from paimonlab.notebook.kernel.selection import ERROR_CHARACTERS, SELECTIONS_KEP
 from paimonlab.table.table import Table
 from tests.notebook.hostile import strings
 from tests.notebook.hostile_views import VIEWS, marked_table
-from tests.notebook.test_progress import FakeKernel
-from tests.notebook.test_result import make
+from tests.notebook.kernel.test_progress import FakeKernel
+from tests.notebook.results.test_result import make
 
 FORGED = 3_000
 """Messages through each door."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from paimonlab.notebook.kernel.selection import RowQuery
 from paimonlab.notebook.results.row_query import literals
-from tests.notebook.test_result import make
+from tests.notebook.results.test_result import make
 
 TEXTS = [
     "",

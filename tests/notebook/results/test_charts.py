@@ -8,7 +8,7 @@ import pytest
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
 from paimonlab.notebook.results.plotting.bar_chart import bar_chart
 from paimonlab.notebook.results.plotting.bar_picture import Values, alternative, drawn
-from tests.notebook.test_result import make
+from tests.notebook.results.test_result import make
 
 ROWS = pa.table({"carrier": ["AA", "<B>"], "before": [8.6, 12.0], "after": [0.4, None]})
 NAMES = {"before": "at departure", "after": "at arrival"}

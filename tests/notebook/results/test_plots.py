@@ -29,9 +29,9 @@ from paimonlab.notebook.results.plotting.plot import Plot
 from paimonlab.notebook.results.plotting.points import KINDS, MOST_BARS, MOST_POINTS, MOST_SERIES
 from paimonlab.notebook.results.plotting.thinning import thinned
 from paimonlab.notebook.results.result import Result
+from tests.notebook.display.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.hostile import strings
-from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.test_result import make
+from tests.notebook.results.test_result import make
 
 SVG = "{http://www.w3.org/2000/svg}"
 DAYS = [dt.date(2026, 1, 1 + day) for day in (3, 1, 0, 2, 0, 1)]
@@ -389,7 +389,7 @@ def test_texts_at_ticks_are_short() -> None:
 def test_nothing_of_plotly_is_loaded_before_a_plot() -> None:
     code = (
         "import sys, paimonlab.notebook, pyarrow as pa\n"
-        "from tests.notebook.test_result import make\n"
+        "from tests.notebook.results.test_result import make\n"
         "plot = make(pa.table({'a': [1]})).plot('bar', 'a')\n"
         "plot.to_html(), plot.to_text()\n"
         "assert not [name for name in sys.modules if name.startswith('plotly')]\n"

@@ -14,7 +14,7 @@ from pyarrow.interchange import from_dataframe
 from paimonlab.notebook.display.drawn import MIME
 from paimonlab.notebook.results.column_facts import column_facts, ranks
 from paimonlab.notebook.results.table import drawing
-from tests.notebook.test_result import make
+from tests.notebook.results.test_result import make
 
 EVIL = "</script><b>\u202ex"
 

@@ -21,8 +21,8 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import commands
 from paimonlab.notebook.results import spark_fetch as fetch
 from paimonlab.notebook.results.row_files import export
-from tests.notebook.test_magics import failure, run
-from tests.notebook.test_result import make
+from tests.notebook.magics.test_magics import failure, run
+from tests.notebook.results.test_result import make
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from paimonlab.notebook.kernel.selection import RowQuery, selections
 from paimonlab.notebook.results.row_query import Rows, literals
 from paimonlab.notebook.results.spark_fetch import fetch
 from paimonlab.notebook.results.table import drawing
-from tests.notebook import random_rows
-from tests.notebook.test_result import make
+from tests.notebook.results import random_rows
+from tests.notebook.results.test_result import make
 
 SEED = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
 HOSTILE = (

@@ -13,8 +13,8 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.results import row_files
 from paimonlab.notebook.results.plotting.plot import plot_of
-from tests.notebook.test_magics import failure
-from tests.notebook.test_result import make
+from tests.notebook.magics.test_magics import failure
+from tests.notebook.results.test_result import make
 
 ROWS = pa.table({"a": [1, 2], "b": ["x", "y"]})
 OTHERS = {

@@ -22,7 +22,7 @@ from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.kernel import interruptible
 from paimonlab.notebook.kernel.interruptible import Cancelled
 from paimonlab.notebook.results.cell_results import Results
-from tests.notebook.test_magics import failure, run
+from tests.notebook.magics.test_magics import failure, run
 
 
 @pytest.fixture(scope="module")

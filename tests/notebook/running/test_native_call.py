@@ -21,8 +21,8 @@ from paimonlab.notebook.kernel.interruptible import Cancelled, run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay
 from paimonlab.notebook.views.planned.call_drawing import draw_planned_call
 from paimonlab.table.table import Table
+from tests.notebook.display.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.hostile import strings
-from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from paimonlab.notebook.views import Timeline
 from paimonlab.procedures import PROCEDURES
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Row
-from tests.notebook.test_magics import failure, refusal, run
+from tests.notebook.magics.test_magics import failure, refusal, run
 
 
 @pytest.fixture(scope="module", autouse=True)

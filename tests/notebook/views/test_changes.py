@@ -22,7 +22,7 @@ from tests.golden.expected import Case, Rows
 from tests.golden.test_changes import WITH_CHANGES, changes, reads, with_kinds
 from tests.golden.test_rows import READ, hashed_places, open_table, shown
 from tests.java_values import java_rows, normal_rows, unordered
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
 
 
 @pytest.fixture(scope="module")

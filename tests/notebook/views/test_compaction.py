@@ -27,8 +27,8 @@ from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 from tests.compact.bucket_drawings import drawn_runs
 from tests.golden.expected import Case
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.test_lsm import WRITTEN_BY_JAVA, catalog, golden
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.views.test_lsm import WRITTEN_BY_JAVA, catalog, golden
 from tests.support import cases
 
 

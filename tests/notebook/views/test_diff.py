@@ -18,8 +18,8 @@ from paimonlab.notebook.kernel.determinism import VARIABLE
 from paimonlab.notebook.views.diff.drawing import draw
 from paimonlab.table.table import Table
 from tests.golden.expected import expected
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.test_timeline import READ, golden_table
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.views.test_timeline import READ, golden_table
 
 NAMES = (
     *("append_part", "append_dv", "branches", "evo_nested_orc", "incr", "lookup_dv", "lsm", "ow"),

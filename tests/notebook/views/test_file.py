@@ -18,8 +18,8 @@ from paimonlab.notebook.kernel.determinism import VARIABLE
 from paimonlab.notebook.views.file.drawing import draw
 from paimonlab.table.table import Table
 from tests.golden.expected import cases, values
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.test_heatmap import answers, golden_table
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.views.test_heatmap import answers, golden_table
 
 GOLDEN = ("append_part", "dyn_part", "evo_avro", "evo_orc", "evo_parquet", "lsm", "part_date")
 

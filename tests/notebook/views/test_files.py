@@ -24,8 +24,8 @@ from paimonlab.notebook.views.files.squares import Box, squarified
 from paimonlab.notebook.views.files.value import HEIGHT, MOST_FILES, WIDTH, places
 from paimonlab.table.table import Table
 from tests.golden.expected import values
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.test_heatmap import answers, golden_table
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.views.test_heatmap import answers, golden_table
 from tests.support import cases
 
 GOLDEN = ("append_part", "dyn_part", "lsm", "part_big", "part_date", "pk_part")

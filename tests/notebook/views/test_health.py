@@ -28,7 +28,7 @@ from paimonlab.scan.live_files import changelog_manifests_of
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 from tests.golden import golden
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +217,6 @@ def test_the_command_line_fails_when_something_is_found(demo: paimonlab.Catalog)
 
 
 def test_every_threshold_is_named_in_the_documentation() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "notebook.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "notebook.md").read_text()
     for one in dataclasses.fields(Thresholds):
         assert f"`{one.name}`" in text

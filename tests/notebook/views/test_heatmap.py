@@ -22,7 +22,7 @@ from paimonlab.notebook.views.heatmap.drawing import draw
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, Expected, expected, values
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.small_tables import drawn_entries
 from tests.support import cases
 

@@ -14,9 +14,9 @@ from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 from tests.golden.expected import expected, values
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.test_timeline import READ, golden_table
-from tests.notebook.test_views import snapshot
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.views.test_timeline import READ, golden_table
+from tests.notebook.views.test_views import snapshot
 
 
 def log_of(table: Table, **options: Any) -> views.Log:

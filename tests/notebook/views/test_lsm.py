@@ -28,7 +28,7 @@ from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.compact import compact_plan
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, cases, expected, values
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
 
 WRITTEN_BY_JAVA = [
     case

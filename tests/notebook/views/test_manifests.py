@@ -18,7 +18,7 @@ from paimonlab.notebook.kernel.determinism import VARIABLE
 from paimonlab.notebook.views.manifests.drawing import draw
 from paimonlab.table.table import Table
 from tests.golden.expected import Case, Expected, expected, values
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
 
 GOLDEN = ("append_dv", "cl_lookup", "expired", "lookup_dv", "lsm", "mani_orc", "part_date")
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from paimonlab.notebook.views.planned.plan_tree import PlanNode, plan_html, plan_nodes
+from tests.notebook.display.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.hostile import strings
-from tests.notebook.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
 
 FORMATTED = """== Physical Plan ==
 AdaptiveSparkPlan (5)

@@ -30,7 +30,7 @@ from paimonlab.notebook.views.profile.command import MOST_COLUMNS
 from paimonlab.table.table import Table
 from tests.golden.expected import Case
 from tests.golden.test_rows import READ, open_table
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
 
 
 @pytest.fixture(scope="module")

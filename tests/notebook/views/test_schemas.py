@@ -19,9 +19,9 @@ from paimonlab.spec.types.data_types import ArrayType, DataField, RowType
 from paimonlab.spec.types.text import parse_type
 from paimonlab.table.table import Table
 from tests.golden.expected import expected, values
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.test_timeline import READ, golden_table
-from tests.notebook.test_views import snapshot
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.views.test_timeline import READ, golden_table
+from tests.notebook.views.test_views import snapshot
 
 
 def field(id: int, name: str, text: str = "INT", **more: Any) -> DataField:

@@ -21,8 +21,8 @@ from paimonlab.notebook.views.simulator.drawing import settings
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.table import Table
 from tests.golden.expected import Case
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.test_lsm import catalog, golden, system
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.views.test_lsm import catalog, golden, system
 
 
 def drawn(table: Table | None = None, **options: Any) -> Drawn[views.Simulator]:

@@ -22,8 +22,8 @@ from paimonlab.table.inside import store_of
 from paimonlab.table.system.live import files_of
 from paimonlab.table.table import Table
 from tests.golden.expected import cases, expected, values
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.test_views import snapshot
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.views.test_views import snapshot
 
 READ = [
     case

@@ -21,8 +21,8 @@ from paimonlab.notebook.views.travel.value import MOST_STOPS, TravelStop, spread
 from paimonlab.table.table import Table
 from tests.golden.expected import Case
 from tests.golden.test_rows import READ, open_table
-from tests.notebook.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.test_views import snapshot
+from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.notebook.views.test_views import snapshot
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,14 @@ def test_no_update_is_lost_and_no_deleted_row_comes_back(
 
     racers = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.table.changer", str(tmp_path), str(first), str(TIMES)],
+            [
+                sys.executable,
+                "-m",
+                "tests.table.changing.changer",
+                str(tmp_path),
+                str(first),
+                str(TIMES),
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -195,7 +195,7 @@ class Late:
 
 
 def _cells() -> Iterator[tuple[str, str, str, str]]:
-    text = (Path(__file__).parents[1] / "cases" / "conflict_table.txt").read_text()
+    text = (Path(__file__).parents[2] / "cases" / "conflict_table.txt").read_text()
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     columns, shape = lines[0].split(), ""
     for line in lines[1:]:

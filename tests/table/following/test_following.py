@@ -19,7 +19,7 @@ from paimonlab.errors import (
     UnsupportedError,
 )
 from paimonlab.spec.snapshot import Snapshot
-from tests.table.followers import (
+from tests.table.following.followers import (
     FakeClock,
     apply,
     by_snapshot,

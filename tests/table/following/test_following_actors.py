@@ -19,7 +19,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.table.following.follower import ChangeBatch, Follower
-from tests.table.followers import Row, apply, followed, restored, rows_of
+from tests.table.following.followers import Row, apply, followed, restored, rows_of
 
 SEED = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
 RUNS = 1

@@ -18,7 +18,7 @@ from paimonlab.read import pieces
 from paimonlab.read.read_plan import ReadBounds, ReadPlan
 from paimonlab.scan.following import Position
 from paimonlab.table.following.follower import ChangeBatch
-from tests.table.followers import (
+from tests.table.following.followers import (
     FakeClock,
     apply,
     by_snapshot,
