@@ -107,7 +107,10 @@ time, then the longest, so that it ends with something short.
 """
 
 _VALUES = ("datafile", "formats", "merge", "spec")
-_NOT_QUICK = ("golden", "interleaving", "tools", "traps", "test_packaging.py")
+_NOT_QUICK = (
+    *("golden", "interleaving", "tools", "traps", "test_packaging.py"),
+    *("commit/test_race.py", "maintenance/test_history_crashes.py"),
+)
 QUICK = (
     Part("lint", ("make", "--no-print-directory", "lint")),
     _tests("values", *_VALUES),
