@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.analysis.levels.test_levels import golden
 from tests.browser.conftest import PageOf
 from tests.golden.expected import Case
 from tests.notebook.views.test_compaction import drawn
-from tests.notebook.views.test_lsm import golden
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.analysis.buckets.test_heatmap import golden_table
 from tests.browser.conftest import PageOf
 from tests.browser.test_heatmap import LISTEN
-from tests.notebook.views.test_heatmap import golden_table
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.analysis.buckets.test_heatmap import golden_table
 from tests.browser.conftest import PageOf
-from tests.notebook.views.test_heatmap import golden_table
 
 LISTEN = """() => {
   globalThis.heard = [];

@@ -8,10 +8,11 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import expect
 
+from tests.analysis.levels.test_levels import catalog, golden
 from tests.browser.conftest import PageOf
 from tests.golden.expected import Case
 from tests.notebook.display.test_drawing import EVIL
-from tests.notebook.views.test_lsm import catalog, drawn, golden
+from tests.notebook.views.test_lsm import drawn
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -26,7 +26,7 @@ from paimonlab.notebook.connections.demo_tables import ORDERS, make_tables
 from paimonlab.procedures import bind, find
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.table.table import Table
-from tests.analysis.test_health_rules import measures
+from tests.analysis.health.test_rules import measures
 from tests.support import cases
 
 

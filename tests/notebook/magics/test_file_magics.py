@@ -8,9 +8,9 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from paimonlab.notebook import views
+from tests.analysis.buckets.test_heatmap import answers, golden_table
 from tests.notebook.completion.test_completion import offered
 from tests.notebook.magics.test_magics import refusal, run
-from tests.notebook.views.test_heatmap import answers, golden_table
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.kernel.determinism import VARIABLE
 from paimonlab.notebook.views.file.drawing import draw
 from paimonlab.table.table import Table
+from tests.analysis.buckets.test_heatmap import answers, golden_table
 from tests.golden.expected import cases, values
 from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.views.test_heatmap import answers, golden_table
 
 GOLDEN = ("append_part", "dyn_part", "evo_avro", "evo_orc", "evo_parquet", "lsm", "part_date")
 

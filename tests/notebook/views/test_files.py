@@ -15,7 +15,6 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
-from paimonlab.analysis.files.file_sizes import MIB, advice, size_bins
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.kernel.determinism import VARIABLE
@@ -23,9 +22,9 @@ from paimonlab.notebook.views.files.drawing import alternative, draw
 from paimonlab.notebook.views.files.squares import Box, squarified
 from paimonlab.notebook.views.files.value import HEIGHT, MOST_FILES, WIDTH, places
 from paimonlab.table.table import Table
+from tests.analysis.buckets.test_heatmap import answers, golden_table
 from tests.golden.expected import values
 from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.views.test_heatmap import answers, golden_table
 from tests.support import cases
 
 GOLDEN = ("append_part", "dyn_part", "lsm", "part_big", "part_date", "pk_part")
@@ -39,37 +38,6 @@ def value_of(table: Table) -> views.FileMap:
 
 def tiles(value: views.FileMap, kind: str) -> list[views.Tile]:
     return [tile for tile in value.tiles if tile.kind == kind]
-
-
-@pytest.mark.parametrize(("title", "given", "wanted"), cases("file_sizes"))
-def test_histogram_and_advice(title: str, given: str, wanted: str) -> None:
-    sizes: list[int] = []
-    buckets: list[int] = []
-    for bucket, files in enumerate(given.split("|")):
-        for word in files.split():
-            size, _, times = word.partition("*")
-            sizes += [int(float(size) * MIB)] * int(times or 1)
-            buckets += [bucket] * int(times or 1)
-    array = np.array(sizes, np.int64)
-
-    bins = size_bins(array, np.ones(len(sizes), np.int64))
-    found = advice("db.t", array, np.array(buckets, np.int64))
-
-    counts = [one.files for one in bins]
-    assert " ".join(map(str, [*counts, *(one.code for one in found)])) == wanted, title
-    assert sum(one.bytes or 0 for one in bins) == sum(sizes)
-
-
-def test_advice_names_numbers_thresholds_and_what_to_run() -> None:
-    sizes = np.array([2 * MIB] * 15 + [300 * MIB] * 5, np.int64)
-
-    first, *_ = advice("db.it's", sizes, np.array([0] * 10 + [1] * 10, np.int64))
-
-    assert first.text == (
-        "75 % of 20 files are smaller than 32 MiB (more than 30 %); 15 of them share 2 buckets "
-        "with other small files: compact"
-    )
-    assert first.action == r"CALL sys.compact(table => 'db.`it\'s`')"
 
 
 @pytest.mark.parametrize(("title", "given", "wanted"), cases("squares"))

@@ -20,9 +20,9 @@ from paimonlab.notebook.kernel.selection import selections
 from paimonlab.notebook.views.simulator.drawing import settings
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.table import Table
+from tests.analysis.levels.test_levels import catalog, golden, system
 from tests.golden.expected import Case
 from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.views.test_lsm import catalog, golden, system
 
 
 def drawn(table: Table | None = None, **options: Any) -> Drawn[views.Simulator]:
