@@ -1,4 +1,4 @@
-"""Commands that let go what is old: snapshots, changelogs, files that nothing names."""
+"""Commands that delete what is old: snapshots, changelogs, files that nothing refers to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _older_than_option = click.option(
     "--older-than",
     callback=moment,
     metavar="TIME|DURATION",
-    help="What is older goes: '2026-01-31 12:00:00', local, or '7 d'.",
+    help="What is older is deleted: '2026-01-31 12:00:00', local, or '7 d'.",
 )
 
 
@@ -44,9 +44,9 @@ def _retaining(command: Body) -> Body:
 @_retaining
 @asks_first
 def expire(table: Table, *, consent: Consent, **retained: Any) -> None:
-    """Let old snapshots go, and the files that nothing needs then.
+    """Let old snapshots expire, and delete the files that nothing else needs.
 
-    What is not said is as the options of the table say (snapshot.num-retained.max and so on).
+    What is not given is as the options of the table say (snapshot.num-retained.max and so on).
     """
     with Bar(table.name) as bar:
         verb = partial(table.maintenance.expire_snapshots, progress=bar.progress, **retained)
@@ -59,7 +59,7 @@ def expire(table: Table, *, consent: Consent, **retained: Any) -> None:
 @click.option("--all", "delete_all", is_flag=True, help="Delete all, including the newest.")
 @asks_first
 def expire_changelogs(table: Table, *, consent: Consent, **retained: Any) -> None:
-    """Let the changes of snapshots go that have expired before them."""
+    """Delete the changelogs that were kept of expired snapshots."""
     with Bar(table.name) as bar:
         verb = partial(table.maintenance.expire_changelogs, progress=bar.progress, **retained)
         consent.run(verb)
@@ -84,7 +84,7 @@ def expire_changelogs(table: Table, *, consent: Consent, **retained: Any) -> Non
 def expire_partitions(table: Table, *, consent: Consent, **given: Any) -> None:
     """Drop the partitions that are older than they may be.
 
-    What is not said is as the options of the table say (partition.expiration-time and so on).
+    What is not given is as the options of the table say (partition.expiration-time and so on).
     """
     if (
         given["expiration_time"] is None
@@ -99,7 +99,7 @@ def expire_partitions(table: Table, *, consent: Consent, **given: Any) -> None:
 @_older_than_option
 @asks_first
 def expire_tags(table: Table, *, older_than: timedelta | int | None, consent: Consent) -> None:
-    """Delete the tags that have lived as long as they were meant to, and older ones."""
+    """Delete the tags whose time has passed, and older ones."""
     before = None if older_than is None else _local(older_than)
 
     def verb(*, dry_run: bool) -> object:
@@ -119,7 +119,7 @@ def expire_tags(table: Table, *, older_than: timedelta | int | None, consent: Co
 )
 @asks_first
 def expire_consumers(table: Table, *, older_than: timedelta, consent: Consent) -> None:
-    """Forget the consumers that have stood still."""
+    """Delete the consumers that have not moved for some time."""
 
     def verb(*, dry_run: bool) -> object:
         expire = table.maintenance.expire_consumers
@@ -136,9 +136,9 @@ def expire_consumers(table: Table, *, older_than: timedelta, consent: Consent) -
 def orphans(
     table: Table, *, older_than: timedelta | int | None, force: bool, consent: Consent
 ) -> None:
-    """Find the files that nothing names, and delete them.
+    """Find the files that nothing refers to, and delete them.
 
-    Crashes, lost races and writes that were given up leave them. Files of the last day stay.
+    Crashes, lost races and abandoned writes leave them. Files of the last day are kept.
     """
     remove = table.maintenance.remove_orphan_files
     with Bar(table.name) as bar:

@@ -108,21 +108,22 @@ class OrphanFilesRequest:
 def remove_orphan_files(history: TableHistory, request: OrphanFilesRequest) -> OrphanFiles:
     """Find orphan files, and delete them if asked to; see `Maintenance.remove_orphan_files`."""
     now = datetime.now(UTC) if request.dry_run else clock_of(history.file_io, history.layout)
-    limit = now - LEAST_AGE
+    older_than = now - LEAST_AGE
     if request.older_than_millis is not None:
-        limit = datetime.fromtimestamp(request.older_than_millis / 1000, UTC)
-    if now - limit < _PAST:
+        older_than = datetime.fromtimestamp(request.older_than_millis / 1000, UTC)
+    if now - older_than < _PAST:
         raise ValueError(
-            f"older_than = {limit} is not in the past: files of commits that are under way would "
-            "be deleted"
+            f"older_than = {older_than} is not in the past: files of commits that are under way "
+            "would be deleted"
         )
-    if not (request.dry_run or request.force) and now - limit < LEAST_AGE - timedelta(minutes=1):
+    is_recent = now - older_than < LEAST_AGE - timedelta(minutes=1)
+    if is_recent and not (request.dry_run or request.force):
         raise ValueError(
-            f"older_than = {limit} is less than a day ago: files of a write that is under way may "
-            "be deleted. Pass force=True if nobody writes to the table"
+            f"older_than = {older_than} is less than a day ago: files of a write that is under way "
+            "may be deleted. Pass force=True if nobody writes to the table"
         )
     check_alone(history)
-    orphans = find_orphans(history, older_than=limit, progress=request.progress)
+    orphans = find_orphans(history, older_than=older_than, progress=request.progress)
     if request.dry_run:
         return orphans
     return remove_orphans(orphans, history, progress=request.progress)

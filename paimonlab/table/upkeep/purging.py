@@ -86,8 +86,8 @@ def purge(
     expire_snapshots(quiet, SnapshotExpiryRequest(retention=_latest_alone()))
     expire_changelogs(quiet, ChangelogExpiryRequest(delete_all=True))
     # Nobody writes meanwhile, so that nothing will ever refer to what nothing refers to now.
-    limit = clock_of(store.file_io, store.layout) + timedelta(seconds=1)
-    remove_orphans(find_orphans(history, older_than=limit), history, progress=progress)
+    older_than = clock_of(store.file_io, store.layout) + timedelta(seconds=1)
+    remove_orphans(find_orphans(history, older_than=older_than), history, progress=progress)
     return plan
 
 
