@@ -1,7 +1,7 @@
 """What may be deleted, and deleting it.
 
-Answers: which files nothing needs once a snapshot or a tag is gone. Knows snapshots, tags,
-branches and the files they name; decides as pure functions over names. Must not know catalogs
+Answers: which files nothing needs once a snapshot or a tag is deleted. Knows snapshots, tags,
+branches and the files they refer to; decides as pure functions over names. Must not know catalogs
 or rows.
 """
 

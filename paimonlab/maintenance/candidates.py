@@ -77,7 +77,7 @@ def left_by_snapshots(
 
 
 def left_by_changelogs(gone: Sequence[Snapshot], reader: ReferenceReader) -> Candidates:
-    """Return the files that may go with long-lived changelogs, which ascend; else as above."""
+    """Return the files that may be deleted with long-lived changelogs, which ascend."""
     candidates = Candidates()
     if gone:
         _add_deleted(candidates, gone, gone[0].id, reader, Leaving())
@@ -122,8 +122,8 @@ def _add_deleted(
 def _apply(
     candidates: Candidates, entries: pa.Table, reader: ReferenceReader, leaving: Leaving
 ) -> None:
-    """Follow files that come and go, in the order of the commits."""
-    # Within a commit what is added stays, wherever it stands: it was moved to another level.
+    """Follow files that are added and deleted, in the order of the commits."""
+    # What a commit adds is kept, even if it deletes it as well: it moved to another level.
     entries = entries.sort_by([("id", "ascending"), ("kind", "descending")])
     rows = zip(
         reader.data_files(entries),

@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangelogExpiryRequest:
-    """Which changelogs are to expire; without anything said, as the options of the table say."""
+    """Which changelogs are to expire; by default as the options of the table say."""
 
     retention: RetentionRequest = field(default_factory=RetentionRequest)
     delete_all: bool = False
@@ -86,7 +86,7 @@ def expire_changelogs(history: TableHistory, request: ChangelogExpiryRequest) ->
 
 
 def plan_changelog_expiry(history: TableHistory, retention: Retention | None) -> ChangelogExpiry:
-    """Find out which changelogs expire, and which files go with them; delete nothing.
+    """Find out which changelogs expire, and which files can be deleted with them; delete nothing.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
     if not ids or latest is None:
         return ChangelogExpiry(table=history.name)
     if retention is None:
-        bound = Bound(ids[-1] + 1, "all go")
+        bound = Bound(ids[-1] + 1, "all are deleted")
     else:
         bound = changelog_bound(
             ids,
@@ -122,7 +122,7 @@ def plan_changelog_expiry(history: TableHistory, retention: Retention | None) ->
         return plan
     read = tuple(changelog for changelog in history.changelogs.list() if changelog.id in gone)
     if len(read) < len(gone):
-        return ChangelogExpiry(table=history.name, reason="others let changelogs go meanwhile")
+        return ChangelogExpiry(table=history.name, reason="others let changelogs expire meanwhile")
     plan = replace(plan, gone=read)
     candidates = left_by_changelogs(read, history.reader)
     names = candidates.data_names
@@ -149,7 +149,7 @@ def expire(
         return ChangelogExpiry(
             table=plan.table,
             first_kept=plan.changelogs[0],
-            reason=f"consumer {reader!r} has come meanwhile",
+            reason=f"consumer {reader!r} was created or reset meanwhile",
         )
     io, layout = history.file_io, history.layout
     if plan.first_kept is None:
@@ -159,7 +159,7 @@ def expire(
         write_hint(io, layout.earliest_changelog_hint, plan.first_kept)
     for changelog in plan.gone:
         take_back(io, layout.changelog(changelog.id), partial(_is, changelog))
-    # What was made meanwhile counts, so that all is looked at once the changelogs are gone.
+    # What was created meanwhile counts, so that all is read once the changelogs are deleted.
     left = Candidates()
     left.by_path.update({file.path: file for file in plan.files})
     roots = partial(_roots, plan, history)

@@ -21,7 +21,7 @@ _CHUNK = 64
 
 
 def delete_files(files: References, file_io: FileIO, *, table: str) -> int:
-    """Delete files, data before the manifests that name it.
+    """Delete files, data before the manifests that refer to it.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def delete_files(files: References, file_io: FileIO, *, table: str) -> int:
     Returns
     -------
     int
-        How many files are gone, also those deleted before by others. A file that cannot be
-        deleted, or is reached through a link, is logged and left.
+        How many files no longer exist, including those that others deleted before. A file that
+        cannot be deleted, or is reached through a link, is logged and left.
     """
     count = 0
     for group in (files.data, files.indexes, files.statistics, files.manifests):
@@ -72,8 +72,8 @@ def delete_unneeded(
     Returns
     -------
     int
-        How many files are gone, also those deleted before by others. A file that cannot be
-        deleted, or is reached through a link, is logged and left.
+        How many files no longer exist, including those that others deleted before. A file that
+        cannot be deleted, or is reached through a link, is logged and left.
     """
     done = count = 0
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
@@ -107,7 +107,7 @@ def delete_empty_folders(
     file_io
         The table's store.
     roots
-        Folders that stay.
+        Folders that are kept.
 
     Returns
     -------

@@ -109,7 +109,7 @@ class ReferenceReader:
         return replace(files, data=self._data(added))
 
     def of_changes(self, snapshot: Snapshot) -> References:
-        """Return what reading the changes of a commit takes, of one whose state is gone.
+        """Return what reading the changes of a commit takes once its state is deleted.
 
         Its delta was deleted if it has a changelog.
         """

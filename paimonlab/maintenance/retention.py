@@ -167,7 +167,7 @@ def snapshot_bound(
     there = set(ids)
 
     def is_young(snapshot_id: int) -> bool:
-        # It goes once nobody can ask for the table as of a time that it was the latest at.
+        # It expires once nobody can ask for the table as of a time when it was the latest.
         after = snapshot_id + 1
         return after in there and time_of(after) >= retention.older_than_millis
 

@@ -21,10 +21,10 @@ from paimonlab.spec.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollback:
-    """What going back to a snapshot deletes."""
+    """What rolling back to a snapshot deletes."""
 
     snapshot_id: int
-    """What the table goes back to."""
+    """What the table is rolled back to."""
     snapshots: tuple[int, ...]
     """Ids, newest first."""
     changelogs: tuple[int, ...]
@@ -50,12 +50,12 @@ def plan_rollback(
     tags: Mapping[str, int],
     folder: str,
 ) -> Rollback:
-    """Decide what goes when a table goes back to a snapshot.
+    """Decide what is deleted when a table is rolled back to a snapshot.
 
     Parameters
     ----------
     target
-        Id of the snapshot to go back to.
+        Id of the snapshot to roll back to.
     snapshots, changelogs
         Existing ids, ascending.
     tags
@@ -85,7 +85,7 @@ def plan_rollback(
 
 
 def plan(target: Snapshot, history: TableHistory) -> Rollback:
-    """Find out what going back to a snapshot would delete, and delete nothing.
+    """Find out what rolling back to a snapshot would delete, and delete nothing.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def plan(target: Snapshot, history: TableHistory) -> Rollback:
 
 
 def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
-    """Go back to a snapshot.
+    """Roll back to a snapshot.
 
     Returns
     -------
@@ -123,14 +123,14 @@ def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
 
     Notes
     -----
-    Snapshots go newest first, so that a crash leaves the table at one of them. Files go last,
+    Snapshots are deleted newest first, so that a crash leaves the table at one. Files come last,
     after tags and branches were looked at once more.
     """
     planned = plan(target, history)
     io, layout = history.file_io, history.layout
     if planned.is_only_tagged:
         _bring_back(target, history)
-    # A hint may name too old a snapshot, but none that is gone.
+    # A hint may name too old a snapshot, but not a deleted one.
     lower_hint(io, layout.latest_hint, target.id)
     try:
         late = _delete_snapshots(planned, target, history)
@@ -141,7 +141,7 @@ def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
     history.changelogs.delete_after(target.id)
     for name in planned.tags:
         history.tags.delete_younger(name, target.id)
-    # What went is not there any more; what came meanwhile counts.
+    # What was deleted no longer counts; what was created meanwhile does.
     unneeded = _unneeded(planned.files | late, target, None, history)
     delete_files(unneeded, io, table=history.name)
     history.reader.manifests.forget(unneeded.manifests)

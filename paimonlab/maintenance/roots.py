@@ -60,7 +60,7 @@ class Root:
 
 def tags_of(layout: TableLayout, file_io: FileIO) -> list[Root]:
     """Return the tags of one branch, by snapshot."""
-    # Guards first: they go once a tag has taken their place.
+    # Guards first: they are deleted once a tag has taken their place.
     roots = _guards_of(layout, file_io)
     tags = TagManager(file_io, layout).list()
     roots += [Root(layout.tag(name), tag.to_snapshot(), "state") for name, tag in tags]
@@ -92,7 +92,7 @@ def others_of(history: TableHistory) -> list[Root]:
         roots = []
         for layout in _other_layouts(history, names):
             roots += tags_of(layout, io) + changelogs_of(layout, io) + snapshots_of(layout, io)
-    # Guards once more: they come before a branch goes whose snapshots are taken over.
+    # Guards once more: they are written before a branch is deleted whose snapshots are kept.
     return roots + _guards_of(history.layout, io)
 
 
@@ -131,7 +131,7 @@ def kept_by_others(
     history
         The history of the branch.
     upto
-        The newest of its snapshots that stays; None: all do.
+        The newest of its snapshots that is kept; None: all are.
     but_tags, but_changelogs
         Those of its tags and changelogs that are about to be deleted.
     """
@@ -276,7 +276,7 @@ def _alive(entries: pa.Table) -> pa.Table:
 def entries_since(
     older: Snapshot, newer: Snapshot, reader: ReferenceReader, names: frozenset[str]
 ) -> set[str]:
-    """Return the paths of files with given names that manifests speak of which came since.
+    """Return the paths of files with given names that newer manifests refer to.
 
     Parameters
     ----------

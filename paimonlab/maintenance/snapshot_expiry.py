@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotExpiryRequest:
-    """Which snapshots are to expire; without anything said, as the options of the table say."""
+    """Which snapshots are to expire; by default as the options of the table say."""
 
     retention: RetentionRequest = field(default_factory=RetentionRequest)
     dry_run: bool = False
@@ -123,7 +123,7 @@ def expire_snapshots(history: TableHistory, request: SnapshotExpiryRequest) -> S
 def plan_expiry(
     history: TableHistory, retention: Retention, keeping: ChangelogKeeping
 ) -> SnapshotExpiry:
-    """Find out which snapshots expire, and which files go with them; delete nothing.
+    """Find out which snapshots expire, and which files can be deleted with them; delete nothing.
 
     Parameters
     ----------
@@ -187,12 +187,12 @@ def expire(
         return SnapshotExpiry(
             table=plan.table,
             first_kept=plan.snapshots[0],
-            reason=f"consumer {reader!r} has come meanwhile",
+            reason=f"consumer {reader!r} was created or reset meanwhile",
         )
     start = time.monotonic()
     io = history.file_io
     if not _delete_snapshots(plan, history, progress):
-        return SnapshotExpiry(table=plan.table, reason="others went back to an older snapshot")
+        return SnapshotExpiry(table=plan.table, reason="others rolled back to an older snapshot")
     files = _still_unneeded(plan, history)
     options = history.options.slice(ExpireOptions)
     delete_unneeded(files, io, table=history.name, threads=options.threads, progress=progress)
@@ -258,7 +258,7 @@ def _may_go(snapshot: Snapshot, kept: Snapshot, history: TableHistory) -> bool:
     if _stays(kept, history):
         return True
     ids = history.snapshots.ids()
-    return bool(ids) and ids[0] < snapshot.id  # they went back further
+    return bool(ids) and ids[0] < snapshot.id  # they rolled back further
 
 
 def _is(snapshot: Snapshot, path: str, data: bytes) -> bool:

@@ -40,7 +40,7 @@ class StoredOptions:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that is there."""
+    """A file that was listed."""
 
     status: FileStatus
     sort: FileSort

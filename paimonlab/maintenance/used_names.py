@@ -101,7 +101,7 @@ class _NameReader:
 
     def _read(self, metas: Sequence[ManifestFileMeta], referrer: str, *, may_be_gone: bool) -> None:
         new = [meta for meta in metas if meta.file_name not in self._entries]
-        # All at once is faster, each on its own tells which are gone.
+        # All at once is faster; one by one tells which are missing.
         for group in [[meta] for meta in new] if may_be_gone else [new]:
             try:
                 tables = self._manifests.read(group, referrer=referrer)

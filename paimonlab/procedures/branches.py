@@ -24,7 +24,7 @@ def _delete_branch(call: Invocation) -> Sequence[Row]:
     branches = call.table().branches
     there = branches.list()
     names = dict.fromkeys(call.required_text("branch").split(","))
-    # Those that are not there come first, and are refused before another is gone.
+    # Missing ones come first, and are refused before another is deleted.
     for name in sorted(names, key=lambda name: name in there):
         branches.delete(name)
     return DONE
@@ -58,7 +58,7 @@ BRANCH_PROCEDURES = (
         name="fast_forward",
         parameters=(TABLE, _BRANCH),
         result=RESULT,
-        description="Let the table go on with what a branch has.",
+        description="Let the table continue from what a branch has.",
         rows=_fast_forward,
     ),
 )

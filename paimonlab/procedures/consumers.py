@@ -81,7 +81,7 @@ CONSUMER_PROCEDURES = (
         parameters=(
             TABLE,
             optional("includingConsumers", "STRING", "What whole names match; none: all."),
-            optional("excludingConsumers", "STRING", "What names that stay match."),
+            optional("excludingConsumers", "STRING", "What names match that are kept."),
         ),
         result=RESULT,
         description="Delete consumers by regular expressions of their names.",

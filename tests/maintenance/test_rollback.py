@@ -127,7 +127,7 @@ def test_where_there_is_nothing_to_go_back_to(table: pl.Table) -> None:
         table.maintenance.rollback_to(snapshot=9)
     with pytest.raises(TagNotFoundError):
         table.maintenance.rollback_to(tag="none")
-    with pytest.raises(ValueError, match="say where"):
+    with pytest.raises(ValueError, match="give what to roll back to"):
         table.maintenance.rollback_to()
     before = files(table)
     assert table.maintenance.rollback_to(snapshot=5).snapshots == ()

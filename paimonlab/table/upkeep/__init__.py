@@ -1,6 +1,6 @@
 """What keeps a table in order and changes no row: tags, consumers, lost files, emptying.
 
-Answers what goes after a commit, or when a user says so.
+Answers what is done after a commit, or when a user asks for it.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def rollback_to(
     """
     point = TravelPoint(snapshot=snapshot, tag=tag, timestamp=timestamp)
     if point.is_now:
-        raise ValueError("say where to go back to: snapshot=, tag= or timestamp=")
+        raise ValueError("give what to roll back to: snapshot=, tag= or timestamp=")
     target = _target(table, point)
     history = history_of(definition_of(table), store_of(table))
     return plan(target, history) if dry_run else roll_back(target, history)
