@@ -187,7 +187,7 @@ def test_tags(run: Run, orders: pl.Table, tmp_path: Path) -> None:
 
 def test_tags_expire(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     orders.tags.create("a", snapshot=1)
-    orders.tags.create("b", snapshot=2, time_retained=timedelta(milliseconds=1))
+    orders.tags.create("b", snapshot=2, time_retained=timedelta(microseconds=1))
     expire = ("expire-tags", str(tmp_path), "db.orders")
 
     for older_than, names in (((), ["b"]), (("--older-than=2100-01-01",), ["a", "b"])):
