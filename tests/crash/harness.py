@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import paimonlab as pl
 from paimonlab.errors import (
@@ -31,6 +31,8 @@ from tests.fault_io import WRITES, Death, Fault, FaultFileIO
 from tests.small_tables import UNSYNCED
 
 State = Mapping[str, Any]
+Left: TypeAlias = frozenset[tuple[str, bytes | None]]
+"""What a fault left; the same is looked at once."""
 Kind = Literal["death", "error", "power", "full", "lie"]
 KINDS: tuple[Kind, ...] = ("death", "error", "power", "full", "lie")
 """``power``: a death behind what was published, or at the end, of which those files that nobody
@@ -198,17 +200,20 @@ def tried(whole: Prepared, kind: Kind, scratch: Path, *, every: int) -> int:
     every = 1 if kind == "power" else every * whole.operation.sparse * _SPARSE.get(kind, 1)
     first = len(whole.operation.name) % max(1, min(every, len(found)))
     chosen = found[first::every]
+    seen: dict[Left, State] = {}
     for number, fault in enumerate(chosen):
         warehouse = scratch / str(number)
         copied(whole.made, warehouse)
-        _try_fault(whole, fault, warehouse, loses_power=kind == "power")
+        _try_fault(whole, fault, warehouse, seen, loses_power=kind == "power")
         shutil.rmtree(warehouse)
     left = state(whole.made, whole.operation)
     assert left == whole.before, "files that copies share were written in place"
     return len(chosen)
 
 
-def _try_fault(whole: Prepared, fault: Fault, warehouse: Path, *, loses_power: bool) -> None:
+def _try_fault(
+    whole: Prepared, fault: Fault, warehouse: Path, seen: dict[Left, State], *, loses_power: bool
+) -> None:
     store = FaultFileIO(UNSYNCED, fault)
     error = _met(whole.operation, catalog(warehouse, store))
     is_over = fault.at > len(store.calls)
@@ -216,11 +221,28 @@ def _try_fault(whole: Prepared, fault: Fault, warehouse: Path, *, loses_power: b
     where = f"PAIMONLAB_SEED={SEED} {whole.operation.name}: {fault} in {call}: {error!r}"
     if loses_power:
         store.lose_unsynced()
-    found = check_old_or_new(whole, warehouse, where)
+    left = _left(warehouse, whole.made)
+    found = seen[left] if left in seen else check_old_or_new(whole, warehouse, where)
     assert found == whole.after or not is_over, f"{where}: it says that it happened"
     if fault.kind in ("error", "full", "lie"):
         check_told(whole, warehouse, found, error, where)
-    check_done_again(whole, warehouse, where)
+    if left not in seen:
+        check_done_again(whole, warehouse, where)
+        seen[left] = found
+
+
+def _left(warehouse: Path, made: Path) -> Left:
+    """Return all files and folders; of files that the warehouse did not begin with, their bytes."""
+    found: set[tuple[str, bytes | None]] = set()
+    for path in warehouse.rglob("*"):
+        place = path.relative_to(warehouse)
+        is_new = path.is_file() and not _is_one_file(path, made / place)
+        found.add((str(place), path.read_bytes() if is_new else None))
+    return frozenset(found)
+
+
+def _is_one_file(path: Path, other: Path) -> bool:
+    return other.exists() and path.samefile(other)
 
 
 def check_old_or_new(whole: Prepared, warehouse: Path, where: str) -> State:
