@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.notebook.views.timeline.drawing import draw
+from tests.analysis.snapshots.made_snapshots import snapshot
 from tests.browser.conftest import Lab, watched_page
-from tests.notebook.views.test_views import snapshot
 
 SIZE = {"width": 1200, "height": 900}
 FRAME = ".jp-RenderedPaimonView .frame"
@@ -21,7 +21,7 @@ FRAME = ".jp-RenderedPaimonView .frame"
 VIEW = """
 from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.notebook.views.timeline.drawing import draw
-from tests.notebook.views.test_views import snapshot
+from tests.analysis.snapshots.made_snapshots import snapshot
 view = draw(timeline_making.timeline("a.b", [snapshot(1), snapshot(2)], {}))
 view
 """

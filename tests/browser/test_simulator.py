@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.analysis.simulation.test_histories import HISTORY
 from tests.browser.conftest import PageOf
-from tests.notebook.views.test_simulator import HISTORY, drawn
+from tests.notebook.views.test_simulator import drawn
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,9 +7,9 @@ from playwright.sync_api import Page, expect
 
 from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.notebook.views.timeline.drawing import draw
+from tests.analysis.snapshots.made_snapshots import snapshot
 from tests.browser.conftest import PageOf
 from tests.notebook.views.test_timeline import READ, golden_table
-from tests.notebook.views.test_views import snapshot
 
 MARKS = "svg [role=option]"
 CHOSEN = f"{MARKS}[aria-selected=true]"

@@ -15,7 +15,7 @@ from paimonlab.notebook.display.drawn import MIME, Drawn
 from paimonlab.notebook.kernel import browser_modules
 from paimonlab.notebook.kernel.selection import ANSWERS_KEPT, Selection, Selections
 from paimonlab.notebook.views.timeline.drawing import draw
-from tests.notebook.views.test_views import snapshot
+from tests.analysis.snapshots.made_snapshots import snapshot
 
 
 @pytest.fixture

@@ -14,14 +14,14 @@ from pyarrow import csv
 
 import paimonlab
 from paimonlab import notebook
-from paimonlab.analysis.rows.row_changes import compared
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.views.changes.command import PAGE
 from paimonlab.table.table import Table
+from tests.analysis.rows.test_row_changes import side
 from tests.golden.expected import Case, Rows
 from tests.golden.test_changes import WITH_CHANGES, changes, reads, with_kinds
-from tests.golden.test_rows import READ, hashed_places, open_table, shown
-from tests.java_values import java_rows, normal_rows, unordered
+from tests.golden.test_rows import open_table, shown
+from tests.java_values import java_rows, unordered
 from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
 
 
@@ -35,13 +35,6 @@ def orders(demo: paimonlab.Catalog) -> Table:
     table = demo.table("demo.orders")
     assert isinstance(table, Table)
     return table
-
-
-def side(rows: pa.Table, name: str) -> pa.Table:
-    """Return the rows that a side of the changes has."""
-    struct = rows[name].combine_chunks()
-    struct = struct.filter(struct.is_valid())
-    return pa.Table.from_arrays(struct.flatten(), names=[field.name for field in struct.type])
 
 
 def unpaired(rows: pa.Table, table: Table) -> Rows:
@@ -70,38 +63,6 @@ def test_reported_changes_are_those_that_java_reads(case: Case) -> None:
         view = table.show.changes(start, end, mode=of_table.range.kind.value)
 
         assert unordered(unpaired(view.to_arrow(), table)) == unordered(with_kinds(of_table))
-
-
-def keyed_tables() -> list[Case]:
-    kept = []
-    for case in READ:
-        if case.unreadable or case.writer != "java-1.3.1":
-            continue
-        answers, table = open_table(case)
-        recorded = answers.snapshots
-        is_small = sum(map(len, recorded.values())) < 5_000
-        if table.primary_keys and len(recorded) > 1 and len(table.schemas.list()) == 1 and is_small:
-            kept.append(case)
-    return kept
-
-
-@pytest.mark.parametrize("case", keyed_tables(), ids=str)
-def test_computed_changes_lead_from_one_recorded_state_to_another(case: Case) -> None:
-    answers, table = open_table(case)
-    states = answers.snapshots
-    ids = sorted(set(states) & set(table.snapshots.ids()))
-    fields = table.schema.fields
-    hashed = hashed_places(table.scan())
-    for start, end in {(ids[0], ids[-1]), tuple(ids[-2:])} if len(ids) > 1 else ():
-        view = compared(table, {"snapshot": start}, {"snapshot": end}).rows
-
-        before = Counter(unordered(shown(normal_rows(states[start], fields), hashed)))
-        after = Counter(unordered(shown(normal_rows(states[end], fields), hashed)))
-        gone = Counter(unordered(shown(java_rows(side(view, "before"), fields), hashed)))
-        new = Counter(unordered(shown(java_rows(side(view, "after"), fields), hashed)))
-        assert not gone - before, (start, end)
-        assert before - gone + new == after, (start, end)
-        assert not gone & new, "an update changes something"
 
 
 def test_a_changed_key_is_one_row_with_the_changed_cells_only(orders: Table) -> None:

@@ -13,10 +13,10 @@ from paimonlab.scan.live_files import delta_manifests_of, read_entries
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
+from tests.analysis.snapshots.made_snapshots import snapshot
 from tests.golden.expected import expected, values
 from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.views.test_timeline import READ, golden_table
-from tests.notebook.views.test_views import snapshot
 
 
 def log_of(table: Table, **options: Any) -> views.Log:

@@ -14,11 +14,11 @@ import pytest
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.views.schemas.drawing import draw, markdown
 from paimonlab.table.table import Table
+from tests.analysis.snapshots.made_snapshots import snapshot
 from tests.analysis.test_schema_history import field, schema
 from tests.golden.expected import expected, values
 from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
 from tests.notebook.views.test_timeline import READ, golden_table
-from tests.notebook.views.test_views import snapshot
 
 
 def history_of(table: Table) -> views.SchemaHistory:

@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from paimonlab import notebook
 from paimonlab.analysis.simulation.histories import Pattern, invented
 from paimonlab.analysis.simulation.simulator import GRID
-from paimonlab.compact.simulator import Flush, SimulatorOptions, replay
+from paimonlab.compact.simulator import SimulatorOptions, replay
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.drawn import Drawn
@@ -21,6 +21,7 @@ from paimonlab.notebook.views.simulator.drawing import settings
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.table import Table
 from tests.analysis.levels.test_levels import catalog, golden, system
+from tests.analysis.simulation.test_histories import HISTORY
 from tests.golden.expected import Case
 from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
 
@@ -29,9 +30,6 @@ def drawn(table: Table | None = None, **options: Any) -> Drawn[views.Simulator]:
     view = commands.simulate(table, **options)
     assert isinstance(view, Drawn)
     return view
-
-
-HISTORY: dict[str, Any] = {"flushes": 30, "flush_bytes": 1_000_000, "rows": 1_000, "keys": 10_000}
 
 
 @pytest.mark.parametrize("pattern", ["uniform", "rising", "hot"])
@@ -159,14 +157,6 @@ def test_options_come_on_top_of_those_of_the_table() -> None:
     (slider, *_) = value.sliders
     assert slider.values[slider.own] == 7
     assert 7 in slider.values
-
-
-def test_an_invented_history_is_the_same_every_time() -> None:
-    flushes = invented(**HISTORY, pattern="hot", every_seconds=1)
-
-    assert flushes == invented(**HISTORY, pattern="hot", every_seconds=1)
-    assert {flush.max_key for flush in flushes} == {999, 9_999}
-    assert flushes[0] == Flush(0, 1_000_000, 1_000, 0, 999)
 
 
 def test_repeatable_does_not_depend_on_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

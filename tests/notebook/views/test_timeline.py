@@ -12,25 +12,23 @@ import pytest
 
 import paimonlab
 from paimonlab.analysis.snapshots import timeline_making
-from paimonlab.analysis.snapshots.timeline_making import BRANCH_POINTS, MOST_BRANCHES
+from paimonlab.analysis.snapshots.timeline_making import MOST_BRANCHES
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.kernel.determinism import VARIABLE
 from paimonlab.notebook.views.timeline.drawing import draw
-from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.inside import store_of
 from paimonlab.table.system.live import files_of
 from paimonlab.table.table import Table
+from tests.analysis.snapshots.made_snapshots import snapshot
 from tests.golden.expected import cases, expected, values
 from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.views.test_views import snapshot
 
 READ = [
     case
     for case in cases()
     if case.refusal is None and case.writer == "java-1.3.1" and case.recorded_at is None
 ]
-DAY = 24 * 60 * 60 * 1000
 
 
 def golden_table(case: Any) -> Table:
@@ -94,53 +92,6 @@ def test_files_and_bytes_are_those_of_the_live_files(case: Any) -> None:
         assert point.file_bytes == (pc.sum(files["file_size_bytes"]).as_py() or 0)
 
 
-def test_older_snapshots_are_in_groups_of_days() -> None:
-    snapshots = [snapshot(number, time_millis=number * DAY // 10) for number in range(1, 701)]
-    tags = {"in a group": 5, "alone": 650}
-
-    line = timeline_making.timeline("t", snapshots, tags)
-
-    assert line.grouped_by == "day"
-    assert len(line.points) == 500
-    assert [group.snapshot_count for group in line.groups] == [9, *[10] * 19, 1]
-    assert sum(group.delta_record_count or 0 for group in line.groups) == 100 * 200
-    assert line.groups[0].tags == {"in a group": 5}
-    assert line.points[0].missing_before == 0
-
-
-def test_groups_are_equal_where_days_say_little_or_are_hidden() -> None:
-    snapshots = [snapshot(number) for number in range(1, 10_001)]
-
-    of_one_day = timeline_making.timeline("t", snapshots, {})
-    without_days = timeline_making.timeline(
-        "t", [snapshot(n, time_millis=n * DAY) for n in range(1, 601)], {}, has_days=False
-    )
-
-    assert of_one_day.grouped_by == "number"
-    assert {group.snapshot_count for group in of_one_day.groups[:-1]} == {48}
-    assert sum(group.snapshot_count for group in of_one_day.groups) == 9_500
-    assert without_days.grouped_by == "number"
-
-
-def test_groups_tell_kinds_schemas_and_what_expired_inside() -> None:
-    kinds = {3: CommitKind.COMPACT, 4: CommitKind.COMPACT}
-    snapshots = [
-        snapshot(number, schema_id=number // 6, commit_kind=kinds.get(number, CommitKind.APPEND))
-        for number in (2, 3, 4, 7, 8, 9)
-    ]
-
-    line = timeline_making.timeline("t", snapshots, {}, consumers={"c": 7, "gone": 1}, one_by_one=2)
-
-    assert [(group.first_id, group.last_id) for group in line.groups] == [(2, 7)]
-    (group,) = line.groups
-    assert group.kinds == {"APPEND": 2, "COMPACT": 2}
-    assert group.missing_count == 2
-    assert group.new_schemas == (1,)
-    assert group.consumers == {"c": 7}
-    assert line.other_consumers == {"gone": 1}
-    assert line.expired_count == 1
-
-
 def test_ten_thousand_snapshots_are_few_bytes() -> None:
     snapshots = [snapshot(number, watermark=number) for number in range(1, 10_001)]
     others = {f"b{number}": snapshots[-100:] for number in range(20)}
@@ -152,16 +103,6 @@ def test_ten_thousand_snapshots_are_few_bytes() -> None:
     assert len(line.branches) == MOST_BRANCHES
     assert "10 of 20 branches" in bundle["text/plain"]
     assert "the newest 20 of 10000 snapshots" in bundle["text/plain"]
-
-
-def test_branches_fork_at_the_last_snapshot_that_both_have() -> None:
-    ours = [snapshot(number) for number in range(1, 60)]
-    theirs = [*ours[:50], *(snapshot(number, time_millis=7) for number in range(51, 55))]
-
-    (branch,) = timeline_making.timeline("t", ours, {}, branches={"b": theirs}).branches
-
-    assert branch.forked_at == 50
-    assert [len(branch.points), branch.older_count] == [BRANCH_POINTS, 14]
 
 
 def test_a_branch_shows_the_main_one_beside_it(tmp_path: Any) -> None:

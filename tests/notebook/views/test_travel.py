@@ -19,10 +19,10 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.kernel import determinism
 from paimonlab.notebook.views.travel.value import MOST_STOPS, TravelStop, spread, stops
 from paimonlab.table.table import Table
+from tests.analysis.snapshots.made_snapshots import snapshot
 from tests.golden.expected import Case
 from tests.golden.test_rows import READ, open_table
 from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
-from tests.notebook.views.test_views import snapshot
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import base64
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -13,22 +12,8 @@ from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.notebook import views
 from paimonlab.notebook.views.timeline.drawing import draw
 from paimonlab.notebook.views.timeline.picture import alternative, drawn
-from paimonlab.spec.snapshot import CommitKind, Snapshot
-
-
-def snapshot(snapshot_id: int, **values: Any) -> Snapshot:
-    defaults: dict[str, Any] = {
-        "schema_id": 0,
-        "base_manifest_list": "base",
-        "delta_manifest_list": "delta",
-        "commit_user": "9d3f0f2e-7a0e-4c3c-9a60-0d8a3c1de2b1",
-        "commit_identifier": 2**63 - 1,
-        "commit_kind": CommitKind.APPEND,
-        "time_millis": 1_357_016_400_000 + 1000 * snapshot_id,
-        "total_record_count": 100 * snapshot_id,
-        "delta_record_count": 100,
-    }
-    return Snapshot(version=3, id=snapshot_id, **(defaults | values))
+from paimonlab.spec.snapshot import CommitKind
+from tests.analysis.snapshots.made_snapshots import snapshot
 
 
 @pytest.fixture
