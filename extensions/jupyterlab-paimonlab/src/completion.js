@@ -60,7 +60,7 @@ export function completionProvider(manager, linkOf) {
         ?.ask({ complete: { code: request.text, offset: request.offset } })
         .catch(() => null);
       if (!found?.items.length) return usual.fetch(request, context, trigger);
-      const items = found.items.map((/** @type {any} */ one) => ({ label: one.text, type: one.type, insertText: one.text }));
+      const items = found.items.map((/** @type {any} */ item) => ({ label: item.text, type: item.type, insertText: item.text }));
       return { start: found.start, end: found.end, items };
     },
   };

@@ -11,7 +11,7 @@ let shared = null;
 async function take(name) {
   const versions = shared[name];
   if (!versions) throw new Error(`paimonlab: JupyterLab shares no ${name}`);
-  const [newest] = Object.keys(versions).sort((one, two) => two.localeCompare(one, "en", { numeric: true }));
+  const [newest] = Object.keys(versions).sort((left, right) => right.localeCompare(left, "en", { numeric: true }));
   return (await versions[newest].get())();
 }
 

@@ -61,8 +61,8 @@ export function sqlColours({ Decoration, EditorView, ViewPlugin }, { Prec, Range
 
       /** @param {any} update */
       update(update) {
-        const isAsked = update.transactions.some((/** @type {any} */ one) =>
-          one.effects.some((/** @type {any} */ effect) => effect.is(again)),
+        const isAsked = update.transactions.some((/** @type {any} */ transaction) =>
+          transaction.effects.some((/** @type {any} */ effect) => effect.is(again)),
         );
         const isOther = model.mimeType !== this.mimeType; // a notebook says it after it made the editor
         if (isAsked || isOther || update.docChanged || update.viewportChanged) this.decorations = this.draw(update.view);
@@ -92,7 +92,7 @@ export function sqlColours({ Decoration, EditorView, ViewPlugin }, { Prec, Range
         return builder.finish();
       }
     }
-    const plugin = ViewPlugin.fromClass(Colours, { decorations: (/** @type {any} */ one) => one.decorations });
+    const plugin = ViewPlugin.fromClass(Colours, { decorations: (/** @type {any} */ colours) => colours.decorations });
     return [Prec.highest(plugin), theme];
   };
 }

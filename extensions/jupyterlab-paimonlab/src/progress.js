@@ -89,8 +89,8 @@ export function progressOf(Widget) {
     const show = (data, parent) => {
       const cells = panel.content.widgets;
       const cell =
-        cells.find((/** @type {any} */ one) => one.model.id === data.cell) ??
-        cells.find((/** @type {any} */ one) => one.outputArea?.future?.msg?.header.msg_id === parent);
+        cells.find((/** @type {any} */ cell) => cell.model.id === data.cell) ??
+        cells.find((/** @type {any} */ cell) => cell.outputArea?.future?.msg?.header.msg_id === parent);
       if (!cell) return;
       let shown = bars.get(parent);
       if (shown) clearTimeout(shown.lost);

@@ -160,12 +160,12 @@ function followTheme(box) {
   };
 }
 
-function compare(one, two) {
-  const missing = [one, two].map((value) => value === null || value === undefined);
+function compare(left, right) {
+  const missing = [left, right].map((value) => value === null || value === undefined);
   if (missing[0] || missing[1]) return Number(missing[0]) - Number(missing[1]);
-  const numbers = [one, two].map((value) => (typeof value === "string" && value.trim() === "" ? NaN : Number(value)));
+  const numbers = [left, right].map((value) => (typeof value === "string" && value.trim() === "" ? NaN : Number(value)));
   if (!Number.isNaN(numbers[0]) && !Number.isNaN(numbers[1])) return numbers[0] - numbers[1];
-  return String(one) < String(two) ? -1 : Number(String(one) > String(two));
+  return String(left) < String(right) ? -1 : Number(String(left) > String(right));
 }
 
 function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
@@ -231,7 +231,7 @@ function grid({ heads, rows, caption = "", label = "", onChoose, selected }) {
     const sort = (column) => {
     descending = by === column && !descending;
     by = column;
-    order = rows.slice().sort((one, two) => compare(one[column], two[column]) * (descending ? -1 : 1));
+    order = rows.slice().sort((left, right) => compare(left[column], right[column]) * (descending ? -1 : 1));
     headCells.forEach((cell, place) => cell.setAttribute("aria-sort", place !== by ? "none" : descending ? "descending" : "ascending"));
     draw();
   };
@@ -257,8 +257,8 @@ function hasPlace({ partition, bucket }) {
   return (partition ?? null) !== null || (bucket ?? null) !== null;
 }
 
-function isAt(one, { partition, bucket }) {
-  return (partition ?? one.partition) === one.partition && (bucket ?? one.bucket) === one.bucket;
+function isAt(item, { partition, bucket }) {
+  return (partition ?? item.partition) === item.partition && (bucket ?? item.bucket) === item.bucket;
 }
 
 
@@ -483,7 +483,7 @@ function render({ data, el, host }) {
     body.append(grid({
       caption: "by place",
       heads: [{ name: "where" }, ...["+ inserted", "~ updated", "- deleted"].map((name) => ({ name, right: true, text: count }))],
-      rows: places.map((one) => [one.place, one.inserts, one.updates, one.deletes]),
+      rows: places.map((entry) => [entry.place, entry.inserts, entry.updates, entry.deletes]),
     }).element);
   }
   const quiet = host.onSelect((selection) => {
@@ -535,7 +535,7 @@ function render({ data, el, host }) {
   let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
   const details = h("div");
     let place = {};
-  const isMarked = (one) => hasPlace(place) && isAt(one, place);
+  const isMarked = (bucket) => hasPlace(place) && isAt(bucket, place);
   const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
@@ -573,7 +573,7 @@ function render({ data, el, host }) {
       call.sql && copyButton("SQL", () => call.sql, say), copyButton("Python", () => call.python, say),
       h("code", { style: "overflow-wrap:anywhere" }, call.sql || call.python))),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
-    ...view.notes.map((one) => h("p", { class: "faint" }, one)),
+    ...view.notes.map((note) => h("p", { class: "faint" }, note)),
     h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
   const quiet = host.onSelect((selection) => {
     if (hasPlace(selection)) {
@@ -582,7 +582,7 @@ function render({ data, el, host }) {
       say(`${placeText(selection)}: ${here[0] ? "compacted" : "not among the buckets"} of snapshot ${chosen?.snapshotId ?? "none"}; ${count(here[1])} of the picks`);
     }
     const [first, last] = selection.range ?? [selection.snapshot, selection.snapshot];
-    const inside = view.runs.filter((one) => first !== undefined && last !== undefined && first <= one.snapshotId && one.snapshotId <= last);
+    const inside = view.runs.filter((run) => first !== undefined && last !== undefined && first <= run.snapshotId && run.snapshotId <= last);
     if (inside.length && !inside.includes(chosen)) choose(inside[0], false);
     else if (selection.range && !inside.length) say(`no compaction in snapshots ${first} to ${last}`);
   });
@@ -608,15 +608,15 @@ function compactionWeight(sum) {
 }
 
 function compactionPicture(run) {
-  const largest = Math.max(1, ...run.levels.flatMap((one) => [compactionWeight(one.before), compactionWeight(one.after)]));
+  const largest = Math.max(1, ...run.levels.flatMap((level) => [compactionWeight(level.before), compactionWeight(level.after)]));
   const right = COMPACTION_WIDTH - COMPACTION_SIDE - 10;
   const top = 26;
   const height = top + run.levels.length * COMPACTION_ROW + 6;
   const parts = ([s("text", { x: 44, y: 14, "font-size": 11, "font-weight": "bold" }, "before"), s("text", { x: right, y: 14, "font-size": 11, "font-weight": "bold" }, "after")]);
-  run.levels.forEach((one, at) => {
+  run.levels.forEach((level, at) => {
     const y = top + at * COMPACTION_ROW;
-    parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `L${one.level}`));
-    for (const [x, sum, colour] of ([[44, one.before, COLOURS.orange], [right, one.after, COLOURS.green]])) {
+    parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `L${level.level}`));
+    for (const [x, sum, colour] of ([[44, level.before, COLOURS.orange], [right, level.after, COLOURS.green]])) {
       if (!sum.files) continue;
       parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((COMPACTION_SIDE - 50) * compactionWeight(sum)) / largest, 3), fill: colour }),
         s("text", { x, y: y + 21, "font-size": 10 }, compactionSum(sum)));
@@ -624,7 +624,7 @@ function compactionPicture(run) {
   });
   const middle = top + (run.levels.length * COMPACTION_ROW) / 2;
   const start = COMPACTION_SIDE + 50;
-  const words = run.levels.map((one) => `level ${one.level}: ${compactionSum(one.before)} before, ${compactionSum(one.after)} after`).join("; ");
+  const words = run.levels.map((level) => `level ${level.level}: ${compactionSum(level.before)} before, ${compactionSum(level.after)} after`).join("; ");
   parts.push(s("path", { d: `M${start} ${middle}H${right - 20}m-9 -6l9 6l-9 6`, stroke: "currentColor", "stroke-width": 2, fill: "none" }),
     s("text", { x: start, y: middle - 8, "font-size": 11 }, `${count(run.droppedRows)} rows dropped`));
   if (run.moved.files) parts.push(s("text", { x: start, y: middle + 16, "font-size": 11 }, `${count(run.moved.files)} only moved`));
@@ -636,7 +636,7 @@ function compactionBuckets(run, isMarked, choose) {
   return grid({
     caption: `snapshot ${run.snapshotId} by ${run.commitUser}${hidden ? `: the ${run.buckets.length} of ${count(run.bucketCount)} buckets with most bytes` : ""}`,
     heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", text: compactionSum }],
-    rows: run.buckets.map((one) => [placeText(one), one.read, one.written, one.moved, one]),
+    rows: run.buckets.map((bucket) => [placeText(bucket), bucket.read, bucket.written, bucket.moved, bucket]),
     selected: (row) => isMarked(row[4]),
     onChoose: (row) => choose(row[4].partition, row[4].bucket),
   });
@@ -679,7 +679,7 @@ function compactionUntouched(view) {
     grid({
       caption: hidden ? `the largest ${view.untouched.length}` : "never compacted",
       heads: [{ name: "bucket" }, { name: "contains", text: compactionSum }],
-      rows: view.untouched.map((one) => [placeText(one), one.held]),
+      rows: view.untouched.map((bucket) => [placeText(bucket), bucket.held]),
     }).element);
 }
 
@@ -751,10 +751,10 @@ function render({ data, el, host }) {
     }
     if (!file && !hasPlace(selection)) return;
     followed = selection;
-    const files = view.files.filter((one) => (file ? one.name === file : isAt(one, selection)));
+    const files = view.files.filter((candidate) => (file ? candidate.name === file : isAt(candidate, selection)));
     open(file ? 1 : 0);
     say(file ? `${file} ${files.length ? (files[0].isAdded ? "was added" : "was removed") : "is in both or in neither"}`
-      : `${placeText(selection)}: ${count(view.groups.filter((one) => isAt(one, selection)).length)} of the rows, ${count(files.length)} of the files here`);
+      : `${placeText(selection)}: ${count(view.groups.filter((group) => isAt(group, selection)).length)} of the rows, ${count(files.length)} of the files here`);
   });
   return () => {
     quiet();
@@ -764,9 +764,9 @@ function render({ data, el, host }) {
 
 function summaryOf({ before, after, added, removed, kept }, hasBytes) {
   const line = (name, key, write) => {
-    const [one, two] = [before.live[key], after.live[key]].map(Number);
-    const between = two - one;
-    return [name, write(one), write(two), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
+    const [earlier, later] = [before.live[key], after.live[key]].map(Number);
+    const between = later - earlier;
+    return [name, write(earlier), write(later), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
   };
   const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true }));
   const empty = ["", "", "", ""];
@@ -794,9 +794,9 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const isPartitioned = groups.some(({ partition }) => partition);
   const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
     { name: "", label: "added and removed", text: ([plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
-  const rows = groups.map((one) => {
-    const { partition, bucket, level, added, removed } = one;
-    return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], one];
+  const rows = groups.map((group) => {
+    const { partition, bucket, level, added, removed } = group;
+    return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], group];
   });
   const drawn = grid({ heads, rows, label: "buckets and levels", selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
     onChoose: (row) => choose(row[row.length - 1].partition, row[row.length - 1].bucket) });
@@ -829,7 +829,7 @@ function partitionsOf({ partitionsAdded, partitionsAddedCount, partitionsRemoved
 
 function schemaOf({ schema }) {
   const word = ({ aspect, after }) => (aspect === "column" ? (after === null ? "dropped" : "added") : aspect === "name" ? "renamed" : aspect);
-  const rows = schema.map((one) => [word(one), one.name, one.before, one.after]);
+  const rows = schema.map((difference) => [word(difference), difference.name, difference.before, difference.after]);
   return rows.length ? grid({ heads: ["what", "name", "before", "after"].map((name) => ({ name })), rows, label: "schema" }).element : h("p", {}, "the same columns and options");
 }
 
@@ -954,25 +954,25 @@ function columnGrid(columns, say, caption) {
   const heads = [{ name: "column" }, { name: "type" }, { name: "compression" }, { name: "encodings" },
     { name: "bytes", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
     { name: "least" }, { name: "largest" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
-  const rows = columns.map((one) => [one.name, one.type, one.compression, one.encodings.join(", "), one.storedBytes, one.plainBytes, one.nulls,
-    one.low ?? "", one.high ?? "", one.pages, one.checksums, one.wrong]);
+  const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
+    column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
 }
 
 function problemsOf(view) {
-  const wrong = view.columns.reduce((sum, one) => sum + (one.wrong ?? 0), 0);
+  const wrong = view.columns.reduce((sum, column) => sum + (column.wrong ?? 0), 0);
   return [
     view.rows !== view.entryRows && `it has ${count(view.rows)} rows, the manifest says ${count(view.entryRows)}`,
     view.bytes !== view.entryBytes && `it has ${count(view.bytes)} bytes, the manifest says ${count(view.entryBytes)}`,
     wrong > 0 && `checksums of ${count(wrong)} pages do not match their bytes`,
-  ].filter((one) => one !== false);
+  ].filter((line) => line !== false);
 }
 
 function checksOf(view) {
-  if (!view.columns.length || view.columns.some((one) => one.pages === null)) return "";
-  const sum = (name) => view.columns.reduce((all, one) => all + (one[name] ?? 0), 0);
+  if (!view.columns.length || view.columns.some((column) => column.pages === null)) return "";
+  const sum = (name) => view.columns.reduce((all, column) => all + (column[name] ?? 0), 0);
   const text = `${count(sum("checksums"))} of ${count(sum("pages"))} pages have one`;
-  if (view.columns.some((one) => one.wrong === null)) return `${text}; the file is too large to compute them here`;
+  if (view.columns.some((column) => column.wrong === null)) return `${text}; the file is too large to compute them here`;
   return sum("wrong") ? `${text}, ${sum("wrong")} do not match` : `${text}, all match`;
 }
 
@@ -1038,11 +1038,11 @@ function showFiles({ data, el, host }, again) {
       const tile = view.tiles[at];
       const place = placed(tile);
       const bin = binOf(tile);
-      const below = (children.get(at) ?? []).flatMap((one) => [one, ...(children.get(one) ?? [])]);
+      const below = (children.get(at) ?? []).flatMap((child) => [child, ...(children.get(child) ?? [])]);
       const room = Math.floor(place.width / 7.5);
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
         s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
-        ...below.map((one) => s("rect", { ...placed(view.tiles[one]), fill: binOf(view.tiles[one])?.colour ?? "none", "stroke-width": view.tiles[one].kind === "bucket" ? 1 : 0.3 })),
+        ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
         room > 3 && place.height > 16 && s("text", { x: place.x + 5, y: place.y + 15, "font-size": 13 }, short(`${bin ? `${bin.letter} ` : ""}${name(tile)}`, room)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
@@ -1092,9 +1092,9 @@ function showFiles({ data, el, host }, again) {
     if (partition === undefined) return;
     let at = view.tiles.findIndex((tile) => tile.kind === "partition" && tile.name === partition);
     if (at < 0) return say(`${placeText({ partition })} has no area of its own here`);
-    const inBucket = (children.get(at) ?? []).find((one) => view.tiles[one].name === String(bucket));
+    const inBucket = (children.get(at) ?? []).find((child) => view.tiles[child].name === String(bucket));
     at = inBucket ?? at;
-    const found = (children.get(at) ?? []).find((one) => view.tiles[one].kind === "file" && view.tiles[one].name === file);
+    const found = (children.get(at) ?? []).find((child) => view.tiles[child].kind === "file" && view.tiles[child].name === file);
     chosen = found ?? at;
     if (children.has(at)) inside = at;
     draw();
@@ -1109,7 +1109,7 @@ function showFiles({ data, el, host }, again) {
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
       h("td", { "aria-hidden": "true" }, h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
-  const advice = view.advice.map((one) => h("div", { class: "advice" }, one.text, one.action && h("div", { class: "row" }, h("code", {}, one.action), copyButton("copy", () => one.action, say))));
+  const advice = view.advice.map((item) => h("div", { class: "advice" }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
   const rest = view.tileCount < view.fileCount
     ? `; ${count(view.tileCount)} of ${count(view.fileCount)} files have areas of their own, the rest of each bucket is one area` : "";
   const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}${rest}`;
@@ -1154,9 +1154,9 @@ function render({ data, el }) {
     note: summary,
     heads: [{ name: "severity", text: (severity) => (severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem" }, { name: "advice" }],
     rows: findings,
-    cellsOf: (one) => [one.severity, one.file, one.referrer, one.problem, one.advice],
-    factsOf: (one) => [["file", one.file], ["severity", one.severity], ["problem", one.problem], ["referred to by", one.referrer], ["advice", one.advice]],
-    copiesOf: (one) => [["copy the name", one.file], ["copy the advice", one.advice]],
+    cellsOf: (finding) => [finding.severity, finding.file, finding.referrer, finding.problem, finding.advice],
+    factsOf: (finding) => [["file", finding.file], ["severity", finding.severity], ["problem", finding.problem], ["referred to by", finding.referrer], ["advice", finding.advice]],
+    copiesOf: (finding) => [["copy the name", finding.file], ["copy the advice", finding.advice]],
   });
 }
 
@@ -1176,40 +1176,40 @@ function render({ data, el, host }) {
   const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; } td:nth-child(-n+3), th { white-space: nowrap; }" });
     const findings = tables.flatMap((table) => [
     ...(table.problem ? [unreadableFinding(table)] : []),
-    ...table.findings.map((one) => ({ ...one, table: table.table })),
+    ...table.findings.map((finding) => ({ ...finding, table: table.table })),
   ]);
   const chosen = new Set(SEVERITY_ORDER);
     let followed = {};
-    const isFollowed = (one) => {
-    const { partition, bucket } = selectionOf(one) ?? {};
+    const isFollowed = (finding) => {
+    const { partition, bucket } = selectionOf(finding) ?? {};
     return partition !== undefined && bucket !== undefined && isAt({ partition, bucket }, followed);
   };
   const list = h("div");
   const detail = h("div", { class: "actions" });
 
-    const show = (one) => {
-    const { sql = "", python = "" } = one;
+    const show = (finding) => {
+    const { sql = "", python = "" } = finding;
     detail.replaceChildren(
       card([
-        ["finding", `${one.code} (${SEVERITY_MARKS[one.severity]})`],
-        ["table", one.table],
-        ["where", one.where],
-        ["what", one.message],
-        ["measured", one.measured === null ? "" : `${count(one.measured)} ${one.unit}, limit ${count(one.threshold)}`],
+        ["finding", `${finding.code} (${SEVERITY_MARKS[finding.severity]})`],
+        ["table", finding.table],
+        ["where", finding.where],
+        ["what", finding.message],
+        ["measured", finding.measured === null ? "" : `${count(finding.measured)} ${finding.unit}, limit ${count(finding.threshold)}`],
         ["SQL", sql && h("code", {}, sql)],
         ["Python", python && h("code", {}, python)],
       ]),
       h("div", { class: "row" },
         sql && copyButton("copy SQL", () => sql, say),
         python && copyButton("copy Python", () => python, say)));
-    say(`${one.table}: ${one.message}`);
-    const selection = tables.length === 1 ? selectionOf(one) : null;
+    say(`${finding.table}: ${finding.message}`);
+    const selection = tables.length === 1 ? selectionOf(finding) : null;
     if (selection) host.select(selection);
   };
 
   const draw = () => {
-    const shown = findings.filter((one) => chosen.has(one.severity));
-    const rows = shown.map((one) => [one.table, one.severity, one.code, one.where, one.message, one.measured, one.threshold, one]);
+    const shown = findings.filter((finding) => chosen.has(finding.severity));
+    const rows = shown.map((finding) => [finding.table, finding.severity, finding.code, finding.where, finding.message, finding.measured, finding.threshold, finding]);
     const made = grid({
       caption: shown.length ? "" : "nothing to say",
       label: "findings",
@@ -1228,7 +1228,7 @@ function render({ data, el, host }) {
   };
 
   const filters = ["error", "warning", "info"].map((severity) => {
-    const many = findings.filter((one) => one.severity === severity).length;
+    const many = findings.filter((finding) => finding.severity === severity).length;
     const button = h("button", { "aria-pressed": "true", onclick: () => {
       if (!chosen.delete(severity)) chosen.add(severity);
       button.setAttribute("aria-pressed", String(chosen.has(severity)));
@@ -1272,7 +1272,7 @@ function selectionOf({ where = "" }) {
 
 function verdict(table) {
   if (table.problem) return 0;
-  return Math.min(3, ...table.findings.map((one) => SEVERITY_ORDER.indexOf(one.severity)));
+  return Math.min(3, ...table.findings.map((finding) => SEVERITY_ORDER.indexOf(finding.severity)));
 }
 
 function unreadableFinding(table) {
@@ -1348,8 +1348,8 @@ function render({ data, el, host }) {
   const draw = () => {
     const { text } = MEASURE_TEXTS[measure];
     const rows = view.rows.map((row) => ({ row, total: amount(totalOf(row), measure, view) }));
-    rows.sort(order === "partition" ? (one, two) => compare(one.row.partition, two.row.partition)
-      : (one, two) => ((two.total ?? -1) - (one.total ?? -1)) * (order === "smallest" ? -1 : 1));
+    rows.sort(order === "partition" ? (left, right) => compare(left.row.partition, right.row.partition)
+      : (left, right) => ((right.total ?? -1) - (left.total ?? -1)) * (order === "smallest" ? -1 : 1));
     if (view.rest) rows.push({ row: view.rest, total: amount(totalOf(view.rest), measure, view) });
     const known = view.rows.flatMap((row) => view.columns.map((_, at) => amount(numbersAt(row, at), measure, view) ?? 0));
     const largest = Math.max(0, ...known);
@@ -1358,7 +1358,7 @@ function render({ data, el, host }) {
       if (!largest || value <= least) return value && least === largest ? 1 : 0;
       return least ? Math.log(value / least) / Math.log(largest / least) : value / largest;
     };
-    shown = rows.map((one) => one.row);
+    shown = rows.map((row) => row.row);
     cells = [];
     const lines = rows.map(({ row, total }) => {
       const name = rowName(row);
@@ -1412,9 +1412,9 @@ function render({ data, el, host }) {
     const choose = (row, at) => {
     const column = view.columns[at];
     const numbers = numbersAt(row, at);
-    const one = column.first === column.last;
+    const isSingle = column.first === column.last;
     if (row.partition !== null) {
-      chosen = one ? { partition: row.partition, bucket: column.first } : { partition: row.partition };
+      chosen = isSingle ? { partition: row.partition, bucket: column.first } : { partition: row.partition };
       host.select(chosen);
     }
     mark();
@@ -1464,8 +1464,8 @@ function numbersAt(row, at) {
 }
 
 function totalOf(row) {
-  const sum = (values) => values.reduce((all, one) => all + Number(one ?? 0), 0);
-  const times = row.updatedMillis.filter((one) => one !== null);
+  const sum = (values) => values.reduce((all, value) => all + Number(value ?? 0), 0);
+  const times = row.updatedMillis.filter((millis) => millis !== null);
   return { bytes: sum(row.bytes), files: sum(row.files), rows: sum(row.rows), level0: sum(row.level0), updatedMillis: times.length ? Math.max(...times) : null };
 }
 
@@ -1495,7 +1495,7 @@ function columnName({ first, last }) {
 }
 
 function skewText(view, measure) {
-  const found = view.skews.find((one) => one.measure === measure);
+  const found = view.skews.find((skew) => skew.measure === measure);
   if (!found) return "";
   const { text } = MEASURE_TEXTS[measure];
   const ratio = found.ratio === null ? "" : `, maximum/median ${found.ratio.toFixed(1)}`;
@@ -1619,7 +1619,7 @@ function render({ data, el, host }) {
 
   const bucketGrid = grid({
     heads: lsmHeads(view),
-    rows: view.buckets.map((one) => [lsmPlace(one), one.fileCount, one.rowCount, one.bytes, ...(view.hasLevels ? [one.level0Count, one.backlogRatio, one.runCount] : []), one.deleteCount, one.hiddenCount, one]),
+    rows: view.buckets.map((bucket) => [lsmPlace(bucket), bucket.fileCount, bucket.rowCount, bucket.bytes, ...(view.hasLevels ? [bucket.level0Count, bucket.backlogRatio, bucket.runCount] : []), bucket.deleteCount, bucket.hiddenCount, bucket]),
     label: "buckets",
     onChoose: (row) => choose((row[row.length - 1]), true),
     selected: (row) => row[row.length - 1] === chosen,
@@ -1631,7 +1631,7 @@ function render({ data, el, host }) {
   const log = h("ol", { class: "lsm-log", role: "listbox", "aria-label": "steps" });
   const details = h("div");
   const calls = h("div");
-  const words = [...view.notes.map((one) => `${one}.`), lsmFootnote(view)].join(" ");
+  const words = [...view.notes.map((note) => `${note}.`), lsmFootnote(view)].join(" ");
   body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, details, log, calls,
     h("p", { class: "faint" }, words));
 
@@ -1742,14 +1742,14 @@ function render({ data, el, host }) {
       bars.delete(name);
     }
     shown = items;
-    roving(items.map((one) => one.group), {
+    roving(items.map((item) => item.group), {
       onFocus: (place) => say(lsmFileName(view, items[place].file)),
       onChoose: (place) => pick(items[place].file, true),
     });
   }
 
     function pick(file, isTold) {
-    shown.forEach((one) => one.group.setAttribute("aria-selected", String(one.file === file)));
+    shown.forEach((bar) => bar.group.setAttribute("aria-selected", String(bar.file === file)));
     details.replaceChildren(lsmCard(view, chosen, file));
     say(lsmFileName(view, file));
     if (isTold) host.select({ file: file.name, partition: chosen.partition, bucket: chosen.bucket });
@@ -1759,12 +1759,12 @@ function render({ data, el, host }) {
     const { file } = selection;
     const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     if (hasPlace(selection)) {
-      const there = view.buckets.find((one) => isAt(one, selection));
+      const there = view.buckets.find((bucket) => isAt(bucket, selection));
       if (!there) return say(`${placeText(selection)} is not among the buckets here: %paimon_lsm ${view.table} shows those chosen with -p and -b`);
       if (!isAt(chosen, selection)) choose(there, false);
     }
     if (file) {
-      const known = chosen.files.find((one) => one.name === file);
+      const known = chosen.files.find((candidate) => candidate.name === file);
       if (!known) return;
       const last = Math.min(known.died, chosen.steps.length) - 1;
       if (state < known.born || state > last) {
@@ -1840,7 +1840,7 @@ function lsmLanes(view, bucket, state) {
 }
 
 function lsmSequences(bucket) {
-  const all = [...new Set(bucket.files.flatMap((file) => [file.minSequence, file.maxSequence]))].sort((one, two) => Number(one) - Number(two));
+  const all = [...new Set(bucket.files.flatMap((file) => [file.minSequence, file.maxSequence]))].sort((left, right) => Number(left) - Number(right));
   const ranks = new Map(all.map((number, rank) => [number, rank]));
   return { placeCount: all.length, placeOf: (file) => ({ low: ranks.get(file.minSequence) ?? 0, high: ranks.get(file.maxSequence) ?? 0 }) };
 }
@@ -1849,7 +1849,7 @@ function lsmLayout(view, bucket, state, way) {
   const bySize = way === "size";
   const { placeCount, placeOf } = way === "sequence" ? lsmSequences(bucket) : { placeCount: bucket.placeCount, placeOf: (file) => file };
   const states = bucket.steps.map((_, at) => lsmLanes(view, bucket, at));
-  const upper = [...new Set(bucket.files.filter((file) => file.level > 0 || !view.hasLevels).map((file) => file.level))].sort((one, two) => one - two);
+  const upper = [...new Set(bucket.files.filter((file) => file.level > 0 || !view.hasLevels).map((file) => file.level))].sort((left, right) => left - right);
   const zeros = states.map((lanes) => (view.hasLevels ? lanes.filter((lane) => lane.level === 0).length : 0));
   const room = Math.min(Math.max(...zeros), LSM_MOST_LANES);
   const top = 8;
@@ -2000,8 +2000,8 @@ function render({ data, el, host }) {
       });
     };
     add(roots, 1, null);
-    table.replaceChildren(...seen.map((one) => one.element));
-    const at = Math.max(0, seen.findIndex((one) => one.row.id === focused));
+    table.replaceChildren(...seen.map((item) => item.element));
+    const at = Math.max(0, seen.findIndex((item) => item.row.id === focused));
     seen[at]?.element.setAttribute("tabindex", "0");
     if (focus) seen[at]?.element.focus();
   };
@@ -2032,7 +2032,7 @@ function render({ data, el, host }) {
 
     const choose = (row) => {
     focused = row.id;
-    seen.forEach((one) => one.element.setAttribute("aria-selected", String(one.row.id === row.id)));
+    seen.forEach((item) => item.element.setAttribute("aria-selected", String(item.row.id === row.id)));
     details.replaceChildren(card(row.facts));
     say(`${row.name}, ${row.note}`);
     const { place: where, entry } = row;
@@ -2040,23 +2040,23 @@ function render({ data, el, host }) {
   };
 
     const go = (at) => {
-    const one = seen[Math.max(0, Math.min(seen.length - 1, at))];
-    if (!one) return;
+    const item = seen[Math.max(0, Math.min(seen.length - 1, at))];
+    if (!item) return;
     seen.forEach(({ element }) => element.setAttribute("tabindex", "-1"));
-    focused = one.row.id;
-    one.element.setAttribute("tabindex", "0");
-    one.element.focus();
+    focused = item.row.id;
+    item.element.setAttribute("tabindex", "0");
+    item.element.focus();
   };
 
   table.addEventListener("click", (event) => {
     const element = (event.target);
-    const found = seen.findIndex((one) => one.element.contains(element));
+    const found = seen.findIndex((item) => item.element.contains(element));
     if (found < 0 || element.closest("button")) return;
     go(found);
     choose(seen[found].row);
   });
   table.addEventListener("keydown", (event) => {
-    const at = seen.findIndex((one) => one.element === event.target);
+    const at = seen.findIndex((item) => item.element === event.target);
     if (at < 0) return;
     const { row, parent } = seen[at];
     const keys = ({
@@ -2067,7 +2067,7 @@ function render({ data, el, host }) {
       Home: () => go(0),
       End: () => go(seen.length - 1),
       ArrowRight: () => (row.children.length && !open.has(row.id) ? toggle(row, true) : row.children.length && go(at + 1)),
-      ArrowLeft: () => (row.children.length && open.has(row.id) ? toggle(row, false) : parent && go(seen.findIndex((one) => one.row === parent))),
+      ArrowLeft: () => (row.children.length && open.has(row.id) ? toggle(row, false) : parent && go(seen.findIndex((item) => item.row === parent))),
       Enter: () => choose(row),
       " ": () => choose(row),
     });
@@ -2138,50 +2138,50 @@ function render({ data, el, host }) {
 }
 
 function treeRows(tree) {
-  const rows = tree.lists.map((one) => ({
-    id: one.role, name: `${one.role} ${one.name}`, ...LISTS[one.role],
-    cells: sumCells(one.added, one.deleted),
-    note: `${many(one.manifests.length + one.hiddenCount, "manifest")}${one.hiddenCount ? `, ${count(one.hiddenCount)} not shown` : ""}`,
-    facts: ([["manifest list", one.name], ["its size", bytes(one.bytes)], ...sumFacts(one.added, one.deleted)]),
-    children: one.manifests.map((manifest) => manifestRow(manifest, tree, one.role)),
+  const rows = tree.lists.map((list) => ({
+    id: list.role, name: `${list.role} ${list.name}`, ...LISTS[list.role],
+    cells: sumCells(list.added, list.deleted),
+    note: `${many(list.manifests.length + list.hiddenCount, "manifest")}${list.hiddenCount ? `, ${count(list.hiddenCount)} not shown` : ""}`,
+    facts: ([["manifest list", list.name], ["its size", bytes(list.bytes)], ...sumFacts(list.added, list.deleted)]),
+    children: list.manifests.map((manifest) => manifestRow(manifest, tree, list.role)),
   }));
   return tree.index ? [...rows, indexRow(tree.index)] : rows;
 }
 
-function manifestRow(one, tree, role) {
-  const { minPartition, maxPartition } = one;
+function manifestRow(manifest, tree, role) {
+  const { minPartition, maxPartition } = manifest;
   const where = !minPartition ? "" : minPartition === maxPartition ? `, partition ${minPartition}` : `, partitions ${minPartition} to ${maxPartition}`;
-  const hidden = one.added.files + one.deleted.files - one.entries.length;
-  const id = `${role}/${one.name}`;
-  const children = one.entries.map((entry, at) => entryRow(entry, tree.columns, `${id}/${at}`));
+  const hidden = manifest.added.files + manifest.deleted.files - manifest.entries.length;
+  const id = `${role}/${manifest.name}`;
+  const children = manifest.entries.map((entry, at) => entryRow(entry, tree.columns, `${id}/${at}`));
   if (hidden) {
     const note = "show.manifests(entries=N) embeds more";
     children.push({ id: `${id}/more`, name: `${count(hidden)} more entries`, mark: "…", colour: COLOURS.grey, cells: ["", "", "", ""], note, facts: [], children: [] });
   }
   return {
-    id, name: one.name, mark: one.isShared ? "=" : "M", colour: one.isShared ? COLOURS.grey : LISTS[role].colour,
-    cells: sumCells(one.added, one.deleted),
-    note: `${one.isShared ? "shared" : "new"}, schema ${one.schemaId}${where}`,
-    facts: [["manifest", one.name], ["its size", bytes(one.bytes)], ["parent snapshot", one.isShared ? "also has it" : "does not have it"],
-      ["schema", one.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(one.added, one.deleted)],
+    id, name: manifest.name, mark: manifest.isShared ? "=" : "M", colour: manifest.isShared ? COLOURS.grey : LISTS[role].colour,
+    cells: sumCells(manifest.added, manifest.deleted),
+    note: `${manifest.isShared ? "shared" : "new"}, schema ${manifest.schemaId}${where}`,
+    facts: [["manifest", manifest.name], ["its size", bytes(manifest.bytes)], ["parent snapshot", manifest.isShared ? "also has it" : "does not have it"],
+      ["schema", manifest.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(manifest.added, manifest.deleted)],
     children,
   };
 }
 
-function entryRow(one, columns, id) {
-  const isAdded = one.change === "ADD";
-  const keys = one.minKey === null ? "" : `, keys ${one.minKey} to ${one.maxKey}`;
+function entryRow(node, columns, id) {
+  const isAdded = node.change === "ADD";
+  const keys = node.minKey === null ? "" : `, keys ${node.minKey} to ${node.maxKey}`;
   const stats = columns.map((name, at) => {
-    const bounds = one.low[at] === null || one.high[at] === null ? "bounds unknown" : `${one.low[at]} to ${one.high[at]}`;
-    const nulls = one.nulls[at] === null ? "" : `, ${count(one.nulls[at])} nulls`;
+    const bounds = node.low[at] === null || node.high[at] === null ? "bounds unknown" : `${node.low[at]} to ${node.high[at]}`;
+    const nulls = node.nulls[at] === null ? "" : `, ${count(node.nulls[at])} nulls`;
     return ([`column ${name}`, bounds + nulls]);
   });
   return {
-    id, name: one.file, mark: isAdded ? "+" : "−", colour: isAdded ? COLOURS.green : COLOURS.red, entry: one, place: one,
-    cells: [isAdded ? 1 : "", isAdded ? "" : 1, count(one.rows), bytes(one.bytes)],
-    note: `${one.partition && `${one.partition} `}bucket ${one.bucket}, level ${one.level}${keys}`,
-    facts: [["file", one.file], ["change", one.change], ["partition", one.partition], ["bucket", one.bucket], ["level", one.level],
-      ["rows", count(one.rows)], ["bytes", bytes(one.bytes)], ["keys", one.minKey === null ? "" : `${one.minKey} to ${one.maxKey}`], ...stats],
+    id, name: node.file, mark: isAdded ? "+" : "−", colour: isAdded ? COLOURS.green : COLOURS.red, entry: node, place: node,
+    cells: [isAdded ? 1 : "", isAdded ? "" : 1, count(node.rows), bytes(node.bytes)],
+    note: `${node.partition && `${node.partition} `}bucket ${node.bucket}, level ${node.level}${keys}`,
+    facts: [["file", node.file], ["change", node.change], ["partition", node.partition], ["bucket", node.bucket], ["level", node.level],
+      ["rows", count(node.rows)], ["bytes", bytes(node.bytes)], ["keys", node.minKey === null ? "" : `${node.minKey} to ${node.maxKey}`], ...stats],
     children: [],
   };
 }
@@ -2190,9 +2190,9 @@ function indexRow(index) {
   const blank = { mark: "V", colour: COLOURS.sky };
   const files = index.files.map((file) => {
     const where = `${file.partition && `${file.partition} `}bucket ${file.bucket}`;
-    const vectors = file.vectors.map((one, at) => ({
-      ...blank, place: file, id: `index/${file.name}/${at}`, name: one.dataFile, cells: ["", "", count(one.deletedRows), bytes(one.bytes)],
-      note: "deleted rows", facts: ([["data file", one.dataFile], ["deleted rows", count(one.deletedRows)]]), children: [],
+    const vectors = file.vectors.map((vector, at) => ({
+      ...blank, place: file, id: `index/${file.name}/${at}`, name: vector.dataFile, cells: ["", "", count(vector.deletedRows), bytes(vector.bytes)],
+      note: "deleted rows", facts: ([["data file", vector.dataFile], ["deleted rows", count(vector.deletedRows)]]), children: [],
     }));
     return {
       id: `index/${file.name}`, name: file.name, mark: "I", colour: COLOURS.sky, place: file, cells: ["", "", count(file.rows), bytes(file.bytes)],
@@ -2254,7 +2254,7 @@ const PROFILE_CSS = `
 .profile td { max-width: 16em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } .profile td svg { display: inline-block; }
 .profile tbody tr { cursor: pointer; }
 .parts { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; } .parts > * { flex: 1 1 20em; min-width: 0; }
-.one { border-top: 1px solid #8888; margin-top: 8px; padding-top: 4px; } .one h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.detail { border-top: 1px solid #8888; margin-top: 8px; padding-top: 4px; } .detail h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .scroll.spread { max-height: 16em; }
 `;
 const SHARE_NAMES = ["5 %", "25 %", "50 %", "75 %", "95 %"];
@@ -2269,7 +2269,7 @@ function render({ data, el }) {
 
   const list = h("div", { class: "profile" });
   const found = h("span", { class: "faint", role: "status" });
-  const one = h("div", { class: "one", role: "region", "aria-label": "the chosen column", tabindex: "0" });
+  const detail = h("div", { class: "detail", role: "region", "aria-label": "the chosen column", tabindex: "0" });
   const draw = () => {
     const columns = view.columns.filter((column) => `${column.name} ${column.type}`.toLowerCase().includes(wanted));
     found.replaceChildren(columns.length === view.columns.length ? "" : `${count(columns.length)} of ${count(view.columns.length)} columns`);
@@ -2296,12 +2296,12 @@ function render({ data, el }) {
   };
   const open = () => {
     if (!chosen) return;
-    one.replaceChildren(...columnParts(chosen, total));
+    detail.replaceChildren(...columnParts(chosen, total));
     say(`${chosen.name}: ${shareOf(chosen.nullCount, total)} NULL, ${distinctOf(chosen) || "unknown"} distinct`);
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search columns by name and type",
     oninput: (event) => { wanted = event.target.value.toLowerCase(); draw(); } });
-  body.append(h("div", { class: "row" }, search, found, h("span", { class: "faint" }, "a click on a head sorts; Enter opens a column")), list, one);
+  body.append(h("div", { class: "row" }, search, found, h("span", { class: "faint" }, "a click on a head sorts; Enter opens a column")), list, detail);
   draw();
   if (chosen) open();
   return stop;
@@ -2554,11 +2554,11 @@ function rowOrder(columns, { count, cell, exact }, { by, descending, search, fil
   const keys = ranks ? [] : places.map((place) => [place, exact(place, by)]);
   const text = new Map((keys));
   const order = comparison(value);
-  return places.sort((one, two) => {
-    const missing = Number(cell(one, by) === null) - Number(cell(two, by) === null);
-    if (missing || cell(one, by) === null) return missing || one - two;
-    const found = ranks ? ranks[one] - ranks[two] : order((text.get(one)), (text.get(two)));
-    return (descending ? -found : found) || one - two;
+  return places.sort((left, right) => {
+    const missing = Number(cell(left, by) === null) - Number(cell(right, by) === null);
+    if (missing || cell(left, by) === null) return missing || left - right;
+    const found = ranks ? ranks[left] - ranks[right] : order((text.get(left)), (text.get(right)));
+    return (descending ? -found : found) || left - right;
   });
 }
 
@@ -2626,38 +2626,37 @@ function dayOrMoment(text) {
 
 function comparison(kind) {
   if (kind === "whole" || kind === "decimal") return compareExactly;
-  if (kind === "float") return (one, two) => compareFloats(Math.fround(Number(one)), Math.fround(Number(two)));
-  if (kind === "double") return (one, two) => compareFloats(Number(one), Number(two));
+  if (kind === "float") return (left, right) => compareFloats(Math.fround(Number(left)), Math.fround(Number(right)));
+  if (kind === "double") return (left, right) => compareFloats(Number(left), Number(right));
   if (kind === "date" || kind === "timestamp" || kind === "local timestamp") return compareMoments;
   return compareTexts;
 }
 
-function compareTexts(one, two) {
-  for (let at = 0; at < Math.min(one.length, two.length); at += 1) {
-    const [left, right] = [one.charCodeAt(at), two.charCodeAt(at)];
+function compareTexts(first, second) {
+  for (let at = 0; at < Math.min(first.length, second.length); at += 1) {
+    const [left, right] = [first.charCodeAt(at), second.charCodeAt(at)];
     if (left === right) continue;
     const [isHalf, isOtherHalf] = [left, right].map((unit) => unit >= 0xd800 && unit < 0xe000);
     return isHalf === isOtherHalf ? left - right : Number(isHalf) - Number(isOtherHalf);
   }
-  return one.length - two.length;
+  return first.length - second.length;
 }
 
-function compareMoments(one, two) {
-  const [left, right] = [one, two].map((text) => /^([+-]?[0-9]+)(-.*)$/.exec(text));
-  if (!left || !right || Number(left[1]) === Number(right[1])) return compareTexts(left?.[2] ?? one, right?.[2] ?? two);
+function compareMoments(first, second) {
+  const [left, right] = [first, second].map((text) => /^([+-]?[0-9]+)(-.*)$/.exec(text));
+  if (!left || !right || Number(left[1]) === Number(right[1])) return compareTexts(left?.[2] ?? first, right?.[2] ?? second);
   return Number(left[1]) - Number(right[1]);
 }
 
-function compareFloats(one, two) {
-  if (Number.isNaN(one) || Number.isNaN(two)) return Number(Number.isNaN(one)) - Number(Number.isNaN(two));
-  return one === two ? 0 : one < two ? -1 : 1;
+function compareFloats(left, right) {
+  const nans = Number(Number.isNaN(left)) - Number(Number.isNaN(right));
+  return nans || Number(left > right) - Number(left < right);
 }
 
-function compareExactly(one, two) {
-  const [[left, scale], [right, otherScale]] = [one, two].map(digits);
+function compareExactly(first, second) {
+  const [[left, scale], [right, otherScale]] = [first, second].map(digits);
   const most = Math.max(scale, otherScale);
-  const [first, second] = [left * 10n ** BigInt(most - scale), right * 10n ** BigInt(most - otherScale)];
-  return first < second ? -1 : Number(first > second);
+  return Number(left * 10n ** BigInt(most - scale) - right * 10n ** BigInt(most - otherScale));
 }
 
 function digits(text) {
@@ -2821,7 +2820,7 @@ function rowWindow({ box, head, body, columnCount, count, make, need }) {
 
   const layOut = () => {
     const known = [...heights.values()];
-    const usual = known.length ? known.reduce((sum, one) => sum + one, 0) / known.length : ROW_HEIGHT;
+    const usual = known.length ? known.reduce((sum, height) => sum + height, 0) / known.length : ROW_HEIGHT;
     const made = new Float64Array(count() + 1);
     for (let at = 0; at < count(); at += 1) made[at + 1] = made[at] + (heights.get(at) ?? usual);
     return made;
@@ -3130,7 +3129,7 @@ function render({ data, el, host }) {
   };
 
   const head = h("thead", {},
-    h("tr", { "aria-rowindex": 1 }, h("th", { class: "number faint", scope: "col" }, "row"), ...heads.map((one) => one.head)),
+    h("tr", { "aria-rowindex": 1 }, h("th", { class: "number faint", scope: "col" }, "row"), ...heads.map((head) => head.head)),
     h("tr", { "aria-rowindex": 2 }, h("th", { class: "number" }), ...filters));
   const table = h("table", { class: "result", role: "grid", "aria-label": title, "aria-rowcount": source.count + 2 }, group, head, tbody);
   const box = h("div", { class: "scroll rows", tabindex: "-1", onkeydown: keys }, table);
@@ -3194,7 +3193,7 @@ function render({ data, el, host }) {
   const draw = () => {
     const version = newest[chosen];
     const before = newest[chosen + 1];
-    options.forEach((one, at) => one.setAttribute("aria-selected", String(at === chosen)));
+    options.forEach((option, at) => option.setAttribute("aria-selected", String(at === chosen)));
     details.replaceChildren(
       h("div", { class: "row" },
         h("button", { "aria-pressed": String(isWhole), onclick: () => { isWhole = !isWhole; draw(); } }, "whole schema"),
@@ -3233,7 +3232,7 @@ function useOf({ usedBy }) {
 function summary({ differences, columns }) {
   if (!differences.length) return `${columns.length} columns`;
     const found = {};
-  for (const one of differences) found[wordOf(one)] = (found[wordOf(one)] ?? 0) + 1;
+  for (const difference of differences) found[wordOf(difference)] = (found[wordOf(difference)] ?? 0) + 1;
   return Object.entries(found).map(([word, number]) => `${number} ${word}`).join(", ");
 }
 
@@ -3273,42 +3272,42 @@ return render;
 
 const SIMULATOR_CHART = { width: 250, height: 150, left: 34, top: 22, bottom: 20 };
 const SIMULATOR_CURVES = ([
-  { name: "write amplification", colour: COLOURS.red, curve: (one) => one.writeCurve },
-  { name: "sorted runs to merge", colour: COLOURS.blue, curve: (one) => one.readCurve },
-  { name: "space amplification", colour: COLOURS.green, curve: (one) => one.spaceCurve },
+  { name: "write amplification", colour: COLOURS.red, curve: (simulation) => simulation.writeCurve },
+  { name: "sorted runs to merge", colour: COLOURS.blue, curve: (simulation) => simulation.readCurve },
+  { name: "space amplification", colour: COLOURS.green, curve: (simulation) => simulation.spaceCurve },
 ]);
 
 function render({ data, el, host }) {
   const view = data.view;
   const title = `${view.table ? `${view.table}: ` : ""}simulated compactions`;
   const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}` });
-  const chosen = view.sliders.map((one) => one.own);
+  const chosen = view.sliders.map((slider) => slider.own);
   const charts = h("div", { class: "row", style: "align-items:flex-start" });
   const table = h("div");
   const own = simulatorAt(view, chosen);
 
     function show(shown, name, aloud) {
-    charts.replaceChildren(...SIMULATOR_CURVES.map((one) => simulatorChart(view, one, shown, own)));
+    charts.replaceChildren(...SIMULATOR_CURVES.map((curve) => simulatorChart(view, curve, shown, own)));
     table.replaceChildren(simulatorTable(shown, own, name));
     if (aloud) say(`${name}: ${simulatorWords(shown)}`);
   }
-  const name = () => view.sliders.map((one, at) => `${one.option} = ${one.values[chosen[at]]}`).join(", ");
-  const sliders = view.sliders.map((one, at) => slider({
-    label: one.option, max: one.values.length - 1, value: one.own,
-    text: (place) => `${one.values[place]}${place === one.own ? " (own)" : ""}`,
+  const name = () => view.sliders.map((slider, at) => `${slider.option} = ${slider.values[chosen[at]]}`).join(", ");
+  const sliders = view.sliders.map((option, at) => slider({
+    label: option.option, max: option.values.length - 1, value: option.own,
+    text: (place) => `${option.values[place]}${place === option.own ? " (own)" : ""}`,
     onMove: (place) => {
       chosen[at] = place;
       show(simulatorAt(view, chosen), name(), true);
     },
   }));
-  const back = h("button", { onclick: () => sliders.forEach((one, at) => one.move(view.sliders[at].own)) }, "own options");
-  body.append(h("div", {}, ...sliders.map((one) => one.element), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
+  const back = h("button", { onclick: () => sliders.forEach((slider, at) => slider.move(view.sliders[at].own)) }, "own options");
+  body.append(h("div", {}, ...sliders.map((slider) => slider.element), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
   body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
 
     function simulatorForm() {
     const { ask } = host;
     if (!ask) return [];
-    const input = h("input", { type: "text", size: 60, "aria-label": "table options", value: view.sliders.map((one) => `${one.option}=${one.values[one.own]}`).join(" ") });
+    const input = h("input", { type: "text", size: 60, "aria-label": "table options", value: view.sliders.map((slider) => `${slider.option}=${slider.values[slider.own]}`).join(" ") });
     const run = async () => {
       try {
         const asked = Object.fromEntries(input.value.split(/[\s,]+/).filter(Boolean).map((pair) => {
@@ -3331,11 +3330,11 @@ function render({ data, el, host }) {
 }
 
 function simulatorAt(view, chosen) {
-  return view.simulations[view.sliders.reduce((place, one, at) => place * one.values.length + chosen[at], 0)];
+  return view.simulations[view.sliders.reduce((place, option, at) => place * option.values.length + chosen[at], 0)];
 }
 
-function simulatorWords(one) {
-  return `write amplification ${one.writeAmplification}, ${one.readAmplification} sorted runs on average and ${one.mostRuns} at most, space amplification ${one.spaceAmplification}, ${count(one.compactionCount)} compactions, ${count(one.stopCount)} flushes would wait`;
+function simulatorWords(simulation) {
+  return `write amplification ${simulation.writeAmplification}, ${simulation.readAmplification} sorted runs on average and ${simulation.mostRuns} at most, space amplification ${simulation.spaceAmplification}, ${count(simulation.compactionCount)} compactions, ${count(simulation.stopCount)} flushes would wait`;
 }
 
 function simulatorChart(view, { name, colour, curve }, shown, own) {
@@ -3356,12 +3355,12 @@ function simulatorChart(view, { name, colour, curve }, shown, own) {
 
 function simulatorTable(shown, own, name) {
   const rows = ([
-    ["bytes written per byte flushed", (one) => one.writeAmplification.toFixed(2)],
-    ["sorted runs a reader merges, on average", (one) => one.readAmplification.toFixed(2)],
-    ["bytes per byte if all were merged, at the end", (one) => one.spaceAmplification.toFixed(2)],
-    ["compactions", (one) => count(one.compactionCount)],
-    ["sorted runs before a compaction, at most", (one) => one.mostRuns],
-    ["flushes that would wait (num-sorted-run.stop-trigger)", (one) => count(one.stopCount)],
+    ["bytes written per byte flushed", (simulation) => simulation.writeAmplification.toFixed(2)],
+    ["sorted runs a reader merges, on average", (simulation) => simulation.readAmplification.toFixed(2)],
+    ["bytes per byte if all were merged, at the end", (simulation) => simulation.spaceAmplification.toFixed(2)],
+    ["compactions", (simulation) => count(simulation.compactionCount)],
+    ["sorted runs before a compaction, at most", (simulation) => simulation.mostRuns],
+    ["flushes that would wait (num-sorted-run.stop-trigger)", (simulation) => count(simulation.stopCount)],
   ]);
   return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, name),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), h("th", { scope: "col", class: "right" }, "chosen"), h("th", { scope: "col", class: "right" }, "own options"))),
@@ -3376,7 +3375,7 @@ return render;
 function render({ data, el }) {
   const { entries, olderCount } = data.view;
   const seconds = (millis) => (millis === null ? "" : (millis / 1000).toFixed(1));
-  const hasTimes = entries.some((one) => one.timeMillis !== null);
+  const hasTimes = entries.some((entry) => entry.timeMillis !== null);
   return listing(el, {
     title: "statements that were run",
     note: `${count(entries.length)} of them, newest first${olderCount ? `; ${count(olderCount)} older ones are not shown` : ""}`,
@@ -3384,10 +3383,10 @@ function render({ data, el }) {
       { name: "SQL", text: (sql) => (sql.length > 200 ? `${sql.slice(0, 200)}…` : sql) }, { name: "rows", right: true, text: count }, { name: "read at" },
       ...(hasTimes ? [{ name: "seconds", right: true, text: seconds }] : []), { name: "status" }],
     rows: entries,
-    cellsOf: (one) => [one.number, ...(hasTimes ? [one.timeMillis] : []), one.alias, one.sql, one.rowCount, one.snapshots, ...(hasTimes ? [one.durationMillis] : []), one.status],
-    factsOf: (one) => [["number", one.number], ["status", one.status], ["rows", count(one.rowCount)], ["read at", one.snapshots], ["SQL", one.sql], ["connection", one.alias],
-      ["time (UTC)", moment(one.timeMillis)], ["seconds", seconds(one.durationMillis)]],
-    copiesOf: (one) => [["copy SQL", one.sql], [`copy %paimon_rerun ${one.number}`, `%paimon_rerun ${one.number}`]],
+    cellsOf: (statement) => [statement.number, ...(hasTimes ? [statement.timeMillis] : []), statement.alias, statement.sql, statement.rowCount, statement.snapshots, ...(hasTimes ? [statement.durationMillis] : []), statement.status],
+    factsOf: (statement) => [["number", statement.number], ["status", statement.status], ["rows", count(statement.rowCount)], ["read at", statement.snapshots], ["SQL", statement.sql], ["connection", statement.alias],
+      ["time (UTC)", moment(statement.timeMillis)], ["seconds", seconds(statement.durationMillis)]],
+    copiesOf: (statement) => [["copy SQL", statement.sql], [`copy %paimon_rerun ${statement.number}`, `%paimon_rerun ${statement.number}`]],
   });
 }
 
@@ -3405,10 +3404,10 @@ function render({ data, el }) {
     note: `${count(tables.length)} of them${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
     heads: [{ name: "database" }, { name: "table" }, { name: "primary key" }, { name: "partitioned by" }, { name: "columns", right: true, text: count }, { name: "snapshot", right: true, text: count }],
     rows: tables,
-    cellsOf: (one) => [one.database, one.table, one.primaryKeys.join(", "), one.partitionKeys.join(", "), one.columnCount, one.snapshotId],
-    factsOf: (one) => [["table", `${one.database}.${one.table}`], ["primary key", one.primaryKeys.join(", ")], ["partitioned by", one.partitionKeys.join(", ")],
-      ["columns", count(one.columnCount)], ["snapshot", count(one.snapshotId)]],
-    copiesOf: (one) => [["copy SELECT", `SELECT * FROM ${quoted(one.database)}.${quoted(one.table)}`], ["copy %paimon_timeline", `%paimon_timeline ${one.database}.${one.table}`]],
+    cellsOf: (table) => [table.database, table.table, table.primaryKeys.join(", "), table.partitionKeys.join(", "), table.columnCount, table.snapshotId],
+    factsOf: (table) => [["table", `${table.database}.${table.table}`], ["primary key", table.primaryKeys.join(", ")], ["partitioned by", table.partitionKeys.join(", ")],
+      ["columns", count(table.columnCount)], ["snapshot", count(table.snapshotId)]],
+    copiesOf: (table) => [["copy SELECT", `SELECT * FROM ${quoted(table.database)}.${quoted(table.table)}`], ["copy %paimon_timeline", `%paimon_timeline ${table.database}.${table.table}`]],
   });
 }
 
@@ -3491,9 +3490,9 @@ function render({ data, el, host }) {
         choose();
       },
     });
-    marks.forEach((one, at) => {
-      one.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at])));
-      one.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen]))));
+    marks.forEach((mark, at) => {
+      mark.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at])));
+      mark.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen]))));
     });
     brushes(picture, items, marks, (from, to) => {
       range = [from, to];
@@ -3505,7 +3504,7 @@ function render({ data, el, host }) {
 
   const lit = () => {
     const [low, high] = ends();
-    marks.forEach((one, at) => one.setAttribute("aria-selected", String(range ? at >= low && at <= high : at === chosen)));
+    marks.forEach((mark, at) => mark.setAttribute("aria-selected", String(range ? at >= low && at <= high : at === chosen)));
     const band = (picture.querySelector(".brush"));
     const [from, to] = [items[low].x - 16, items[high].x + 16];
     band.replaceChildren(...(range ? [s("rect", { x: from, y: TREND.top - 8, width: to - from, height: items[high].y - TREND.top + 40, fill: COLOURS.sky, opacity: 0.25 })] : []));
@@ -3536,7 +3535,7 @@ function render({ data, el, host }) {
       ["snapshots", `${first} to ${last}, ${count(snapshots)} of them`],
       ["time (UTC)", items[high].millis !== null && `${moment(items[low].group?.beginMillis ?? items[low].millis)} to ${moment(items[high].millis)}`],
       ["commits", kinds(inside)],
-      ["rows", rows.every(Number.isSafeInteger) ? signed(rows.reduce((sum, one) => sum + one, 0)) : ""],
+      ["rows", rows.every(Number.isSafeInteger) ? signed(rows.reduce((sum, row) => sum + row, 0)) : ""],
     ]));
     const name = nameOf(items[low].branch);
     code.replaceChildren(...["diff", "changes"].map((magic) => `%paimon_${magic} ${name} ${first} ${last}`).map((text) => copyButton(`copy ${text}`, () => text, say)));
@@ -3592,11 +3591,11 @@ function noteOf({ points, groups, groupedBy, expiredCount, branches, branchCount
 }
 
 function itemsOf({ groups, points, branches }) {
-    const one = (point, branch, lane) => ({ point, branch, lane, first: point.id, last: point.id, millis: point.timeMillis ?? null, gap: point.missingBefore ?? 0, x: 0, y: 0 });
+    const itemOf = (point, branch, lane) => ({ point, branch, lane, first: point.id, last: point.id, millis: point.timeMillis ?? null, gap: point.missingBefore ?? 0, x: 0, y: 0 });
   return [
     ...groups.map((group) => ({ group, branch: "", lane: 0, first: group.firstId, last: group.lastId, millis: group.endMillis ?? null, gap: group.missingCount ?? 0, x: 0, y: 0 })),
-    ...points.map((point) => one(point, "", 0)),
-    ...branches.flatMap(({ name, points: theirs }, at) => theirs.map((point) => one(point, name, at + 1))),
+    ...points.map((point) => itemOf(point, "", 0)),
+    ...branches.flatMap(({ name, points: theirs }, at) => theirs.map((point) => itemOf(point, name, at + 1))),
   ];
 }
 
@@ -3613,8 +3612,8 @@ function place(items, byTime, step) {
   }
   if (byTime) {
     const times = items.map(({ millis }) => Number(millis));
-    const low = times.reduce((one, two) => Math.min(one, two));
-    const span = times.reduce((one, two) => Math.max(one, two)) - low || 1;
+    const low = times.reduce((time, other) => Math.min(time, other));
+    const span = times.reduce((time, other) => Math.max(time, other)) - low || 1;
     for (const item of items) item.x = MARGIN + ((Number(item.millis) - low) / span) * (Math.max(end, 600) - MARGIN);
     end = Math.max(end, 600);
   } else {
@@ -3679,19 +3678,19 @@ function groupMark(group) {
 function trendOf(items, [name, value, write], scale) {
   const main = items.filter((item) => !item.lane);
   const values = main.map((item) => (value(item) === undefined || value(item) === null ? null : Number(value(item))));
-  const known = values.filter((one) => one !== null);
+  const known = values.filter((value) => value !== null);
   if (!known.length) return [];
   const [low, high] = [known.reduce((a, b) => Math.min(a, b), 0), known.reduce((a, b) => Math.max(a, b), 0)];
-  const y = (one) => TREND.top + TREND.height * (1 - (one - low) / (high - low || 1));
+  const y = (value) => TREND.top + TREND.height * (1 - (value - low) / (high - low || 1));
   const path = main.map((item, at) => {
-    const one = values[at];
-    return one === null ? "" : `L${item.x.toFixed(1)} ${y(one).toFixed(1)}`;
+    const value = values[at];
+    return value === null ? "" : `L${item.x.toFixed(1)} ${y(value).toFixed(1)}`;
   });
   scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}; ■ compaction`);
   const dots = main.flatMap(({ point, group, x }, at) => {
-    const one = values[at];
+    const value = values[at];
     const isCompact = point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT;
-    return isCompact && one !== null ? [s("rect", { x: x - 3, y: y(one) - 3, width: 6, height: 6, fill: COLOURS.green })] : [];
+    return isCompact && value !== null ? [s("rect", { x: x - 3, y: y(value) - 3, width: 6, height: 6, fill: COLOURS.green })] : [];
   });
   const ground = `M${MARGIN - 20} ${y(0).toFixed(1)}H${main[main.length - 1].x + 20}`;
   return [s("path", { d: ground, stroke: "currentColor", opacity: 0.3 }),
@@ -3726,8 +3725,8 @@ function gapsOf(items) {
 function watermarkOf(items, height) {
   const main = items.filter((item) => !item.lane && item.millis !== null);
   const newest = main.reduce((most, { point, group }) => {
-    const one = (point ?? group)?.watermarkMillis ?? null;
-    return one === null || (most !== null && most > one) ? most : Number(one);
+    const watermark = (point ?? group)?.watermarkMillis ?? null;
+    return watermark === null || (most !== null && most > watermark) ? most : Number(watermark);
   }, null);
   if (newest === null) return null;
   const behind = main.filter((item) => Number(item.millis) <= newest);
@@ -3790,22 +3789,22 @@ function sentence({ point, group, branch, gap }) {
 }
 
 function cardOf({ point, group, branch, gap }) {
-  const one = (point ?? group);
+  const shown = (point ?? group);
   const expired = gap ? `, ${gap} expired before it` : "";
   return card([
     ...(group ? ([
       ["snapshots", `${group.firstId} to ${group.lastId}, ${count(group.snapshotCount)} of them${expired}`],
-      ["time (UTC)", one.beginMillis ? `${moment(one.beginMillis)} to ${moment(one.endMillis)}` : ""], ["commits", kinds([{ group }])],
+      ["time (UTC)", shown.beginMillis ? `${moment(shown.beginMillis)} to ${moment(shown.endMillis)}` : ""], ["commits", kinds([{ group }])],
     ]) : ([
-      ["snapshot", `${one.id}${expired}`], ["branch", branch], ["kind", one.commitKind], ["time (UTC)", moment(one.timeMillis)],
-      ["user", one.commitUser], ["identifier", one.commitIdentifier === undefined ? "batch" : count(one.commitIdentifier)],
-      ["files", one.addedFileCount === undefined ? "" : `+${count(one.addedFileCount)} -${count(one.deletedFileCount)}`], ["manifests", count(one.manifestCount)],
+      ["snapshot", `${shown.id}${expired}`], ["branch", branch], ["kind", shown.commitKind], ["time (UTC)", moment(shown.timeMillis)],
+      ["user", shown.commitUser], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
+      ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)} -${count(shown.deletedFileCount)}`], ["manifests", count(shown.manifestCount)],
     ])),
-    ["rows", signed(one.deltaRecordCount)], ["rows before merging", count(one.totalRecordCount)],
-    ["changelog rows", one.changelogRecordCount ? count(one.changelogRecordCount) : ""],
-    ["live files", count(one.fileCount)], ["size", bytes(one.fileBytes)],
-    ["schema", `${one.schemaId}${one.isNewSchema ? ", new here" : one.newSchemas ? `, new here: ${one.newSchemas.join(", ")}` : ""}`],
-    ["tags", named(one.tags)], ["read next by", named(one.consumers)], ["watermark (UTC)", moment(one.watermarkMillis)],
+    ["rows", signed(shown.deltaRecordCount)], ["rows before merging", count(shown.totalRecordCount)],
+    ["changelog rows", shown.changelogRecordCount ? count(shown.changelogRecordCount) : ""],
+    ["live files", count(shown.fileCount)], ["size", bytes(shown.fileBytes)],
+    ["schema", `${shown.schemaId}${shown.isNewSchema ? ", new here" : shown.newSchemas ? `, new here: ${shown.newSchemas.join(", ")}` : ""}`],
+    ["tags", named(shown.tags)], ["read next by", named(shown.consumers)], ["watermark (UTC)", moment(shown.watermarkMillis)],
   ]);
 }
 
@@ -3849,11 +3848,11 @@ function render({ data, el, host }) {
     return stop;
   }
   const known = new Map(steps.map((step) => [step.snapshotId, step]));
-  const reachable = host.ask ? stops : stops.filter((one) => known.has(one.snapshotId));
+  const reachable = host.ask ? stops : stops.filter((stop) => known.has(stop.snapshotId));
   const axes = ([
     ["snapshots", "by snapshot", reachable],
-    ["tags", "by tag", reachable.filter((one) => one.tags.length)],
-    ["times", "by time", reachable.filter((one) => one.timeMillis !== null)],
+    ["tags", "by tag", reachable.filter((stop) => stop.tags.length)],
+    ["times", "by time", reachable.filter((stop) => stop.timeMillis !== null)],
   ]).filter(([, , points]) => points.length);
   let axis = axes[0];
   let current = reachable[reachable.length - 1];
@@ -3865,9 +3864,9 @@ function render({ data, el, host }) {
   const rows = h("div");
   const spark = h("div");
 
-    const text = (one) => {
-    const tags = one.tags.length ? `, tag ${one.tags.join(", ")}` : "";
-    return `snapshot ${one.snapshotId}, ${one.commitKind}${one.timeMillis === null ? "" : `, ${moment(one.timeMillis)}`}${tags}`;
+    const text = (stop) => {
+    const tags = stop.tags.length ? `, tag ${stop.tags.join(", ")}` : "";
+    return `snapshot ${stop.snapshotId}, ${stop.commitKind}${stop.timeMillis === null ? "" : `, ${moment(stop.timeMillis)}`}${tags}`;
   };
 
     const arrange = () => {
@@ -3925,7 +3924,7 @@ function render({ data, el, host }) {
     });
     rows.replaceChildren(made.element);
     spark.replaceChildren(sparkline([...known.values()], step.snapshotId, (id) => {
-      const place = axis[2].findIndex((one) => one.snapshotId === id);
+      const place = axis[2].findIndex((stop) => stop.snapshotId === id);
       if (place >= 0) go(place);
     }));
     say(`snapshot ${step.snapshotId}: ${count(step.rowCount)} rows`);
@@ -3936,7 +3935,7 @@ function render({ data, el, host }) {
     const value = Number(input.value);
     const points = axis[2];
     if (axis[0] === "times") {
-      const before = points.filter((one) => Number(one.timeMillis) <= value);
+      const before = points.filter((point) => Number(point.timeMillis) <= value);
       current = before[before.length - 1] ?? points[0];
     } else current = points[value];
     moved();
@@ -3961,14 +3960,14 @@ function render({ data, el, host }) {
 
   const quiet = host.onSelect((selection) => {
     const snapshot = selection.range ? selection.range[1] : selection.snapshot;
-    const one = reachable.find((point) => point.snapshotId === snapshot);
-    if (snapshot !== undefined && !one) say(`snapshot ${snapshot} is not a point of this slider`);
-    if (!one || one === current) return;
+    const stop = reachable.find((point) => point.snapshotId === snapshot);
+    if (snapshot !== undefined && !stop) say(`snapshot ${snapshot} is not a point of this slider`);
+    if (!stop || stop === current) return;
     axis = axes[0];
     choice.value = axis[0];
-    current = one;
+    current = stop;
     arrange();
-    const step = known.get(one.snapshotId);
+    const step = known.get(stop.snapshotId);
     if (step) show(step, false);
     else fetchStep(false);
   });
@@ -3994,7 +3993,7 @@ function render({ data, el, host }) {
 }
 
 function sparkline(steps, at, onGo) {
-  const ordered = steps.slice().sort((one, two) => one.snapshotId - two.snapshotId);
+  const ordered = steps.slice().sort((left, right) => left.snapshotId - right.snapshotId);
   const most = Math.max(1, ...ordered.map((step) => step.rowCount));
   const width = (SPARK_WIDTH - 40) / Math.max(1, ordered.length - 1);
   const points = ordered.map((step, place) => ({ step, x: 20 + width * place, y: SPARK_HEIGHT - 20 - (SPARK_HEIGHT - 40) * (step.rowCount / most) }));
@@ -4287,8 +4286,8 @@ function progressOf(Widget) {
         const show = (data, parent) => {
       const cells = panel.content.widgets;
       const cell =
-        cells.find((one) => one.model.id === data.cell) ??
-        cells.find((one) => one.outputArea?.future?.msg?.header.msg_id === parent);
+        cells.find((cell) => cell.model.id === data.cell) ??
+        cells.find((cell) => cell.outputArea?.future?.msg?.header.msg_id === parent);
       if (!cell) return;
       let shown = bars.get(parent);
       if (shown) clearTimeout(shown.lost);
@@ -4356,7 +4355,7 @@ function completionProvider(manager, linkOf) {
         ?.ask({ complete: { code: request.text, offset: request.offset } })
         .catch(() => null);
       if (!found?.items.length) return usual.fetch(request, context, trigger);
-      const items = found.items.map((one) => ({ label: one.text, type: one.type, insertText: one.text }));
+      const items = found.items.map((item) => ({ label: item.text, type: item.type, insertText: item.text }));
       return { start: found.start, end: found.end, items };
     },
   };
@@ -4513,8 +4512,8 @@ function sqlColours({ Decoration, EditorView, ViewPlugin }, { Prec, RangeSetBuil
       }
 
             update(update) {
-        const isAsked = update.transactions.some((one) =>
-          one.effects.some((effect) => effect.is(again)),
+        const isAsked = update.transactions.some((transaction) =>
+          transaction.effects.some((effect) => effect.is(again)),
         );
         const isOther = model.mimeType !== this.mimeType; // a notebook says it after it made the editor
         if (isAsked || isOther || update.docChanged || update.viewportChanged) this.decorations = this.draw(update.view);
@@ -4543,7 +4542,7 @@ function sqlColours({ Decoration, EditorView, ViewPlugin }, { Prec, RangeSetBuil
         return builder.finish();
       }
     }
-    const plugin = ViewPlugin.fromClass(Colours, { decorations: (one) => one.decorations });
+    const plugin = ViewPlugin.fromClass(Colours, { decorations: (colours) => colours.decorations });
     return [Prec.highest(plugin), theme];
   };
 }
@@ -4622,7 +4621,7 @@ let shared = null;
 async function take(name) {
   const versions = shared[name];
   if (!versions) throw new Error(`paimonlab: JupyterLab shares no ${name}`);
-  const [newest] = Object.keys(versions).sort((one, two) => two.localeCompare(one, "en", { numeric: true }));
+  const [newest] = Object.keys(versions).sort((left, right) => right.localeCompare(left, "en", { numeric: true }));
   return (await versions[newest].get())();
 }
 

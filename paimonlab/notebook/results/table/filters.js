@@ -27,12 +27,12 @@ export function rowOrder(columns, { count, cell, exact }, { by, descending, sear
   const keys = ranks ? [] : places.map((place) => [place, exact(place, by)]);
   const text = new Map(/** @type {[number, string | null][]} */ (keys));
   const order = comparison(value);
-  return places.sort((one, two) => {
-    const missing = Number(cell(one, by) === null) - Number(cell(two, by) === null);
+  return places.sort((left, right) => {
+    const missing = Number(cell(left, by) === null) - Number(cell(right, by) === null);
     // Missing values are last, whichever way the rest goes.
-    if (missing || cell(one, by) === null) return missing || one - two;
-    const found = ranks ? ranks[one] - ranks[two] : order(/** @type {string} */ (text.get(one)), /** @type {string} */ (text.get(two)));
-    return (descending ? -found : found) || one - two;
+    if (missing || cell(left, by) === null) return missing || left - right;
+    const found = ranks ? ranks[left] - ranks[right] : order(/** @type {string} */ (text.get(left)), /** @type {string} */ (text.get(right)));
+    return (descending ? -found : found) || left - right;
   });
 }
 
@@ -102,46 +102,45 @@ function dayOrMoment(text) {
   return `${year}-${month}-${day} ${hour}:${minute}:${second}${rest && `.${rest}`}`;
 }
 
-/** How two texts of a column are compared. @param {string} kind @returns {(one: string, two: string) => number} */
+/** How two texts of a column are compared. @param {string} kind @returns {(first: string, second: string) => number} */
 export function comparison(kind) {
   if (kind === "whole" || kind === "decimal") return compareExactly;
-  if (kind === "float") return (one, two) => compareFloats(Math.fround(Number(one)), Math.fround(Number(two)));
-  if (kind === "double") return (one, two) => compareFloats(Number(one), Number(two));
+  if (kind === "float") return (left, right) => compareFloats(Math.fround(Number(left)), Math.fround(Number(right)));
+  if (kind === "double") return (left, right) => compareFloats(Number(left), Number(right));
   if (kind === "date" || kind === "timestamp" || kind === "local timestamp") return compareMoments;
   return compareTexts;
 }
 
-/** By code points, as SQL does. @param {string} one @param {string} two */
-function compareTexts(one, two) {
-  for (let at = 0; at < Math.min(one.length, two.length); at += 1) {
-    const [left, right] = [one.charCodeAt(at), two.charCodeAt(at)];
+/** By code points, as SQL does. @param {string} first @param {string} second */
+function compareTexts(first, second) {
+  for (let at = 0; at < Math.min(first.length, second.length); at += 1) {
+    const [left, right] = [first.charCodeAt(at), second.charCodeAt(at)];
     if (left === right) continue;
     // Halves of characters above U+FFFF come after all others.
     const [isHalf, isOtherHalf] = [left, right].map((unit) => unit >= 0xd800 && unit < 0xe000);
     return isHalf === isOtherHalf ? left - right : Number(isHalf) - Number(isOtherHalf);
   }
-  return one.length - two.length;
+  return first.length - second.length;
 }
 
-/** Years below 1000 and above 9999 have other lengths. @param {string} one @param {string} two */
-function compareMoments(one, two) {
-  const [left, right] = [one, two].map((text) => /^([+-]?[0-9]+)(-.*)$/.exec(text));
-  if (!left || !right || Number(left[1]) === Number(right[1])) return compareTexts(left?.[2] ?? one, right?.[2] ?? two);
+/** Years below 1000 and above 9999 have other lengths. @param {string} first @param {string} second */
+function compareMoments(first, second) {
+  const [left, right] = [first, second].map((text) => /^([+-]?[0-9]+)(-.*)$/.exec(text));
+  if (!left || !right || Number(left[1]) === Number(right[1])) return compareTexts(left?.[2] ?? first, right?.[2] ?? second);
   return Number(left[1]) - Number(right[1]);
 }
 
-/** NaN is above all, as in SQL. @param {number} one @param {number} two */
-function compareFloats(one, two) {
-  if (Number.isNaN(one) || Number.isNaN(two)) return Number(Number.isNaN(one)) - Number(Number.isNaN(two));
-  return one === two ? 0 : one < two ? -1 : 1;
+/** NaN is above all, as in SQL. @param {number} left @param {number} right */
+function compareFloats(left, right) {
+  const nans = Number(Number.isNaN(left)) - Number(Number.isNaN(right));
+  return nans || Number(left > right) - Number(left < right);
 }
 
-/** All digits count, also those that a browser's numbers do not have. @param {string} one @param {string} two */
-function compareExactly(one, two) {
-  const [[left, scale], [right, otherScale]] = [one, two].map(digits);
+/** All digits count, also those that a browser's numbers do not have. @param {string} first @param {string} second */
+function compareExactly(first, second) {
+  const [[left, scale], [right, otherScale]] = [first, second].map(digits);
   const most = Math.max(scale, otherScale);
-  const [first, second] = [left * 10n ** BigInt(most - scale), right * 10n ** BigInt(most - otherScale)];
-  return first < second ? -1 : Number(first > second);
+  return Number(left * 10n ** BigInt(most - scale) - right * 10n ** BigInt(most - otherScale));
 }
 
 /** A number as all its digits and how many of them are after the point. @param {string} text @returns {[bigint, number]} */

@@ -249,7 +249,7 @@ export function render({ data, el, host }) {
   };
 
   const head = h("thead", {},
-    h("tr", { "aria-rowindex": 1 }, h("th", { class: "number faint", scope: "col" }, "row"), ...heads.map((one) => one.head)),
+    h("tr", { "aria-rowindex": 1 }, h("th", { class: "number faint", scope: "col" }, "row"), ...heads.map((head) => head.head)),
     h("tr", { "aria-rowindex": 2 }, h("th", { class: "number" }), ...filters));
   const table = h("table", { class: "result", role: "grid", "aria-label": title, "aria-rowcount": source.count + 2 }, group, head, tbody);
   const box = h("div", { class: "scroll rows", tabindex: "-1", onkeydown: keys }, table);

@@ -24,7 +24,7 @@ export function rowWindow({ box, head, body, columnCount, count, make, need }) {
 
   const layOut = () => {
     const known = [...heights.values()];
-    const usual = known.length ? known.reduce((sum, one) => sum + one, 0) / known.length : ROW_HEIGHT;
+    const usual = known.length ? known.reduce((sum, height) => sum + height, 0) / known.length : ROW_HEIGHT;
     const made = new Float64Array(count() + 1);
     for (let at = 0; at < count(); at += 1) made[at + 1] = made[at] + (heights.get(at) ?? usual);
     return made;

@@ -134,7 +134,7 @@ export function render({ data, el, host }) {
     body.append(grid({
       caption: "by place",
       heads: [{ name: "where" }, ...["+ inserted", "~ updated", "- deleted"].map((name) => ({ name, right: true, text: count }))],
-      rows: places.map((one) => [one.place, one.inserts, one.updates, one.deletes]),
+      rows: places.map((entry) => [entry.place, entry.inserts, entry.updates, entry.deletes]),
     }).element);
   }
   const quiet = host.onSelect((selection) => {

@@ -19,7 +19,7 @@ export function render({ data, el, host }) {
   const details = h("div");
   /** @type {import("../../display/browser/host").Selection} the partition or bucket whose rows are marked */
   let place = {};
-  const isMarked = (/** @type {{partition: string, bucket: number}} */ one) => hasPlace(place) && isAt(one, place);
+  const isMarked = (/** @type {{partition: string, bucket: number}} */ bucket) => hasPlace(place) && isAt(bucket, place);
   const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
@@ -60,7 +60,7 @@ export function render({ data, el, host }) {
       call.sql && copyButton("SQL", () => call.sql, say), copyButton("Python", () => call.python, say),
       h("code", { style: "overflow-wrap:anywhere" }, call.sql || call.python))),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
-    ...view.notes.map((one) => h("p", { class: "faint" }, one)),
+    ...view.notes.map((note) => h("p", { class: "faint" }, note)),
     h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
   const quiet = host.onSelect((selection) => {
     if (hasPlace(selection)) {
@@ -69,7 +69,7 @@ export function render({ data, el, host }) {
       say(`${placeText(selection)}: ${here[0] ? "compacted" : "not among the buckets"} of snapshot ${chosen?.snapshotId ?? "none"}; ${count(here[1])} of the picks`);
     }
     const [first, last] = selection.range ?? [selection.snapshot, selection.snapshot];
-    const inside = view.runs.filter((one) => first !== undefined && last !== undefined && first <= one.snapshotId && one.snapshotId <= last);
+    const inside = view.runs.filter((run) => first !== undefined && last !== undefined && first <= run.snapshotId && run.snapshotId <= last);
     if (inside.length && !inside.includes(chosen)) choose(inside[0], false);
     else if (selection.range && !inside.length) say(`no compaction in snapshots ${first} to ${last}`);
   });
@@ -99,15 +99,15 @@ function compactionWeight(sum) {
 
 /** Levels before, an arrow, levels after. @param {CompactionRun} run */
 function compactionPicture(run) {
-  const largest = Math.max(1, ...run.levels.flatMap((one) => [compactionWeight(one.before), compactionWeight(one.after)]));
+  const largest = Math.max(1, ...run.levels.flatMap((level) => [compactionWeight(level.before), compactionWeight(level.after)]));
   const right = COMPACTION_WIDTH - COMPACTION_SIDE - 10;
   const top = 26;
   const height = top + run.levels.length * COMPACTION_ROW + 6;
   const parts = /** @type {SVGElement[]} */ ([s("text", { x: 44, y: 14, "font-size": 11, "font-weight": "bold" }, "before"), s("text", { x: right, y: 14, "font-size": 11, "font-weight": "bold" }, "after")]);
-  run.levels.forEach((one, at) => {
+  run.levels.forEach((level, at) => {
     const y = top + at * COMPACTION_ROW;
-    parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `L${one.level}`));
-    for (const [x, sum, colour] of /** @type {[number, FileSum, string][]} */ ([[44, one.before, COLOURS.orange], [right, one.after, COLOURS.green]])) {
+    parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `L${level.level}`));
+    for (const [x, sum, colour] of /** @type {[number, FileSum, string][]} */ ([[44, level.before, COLOURS.orange], [right, level.after, COLOURS.green]])) {
       if (!sum.files) continue;
       parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((COMPACTION_SIDE - 50) * compactionWeight(sum)) / largest, 3), fill: colour }),
         s("text", { x, y: y + 21, "font-size": 10 }, compactionSum(sum)));
@@ -115,7 +115,7 @@ function compactionPicture(run) {
   });
   const middle = top + (run.levels.length * COMPACTION_ROW) / 2;
   const start = COMPACTION_SIDE + 50;
-  const words = run.levels.map((one) => `level ${one.level}: ${compactionSum(one.before)} before, ${compactionSum(one.after)} after`).join("; ");
+  const words = run.levels.map((level) => `level ${level.level}: ${compactionSum(level.before)} before, ${compactionSum(level.after)} after`).join("; ");
   parts.push(s("path", { d: `M${start} ${middle}H${right - 20}m-9 -6l9 6l-9 6`, stroke: "currentColor", "stroke-width": 2, fill: "none" }),
     s("text", { x: start, y: middle - 8, "font-size": 11 }, `${count(run.droppedRows)} rows dropped`));
   if (run.moved.files) parts.push(s("text", { x: start, y: middle + 16, "font-size": 11 }, `${count(run.moved.files)} only moved`));
@@ -123,7 +123,7 @@ function compactionPicture(run) {
 }
 
 /**
- * @param {CompactionRun} run @param {(one: {partition: string, bucket: number}) => boolean} isMarked
+ * @param {CompactionRun} run @param {(bucket: {partition: string, bucket: number}) => boolean} isMarked
  * @param {(partition: string, bucket: number) => void} choose
  */
 function compactionBuckets(run, isMarked, choose) {
@@ -131,7 +131,7 @@ function compactionBuckets(run, isMarked, choose) {
   return grid({
     caption: `snapshot ${run.snapshotId} by ${run.commitUser}${hidden ? `: the ${run.buckets.length} of ${count(run.bucketCount)} buckets with most bytes` : ""}`,
     heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", text: compactionSum }],
-    rows: run.buckets.map((one) => [placeText(one), one.read, one.written, one.moved, one]),
+    rows: run.buckets.map((bucket) => [placeText(bucket), bucket.read, bucket.written, bucket.moved, bucket]),
     selected: (row) => isMarked(row[4]),
     onChoose: (row) => choose(row[4].partition, row[4].bucket),
   });
@@ -150,7 +150,7 @@ function compactionCosts(view) {
 }
 
 /**
- * @param {Compaction} view @param {(one: {partition: string, bucket: number}) => boolean} isMarked
+ * @param {Compaction} view @param {(bucket: {partition: string, bucket: number}) => boolean} isMarked
  * @param {(partition: string, bucket: number) => void} choose
  */
 function compactionPicks(view, isMarked, choose) {
@@ -181,6 +181,6 @@ function compactionUntouched(view) {
     grid({
       caption: hidden ? `the largest ${view.untouched.length}` : "never compacted",
       heads: [{ name: "bucket" }, { name: "contains", text: compactionSum }],
-      rows: view.untouched.map((one) => [placeText(one), one.held]),
+      rows: view.untouched.map((bucket) => [placeText(bucket), bucket.held]),
     }).element);
 }

@@ -72,10 +72,10 @@ export function render({ data, el, host }) {
     }
     if (!file && !hasPlace(selection)) return;
     followed = selection;
-    const files = view.files.filter((one) => (file ? one.name === file : isAt(one, selection)));
+    const files = view.files.filter((candidate) => (file ? candidate.name === file : isAt(candidate, selection)));
     open(file ? 1 : 0);
     say(file ? `${file} ${files.length ? (files[0].isAdded ? "was added" : "was removed") : "is in both or in neither"}`
-      : `${placeText(selection)}: ${count(view.groups.filter((one) => isAt(one, selection)).length)} of the rows, ${count(files.length)} of the files here`);
+      : `${placeText(selection)}: ${count(view.groups.filter((group) => isAt(group, selection)).length)} of the rows, ${count(files.length)} of the files here`);
   });
   return () => {
     quiet();
@@ -86,9 +86,9 @@ export function render({ data, el, host }) {
 /** @param {Diff} view @param {boolean} hasBytes */
 function summaryOf({ before, after, added, removed, kept }, hasBytes) {
   const line = (/** @type {string} */ name, /** @type {keyof Sums} */ key, /** @type {(value: any) => string} */ write) => {
-    const [one, two] = [before.live[key], after.live[key]].map(Number);
-    const between = two - one;
-    return [name, write(one), write(two), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
+    const [earlier, later] = [before.live[key], after.live[key]].map(Number);
+    const between = later - earlier;
+    return [name, write(earlier), write(later), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
   };
   const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true }));
   const empty = ["", "", "", ""];
@@ -117,9 +117,9 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const isPartitioned = groups.some(({ partition }) => partition);
   const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
     { name: "", label: "added and removed", text: (/** @type {[number, number]} */ [plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
-  const rows = groups.map((one) => {
-    const { partition, bucket, level, added, removed } = one;
-    return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], one];
+  const rows = groups.map((group) => {
+    const { partition, bucket, level, added, removed } = group;
+    return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], group];
   });
   const drawn = grid({ heads, rows, label: "buckets and levels", selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
     onChoose: (row) => choose(row[row.length - 1].partition, row[row.length - 1].bucket) });
@@ -155,7 +155,7 @@ function partitionsOf({ partitionsAdded, partitionsAddedCount, partitionsRemoved
 /** @param {Diff} view */
 function schemaOf({ schema }) {
   const word = (/** @type {SchemaDifference} */ { aspect, after }) => (aspect === "column" ? (after === null ? "dropped" : "added") : aspect === "name" ? "renamed" : aspect);
-  const rows = schema.map((one) => [word(one), one.name, one.before, one.after]);
+  const rows = schema.map((difference) => [word(difference), difference.name, difference.before, difference.after]);
   return rows.length ? grid({ heads: ["what", "name", "before", "after"].map((name) => ({ name })), rows, label: "schema" }).element : h("p", {}, "the same columns and options");
 }
 

@@ -73,26 +73,26 @@ function columnGrid(columns, say, caption) {
   const heads = [{ name: "column" }, { name: "type" }, { name: "compression" }, { name: "encodings" },
     { name: "bytes", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
     { name: "least" }, { name: "largest" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
-  const rows = columns.map((one) => [one.name, one.type, one.compression, one.encodings.join(", "), one.storedBytes, one.plainBytes, one.nulls,
-    one.low ?? "", one.high ?? "", one.pages, one.checksums, one.wrong]);
+  const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
+    column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
 }
 
 /** @param {DataFileView} view */
 function problemsOf(view) {
-  const wrong = view.columns.reduce((sum, one) => sum + (one.wrong ?? 0), 0);
+  const wrong = view.columns.reduce((sum, column) => sum + (column.wrong ?? 0), 0);
   return [
     view.rows !== view.entryRows && `it has ${count(view.rows)} rows, the manifest says ${count(view.entryRows)}`,
     view.bytes !== view.entryBytes && `it has ${count(view.bytes)} bytes, the manifest says ${count(view.entryBytes)}`,
     wrong > 0 && `checksums of ${count(wrong)} pages do not match their bytes`,
-  ].filter((one) => one !== false);
+  ].filter((line) => line !== false);
 }
 
 /** @param {DataFileView} view */
 function checksOf(view) {
-  if (!view.columns.length || view.columns.some((one) => one.pages === null)) return "";
-  const sum = (/** @type {"pages" | "checksums" | "wrong"} */ name) => view.columns.reduce((all, one) => all + (one[name] ?? 0), 0);
+  if (!view.columns.length || view.columns.some((column) => column.pages === null)) return "";
+  const sum = (/** @type {"pages" | "checksums" | "wrong"} */ name) => view.columns.reduce((all, column) => all + (column[name] ?? 0), 0);
   const text = `${count(sum("checksums"))} of ${count(sum("pages"))} pages have one`;
-  if (view.columns.some((one) => one.wrong === null)) return `${text}; the file is too large to compute them here`;
+  if (view.columns.some((column) => column.wrong === null)) return `${text}; the file is too large to compute them here`;
   return sum("wrong") ? `${text}, ${sum("wrong")} do not match` : `${text}, all match`;
 }

@@ -70,11 +70,11 @@ function showFiles({ data, el, host }, again) {
       const tile = view.tiles[at];
       const place = placed(tile);
       const bin = binOf(tile);
-      const below = (children.get(at) ?? []).flatMap((one) => [one, ...(children.get(one) ?? [])]);
+      const below = (children.get(at) ?? []).flatMap((child) => [child, ...(children.get(child) ?? [])]);
       const room = Math.floor(place.width / 7.5);
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
         s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
-        ...below.map((one) => s("rect", { ...placed(view.tiles[one]), fill: binOf(view.tiles[one])?.colour ?? "none", "stroke-width": view.tiles[one].kind === "bucket" ? 1 : 0.3 })),
+        ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
         room > 3 && place.height > 16 && s("text", { x: place.x + 5, y: place.y + 15, "font-size": 13 }, short(`${bin ? `${bin.letter} ` : ""}${name(tile)}`, room)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
@@ -126,9 +126,9 @@ function showFiles({ data, el, host }, again) {
     if (partition === undefined) return;
     let at = view.tiles.findIndex((tile) => tile.kind === "partition" && tile.name === partition);
     if (at < 0) return say(`${placeText({ partition })} has no area of its own here`);
-    const inBucket = (children.get(at) ?? []).find((one) => view.tiles[one].name === String(bucket));
+    const inBucket = (children.get(at) ?? []).find((child) => view.tiles[child].name === String(bucket));
     at = inBucket ?? at;
-    const found = (children.get(at) ?? []).find((one) => view.tiles[one].kind === "file" && view.tiles[one].name === file);
+    const found = (children.get(at) ?? []).find((child) => view.tiles[child].kind === "file" && view.tiles[child].name === file);
     chosen = found ?? at;
     if (children.has(at)) inside = at;
     draw();
@@ -143,7 +143,7 @@ function showFiles({ data, el, host }, again) {
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
       h("td", { "aria-hidden": "true" }, h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
-  const advice = view.advice.map((one) => h("div", { class: "advice" }, one.text, one.action && h("div", { class: "row" }, h("code", {}, one.action), copyButton("copy", () => one.action, say))));
+  const advice = view.advice.map((item) => h("div", { class: "advice" }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
   const rest = view.tileCount < view.fileCount
     ? `; ${count(view.tileCount)} of ${count(view.fileCount)} files have areas of their own, the rest of each bucket is one area` : "";
   const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}${rest}`;

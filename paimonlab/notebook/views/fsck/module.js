@@ -12,8 +12,8 @@ export function render({ data, el }) {
     note: summary,
     heads: [{ name: "severity", text: (severity) => (severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem" }, { name: "advice" }],
     rows: findings,
-    cellsOf: (one) => [one.severity, one.file, one.referrer, one.problem, one.advice],
-    factsOf: (one) => [["file", one.file], ["severity", one.severity], ["problem", one.problem], ["referred to by", one.referrer], ["advice", one.advice]],
-    copiesOf: (one) => [["copy the name", one.file], ["copy the advice", one.advice]],
+    cellsOf: (finding) => [finding.severity, finding.file, finding.referrer, finding.problem, finding.advice],
+    factsOf: (finding) => [["file", finding.file], ["severity", finding.severity], ["problem", finding.problem], ["referred to by", finding.referrer], ["advice", finding.advice]],
+    copiesOf: (finding) => [["copy the name", finding.file], ["copy the advice", finding.advice]],
   });
 }

@@ -18,43 +18,43 @@ export function render({ data, el, host }) {
   /** @type {TableFinding[]} */
   const findings = tables.flatMap((table) => [
     ...(table.problem ? [unreadableFinding(table)] : []),
-    ...table.findings.map((one) => ({ ...one, table: table.table })),
+    ...table.findings.map((finding) => ({ ...finding, table: table.table })),
   ]);
   const chosen = new Set(SEVERITY_ORDER);
   /** @type {import("../../display/browser/host").Selection} where another view looks */
   let followed = {};
-  /** @param {TableFinding} one */
-  const isFollowed = (one) => {
-    const { partition, bucket } = selectionOf(one) ?? {};
+  /** @param {TableFinding} finding */
+  const isFollowed = (finding) => {
+    const { partition, bucket } = selectionOf(finding) ?? {};
     return partition !== undefined && bucket !== undefined && isAt({ partition, bucket }, followed);
   };
   const list = h("div");
   const detail = h("div", { class: "actions" });
 
-  /** @param {TableFinding} one */
-  const show = (one) => {
-    const { sql = "", python = "" } = one;
+  /** @param {TableFinding} finding */
+  const show = (finding) => {
+    const { sql = "", python = "" } = finding;
     detail.replaceChildren(
       card([
-        ["finding", `${one.code} (${SEVERITY_MARKS[one.severity]})`],
-        ["table", one.table],
-        ["where", one.where],
-        ["what", one.message],
-        ["measured", one.measured === null ? "" : `${count(one.measured)} ${one.unit}, limit ${count(one.threshold)}`],
+        ["finding", `${finding.code} (${SEVERITY_MARKS[finding.severity]})`],
+        ["table", finding.table],
+        ["where", finding.where],
+        ["what", finding.message],
+        ["measured", finding.measured === null ? "" : `${count(finding.measured)} ${finding.unit}, limit ${count(finding.threshold)}`],
         ["SQL", sql && h("code", {}, sql)],
         ["Python", python && h("code", {}, python)],
       ]),
       h("div", { class: "row" },
         sql && copyButton("copy SQL", () => sql, say),
         python && copyButton("copy Python", () => python, say)));
-    say(`${one.table}: ${one.message}`);
-    const selection = tables.length === 1 ? selectionOf(one) : null;
+    say(`${finding.table}: ${finding.message}`);
+    const selection = tables.length === 1 ? selectionOf(finding) : null;
     if (selection) host.select(selection);
   };
 
   const draw = () => {
-    const shown = findings.filter((one) => chosen.has(one.severity));
-    const rows = shown.map((one) => [one.table, one.severity, one.code, one.where, one.message, one.measured, one.threshold, one]);
+    const shown = findings.filter((finding) => chosen.has(finding.severity));
+    const rows = shown.map((finding) => [finding.table, finding.severity, finding.code, finding.where, finding.message, finding.measured, finding.threshold, finding]);
     const made = grid({
       caption: shown.length ? "" : "nothing to say",
       label: "findings",
@@ -73,7 +73,7 @@ export function render({ data, el, host }) {
   };
 
   const filters = ["error", "warning", "info"].map((severity) => {
-    const many = findings.filter((one) => one.severity === severity).length;
+    const many = findings.filter((finding) => finding.severity === severity).length;
     const button = h("button", { "aria-pressed": "true", onclick: () => {
       if (!chosen.delete(severity)) chosen.add(severity);
       button.setAttribute("aria-pressed", String(chosen.has(severity)));
@@ -108,7 +108,7 @@ export function render({ data, el, host }) {
   };
 }
 
-/** What a finding is about, where other views have it. @param {TableFinding} one @returns {import("../../display/browser/host").Selection | null} */
+/** What a finding is about, where other views have it. @param {TableFinding} finding @returns {import("../../display/browser/host").Selection | null} */
 function selectionOf({ where = "" }) {
   const bucket = /^(?:(.*), )?bucket (\d+)$/s.exec(where);
   if (bucket) return { partition: bucket[1] ?? "", bucket: Number(bucket[2]) };
@@ -119,7 +119,7 @@ function selectionOf({ where = "" }) {
 /** @param {import("../../display/browser/views").TableHealth} table @returns {number} place in SEVERITY_ORDER */
 function verdict(table) {
   if (table.problem) return 0;
-  return Math.min(3, ...table.findings.map((one) => SEVERITY_ORDER.indexOf(one.severity)));
+  return Math.min(3, ...table.findings.map((finding) => SEVERITY_ORDER.indexOf(finding.severity)));
 }
 
 /** @param {import("../../display/browser/views").TableHealth} table @returns {TableFinding} */

@@ -75,8 +75,8 @@ export function render({ data, el, host }) {
   const draw = () => {
     const { text } = MEASURE_TEXTS[measure];
     const rows = view.rows.map((row) => ({ row, total: amount(totalOf(row), measure, view) }));
-    rows.sort(order === "partition" ? (one, two) => compare(one.row.partition, two.row.partition)
-      : (one, two) => ((two.total ?? -1) - (one.total ?? -1)) * (order === "smallest" ? -1 : 1));
+    rows.sort(order === "partition" ? (left, right) => compare(left.row.partition, right.row.partition)
+      : (left, right) => ((right.total ?? -1) - (left.total ?? -1)) * (order === "smallest" ? -1 : 1));
     if (view.rest) rows.push({ row: view.rest, total: amount(totalOf(view.rest), measure, view) });
     const known = view.rows.flatMap((row) => view.columns.map((_, at) => amount(numbersAt(row, at), measure, view) ?? 0));
     const largest = Math.max(0, ...known);
@@ -85,7 +85,7 @@ export function render({ data, el, host }) {
       if (!largest || value <= least) return value && least === largest ? 1 : 0;
       return least ? Math.log(value / least) / Math.log(largest / least) : value / largest;
     };
-    shown = rows.map((one) => one.row);
+    shown = rows.map((row) => row.row);
     cells = [];
     const lines = rows.map(({ row, total }) => {
       const name = rowName(row);
@@ -142,9 +142,9 @@ export function render({ data, el, host }) {
   const choose = (row, at) => {
     const column = view.columns[at];
     const numbers = numbersAt(row, at);
-    const one = column.first === column.last;
+    const isSingle = column.first === column.last;
     if (row.partition !== null) {
-      chosen = one ? { partition: row.partition, bucket: column.first } : { partition: row.partition };
+      chosen = isSingle ? { partition: row.partition, bucket: column.first } : { partition: row.partition };
       host.select(chosen);
     }
     mark();
@@ -197,8 +197,8 @@ function numbersAt(row, at) {
 
 /** @param {HeatmapRow} row @returns {HeatNumbers} */
 function totalOf(row) {
-  const sum = (/** @type {(number | null)[]} */ values) => values.reduce((/** @type {number} */ all, one) => all + Number(one ?? 0), 0);
-  const times = row.updatedMillis.filter((one) => one !== null);
+  const sum = (/** @type {(number | null)[]} */ values) => values.reduce((/** @type {number} */ all, value) => all + Number(value ?? 0), 0);
+  const times = row.updatedMillis.filter((millis) => millis !== null);
   return { bytes: sum(row.bytes), files: sum(row.files), rows: sum(row.rows), level0: sum(row.level0), updatedMillis: times.length ? Math.max(...times) : null };
 }
 
@@ -233,7 +233,7 @@ function columnName({ first, last }) {
 
 /** @param {Heatmap} view @param {string} measure */
 function skewText(view, measure) {
-  const found = view.skews.find((one) => one.measure === measure);
+  const found = view.skews.find((skew) => skew.measure === measure);
   if (!found) return "";
   const { text } = MEASURE_TEXTS[measure];
   const ratio = found.ratio === null ? "" : `, maximum/median ${found.ratio.toFixed(1)}`;

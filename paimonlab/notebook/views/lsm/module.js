@@ -40,7 +40,7 @@ export function render({ data, el, host }) {
 
   const bucketGrid = grid({
     heads: lsmHeads(view),
-    rows: view.buckets.map((one) => [lsmPlace(one), one.fileCount, one.rowCount, one.bytes, ...(view.hasLevels ? [one.level0Count, one.backlogRatio, one.runCount] : []), one.deleteCount, one.hiddenCount, one]),
+    rows: view.buckets.map((bucket) => [lsmPlace(bucket), bucket.fileCount, bucket.rowCount, bucket.bytes, ...(view.hasLevels ? [bucket.level0Count, bucket.backlogRatio, bucket.runCount] : []), bucket.deleteCount, bucket.hiddenCount, bucket]),
     label: "buckets",
     onChoose: (row) => choose(/** @type {LsmBucket} */ (row[row.length - 1]), true),
     selected: (row) => row[row.length - 1] === chosen,
@@ -52,7 +52,7 @@ export function render({ data, el, host }) {
   const log = h("ol", { class: "lsm-log", role: "listbox", "aria-label": "steps" });
   const details = h("div");
   const calls = h("div");
-  const words = [...view.notes.map((one) => `${one}.`), lsmFootnote(view)].join(" ");
+  const words = [...view.notes.map((note) => `${note}.`), lsmFootnote(view)].join(" ");
   body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, details, log, calls,
     h("p", { class: "faint" }, words));
 
@@ -168,7 +168,7 @@ export function render({ data, el, host }) {
       bars.delete(name);
     }
     shown = items;
-    roving(items.map((one) => one.group), {
+    roving(items.map((item) => item.group), {
       onFocus: (place) => say(lsmFileName(view, items[place].file)),
       onChoose: (place) => pick(items[place].file, true),
     });
@@ -176,7 +176,7 @@ export function render({ data, el, host }) {
 
   /** @param {LsmFile} file @param {boolean} isTold */
   function pick(file, isTold) {
-    shown.forEach((one) => one.group.setAttribute("aria-selected", String(one.file === file)));
+    shown.forEach((bar) => bar.group.setAttribute("aria-selected", String(bar.file === file)));
     details.replaceChildren(lsmCard(view, chosen, file));
     say(lsmFileName(view, file));
     if (isTold) host.select({ file: file.name, partition: chosen.partition, bucket: chosen.bucket });
@@ -186,12 +186,12 @@ export function render({ data, el, host }) {
     const { file } = selection;
     const snapshot = selection.range ? selection.range[1] : selection.snapshot;
     if (hasPlace(selection)) {
-      const there = view.buckets.find((one) => isAt(one, selection));
+      const there = view.buckets.find((bucket) => isAt(bucket, selection));
       if (!there) return say(`${placeText(selection)} is not among the buckets here: %paimon_lsm ${view.table} shows those chosen with -p and -b`);
       if (!isAt(chosen, selection)) choose(there, false);
     }
     if (file) {
-      const known = chosen.files.find((one) => one.name === file);
+      const known = chosen.files.find((candidate) => candidate.name === file);
       if (!known) return;
       const last = Math.min(known.died, chosen.steps.length) - 1;
       if (state < known.born || state > last) {
@@ -276,7 +276,7 @@ function lsmLanes(view, bucket, state) {
 
 /** Ranks among all sequence numbers of a bucket: like keys, only their order is right. @param {LsmBucket} bucket */
 function lsmSequences(bucket) {
-  const all = [...new Set(bucket.files.flatMap((file) => [file.minSequence, file.maxSequence]))].sort((one, two) => Number(one) - Number(two));
+  const all = [...new Set(bucket.files.flatMap((file) => [file.minSequence, file.maxSequence]))].sort((left, right) => Number(left) - Number(right));
   const ranks = new Map(all.map((number, rank) => [number, rank]));
   return { placeCount: all.length, placeOf: (/** @type {LsmFile} */ file) => ({ low: ranks.get(file.minSequence) ?? 0, high: ranks.get(file.maxSequence) ?? 0 }) };
 }
@@ -286,7 +286,7 @@ function lsmLayout(view, bucket, state, way) {
   const bySize = way === "size";
   const { placeCount, placeOf } = way === "sequence" ? lsmSequences(bucket) : { placeCount: bucket.placeCount, placeOf: (/** @type {LsmFile} */ file) => file };
   const states = bucket.steps.map((_, at) => lsmLanes(view, bucket, at));
-  const upper = [...new Set(bucket.files.filter((file) => file.level > 0 || !view.hasLevels).map((file) => file.level))].sort((one, two) => one - two);
+  const upper = [...new Set(bucket.files.filter((file) => file.level > 0 || !view.hasLevels).map((file) => file.level))].sort((left, right) => left - right);
   const zeros = states.map((lanes) => (view.hasLevels ? lanes.filter((lane) => lane.level === 0).length : 0));
   const room = Math.min(Math.max(...zeros), LSM_MOST_LANES);
   const top = 8;

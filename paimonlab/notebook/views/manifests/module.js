@@ -70,8 +70,8 @@ export function render({ data, el, host }) {
       });
     };
     add(roots, 1, null);
-    table.replaceChildren(...seen.map((one) => one.element));
-    const at = Math.max(0, seen.findIndex((one) => one.row.id === focused));
+    table.replaceChildren(...seen.map((item) => item.element));
+    const at = Math.max(0, seen.findIndex((item) => item.row.id === focused));
     seen[at]?.element.setAttribute("tabindex", "0");
     if (focus) seen[at]?.element.focus();
   };
@@ -105,7 +105,7 @@ export function render({ data, el, host }) {
   /** @param {TreeRow} row */
   const choose = (row) => {
     focused = row.id;
-    seen.forEach((one) => one.element.setAttribute("aria-selected", String(one.row.id === row.id)));
+    seen.forEach((item) => item.element.setAttribute("aria-selected", String(item.row.id === row.id)));
     details.replaceChildren(card(row.facts));
     say(`${row.name}, ${row.note}`);
     const { place: where, entry } = row;
@@ -114,23 +114,23 @@ export function render({ data, el, host }) {
 
   /** @param {number} at */
   const go = (at) => {
-    const one = seen[Math.max(0, Math.min(seen.length - 1, at))];
-    if (!one) return;
+    const item = seen[Math.max(0, Math.min(seen.length - 1, at))];
+    if (!item) return;
     seen.forEach(({ element }) => element.setAttribute("tabindex", "-1"));
-    focused = one.row.id;
-    one.element.setAttribute("tabindex", "0");
-    one.element.focus();
+    focused = item.row.id;
+    item.element.setAttribute("tabindex", "0");
+    item.element.focus();
   };
 
   table.addEventListener("click", (event) => {
     const element = /** @type {HTMLElement} */ (event.target);
-    const found = seen.findIndex((one) => one.element.contains(element));
+    const found = seen.findIndex((item) => item.element.contains(element));
     if (found < 0 || element.closest("button")) return;
     go(found);
     choose(seen[found].row);
   });
   table.addEventListener("keydown", (event) => {
-    const at = seen.findIndex((one) => one.element === event.target);
+    const at = seen.findIndex((item) => item.element === event.target);
     if (at < 0) return;
     const { row, parent } = seen[at];
     const keys = /** @type {Record<string, () => void>} */ ({
@@ -141,7 +141,7 @@ export function render({ data, el, host }) {
       Home: () => go(0),
       End: () => go(seen.length - 1),
       ArrowRight: () => (row.children.length && !open.has(row.id) ? toggle(row, true) : row.children.length && go(at + 1)),
-      ArrowLeft: () => (row.children.length && open.has(row.id) ? toggle(row, false) : parent && go(seen.findIndex((one) => one.row === parent))),
+      ArrowLeft: () => (row.children.length && open.has(row.id) ? toggle(row, false) : parent && go(seen.findIndex((item) => item.row === parent))),
       Enter: () => choose(row),
       " ": () => choose(row),
     });
@@ -213,52 +213,52 @@ export function render({ data, el, host }) {
 
 /** @param {ManifestTree} tree @returns {TreeRow[]} */
 function treeRows(tree) {
-  const rows = tree.lists.map((one) => ({
-    id: one.role, name: `${one.role} ${one.name}`, ...LISTS[one.role],
-    cells: sumCells(one.added, one.deleted),
-    note: `${many(one.manifests.length + one.hiddenCount, "manifest")}${one.hiddenCount ? `, ${count(one.hiddenCount)} not shown` : ""}`,
-    facts: /** @type {[string, any][]} */ ([["manifest list", one.name], ["its size", bytes(one.bytes)], ...sumFacts(one.added, one.deleted)]),
-    children: one.manifests.map((manifest) => manifestRow(manifest, tree, one.role)),
+  const rows = tree.lists.map((list) => ({
+    id: list.role, name: `${list.role} ${list.name}`, ...LISTS[list.role],
+    cells: sumCells(list.added, list.deleted),
+    note: `${many(list.manifests.length + list.hiddenCount, "manifest")}${list.hiddenCount ? `, ${count(list.hiddenCount)} not shown` : ""}`,
+    facts: /** @type {[string, any][]} */ ([["manifest list", list.name], ["its size", bytes(list.bytes)], ...sumFacts(list.added, list.deleted)]),
+    children: list.manifests.map((manifest) => manifestRow(manifest, tree, list.role)),
   }));
   return tree.index ? [...rows, indexRow(tree.index)] : rows;
 }
 
-/** @param {ManifestNode} one @param {ManifestTree} tree @param {string} role @returns {TreeRow} */
-function manifestRow(one, tree, role) {
-  const { minPartition, maxPartition } = one;
+/** @param {ManifestNode} manifest @param {ManifestTree} tree @param {string} role @returns {TreeRow} */
+function manifestRow(manifest, tree, role) {
+  const { minPartition, maxPartition } = manifest;
   const where = !minPartition ? "" : minPartition === maxPartition ? `, partition ${minPartition}` : `, partitions ${minPartition} to ${maxPartition}`;
-  const hidden = one.added.files + one.deleted.files - one.entries.length;
-  const id = `${role}/${one.name}`;
-  const children = one.entries.map((entry, at) => entryRow(entry, tree.columns, `${id}/${at}`));
+  const hidden = manifest.added.files + manifest.deleted.files - manifest.entries.length;
+  const id = `${role}/${manifest.name}`;
+  const children = manifest.entries.map((entry, at) => entryRow(entry, tree.columns, `${id}/${at}`));
   if (hidden) {
     const note = "show.manifests(entries=N) embeds more";
     children.push({ id: `${id}/more`, name: `${count(hidden)} more entries`, mark: "…", colour: COLOURS.grey, cells: ["", "", "", ""], note, facts: [], children: [] });
   }
   return {
-    id, name: one.name, mark: one.isShared ? "=" : "M", colour: one.isShared ? COLOURS.grey : LISTS[role].colour,
-    cells: sumCells(one.added, one.deleted),
-    note: `${one.isShared ? "shared" : "new"}, schema ${one.schemaId}${where}`,
-    facts: [["manifest", one.name], ["its size", bytes(one.bytes)], ["parent snapshot", one.isShared ? "also has it" : "does not have it"],
-      ["schema", one.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(one.added, one.deleted)],
+    id, name: manifest.name, mark: manifest.isShared ? "=" : "M", colour: manifest.isShared ? COLOURS.grey : LISTS[role].colour,
+    cells: sumCells(manifest.added, manifest.deleted),
+    note: `${manifest.isShared ? "shared" : "new"}, schema ${manifest.schemaId}${where}`,
+    facts: [["manifest", manifest.name], ["its size", bytes(manifest.bytes)], ["parent snapshot", manifest.isShared ? "also has it" : "does not have it"],
+      ["schema", manifest.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(manifest.added, manifest.deleted)],
     children,
   };
 }
 
-/** @param {EntryNode} one @param {string[]} columns @param {string} id @returns {TreeRow} */
-function entryRow(one, columns, id) {
-  const isAdded = one.change === "ADD";
-  const keys = one.minKey === null ? "" : `, keys ${one.minKey} to ${one.maxKey}`;
+/** @param {EntryNode} node @param {string[]} columns @param {string} id @returns {TreeRow} */
+function entryRow(node, columns, id) {
+  const isAdded = node.change === "ADD";
+  const keys = node.minKey === null ? "" : `, keys ${node.minKey} to ${node.maxKey}`;
   const stats = columns.map((name, at) => {
-    const bounds = one.low[at] === null || one.high[at] === null ? "bounds unknown" : `${one.low[at]} to ${one.high[at]}`;
-    const nulls = one.nulls[at] === null ? "" : `, ${count(one.nulls[at])} nulls`;
+    const bounds = node.low[at] === null || node.high[at] === null ? "bounds unknown" : `${node.low[at]} to ${node.high[at]}`;
+    const nulls = node.nulls[at] === null ? "" : `, ${count(node.nulls[at])} nulls`;
     return /** @type {[string, any]} */ ([`column ${name}`, bounds + nulls]);
   });
   return {
-    id, name: one.file, mark: isAdded ? "+" : "−", colour: isAdded ? COLOURS.green : COLOURS.red, entry: one, place: one,
-    cells: [isAdded ? 1 : "", isAdded ? "" : 1, count(one.rows), bytes(one.bytes)],
-    note: `${one.partition && `${one.partition} `}bucket ${one.bucket}, level ${one.level}${keys}`,
-    facts: [["file", one.file], ["change", one.change], ["partition", one.partition], ["bucket", one.bucket], ["level", one.level],
-      ["rows", count(one.rows)], ["bytes", bytes(one.bytes)], ["keys", one.minKey === null ? "" : `${one.minKey} to ${one.maxKey}`], ...stats],
+    id, name: node.file, mark: isAdded ? "+" : "−", colour: isAdded ? COLOURS.green : COLOURS.red, entry: node, place: node,
+    cells: [isAdded ? 1 : "", isAdded ? "" : 1, count(node.rows), bytes(node.bytes)],
+    note: `${node.partition && `${node.partition} `}bucket ${node.bucket}, level ${node.level}${keys}`,
+    facts: [["file", node.file], ["change", node.change], ["partition", node.partition], ["bucket", node.bucket], ["level", node.level],
+      ["rows", count(node.rows)], ["bytes", bytes(node.bytes)], ["keys", node.minKey === null ? "" : `${node.minKey} to ${node.maxKey}`], ...stats],
     children: [],
   };
 }
@@ -268,9 +268,9 @@ function indexRow(index) {
   const blank = { mark: "V", colour: COLOURS.sky };
   const files = index.files.map((file) => {
     const where = `${file.partition && `${file.partition} `}bucket ${file.bucket}`;
-    const vectors = file.vectors.map((one, at) => ({
-      ...blank, place: file, id: `index/${file.name}/${at}`, name: one.dataFile, cells: ["", "", count(one.deletedRows), bytes(one.bytes)],
-      note: "deleted rows", facts: /** @type {[string, any][]} */ ([["data file", one.dataFile], ["deleted rows", count(one.deletedRows)]]), children: [],
+    const vectors = file.vectors.map((vector, at) => ({
+      ...blank, place: file, id: `index/${file.name}/${at}`, name: vector.dataFile, cells: ["", "", count(vector.deletedRows), bytes(vector.bytes)],
+      note: "deleted rows", facts: /** @type {[string, any][]} */ ([["data file", vector.dataFile], ["deleted rows", count(vector.deletedRows)]]), children: [],
     }));
     return {
       id: `index/${file.name}`, name: file.name, mark: "I", colour: COLOURS.sky, place: file, cells: ["", "", count(file.rows), bytes(file.bytes)],

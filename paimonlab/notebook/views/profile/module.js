@@ -9,7 +9,7 @@ const PROFILE_CSS = `
 .profile td { max-width: 16em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } .profile td svg { display: inline-block; }
 .profile tbody tr { cursor: pointer; }
 .parts { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; } .parts > * { flex: 1 1 20em; min-width: 0; }
-.one { border-top: 1px solid #8888; margin-top: 8px; padding-top: 4px; } .one h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.detail { border-top: 1px solid #8888; margin-top: 8px; padding-top: 4px; } .detail h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .scroll.spread { max-height: 16em; }
 `;
 const SHARE_NAMES = ["5 %", "25 %", "50 %", "75 %", "95 %"];
@@ -26,7 +26,7 @@ export function render({ data, el }) {
 
   const list = h("div", { class: "profile" });
   const found = h("span", { class: "faint", role: "status" });
-  const one = h("div", { class: "one", role: "region", "aria-label": "the chosen column", tabindex: "0" });
+  const detail = h("div", { class: "detail", role: "region", "aria-label": "the chosen column", tabindex: "0" });
   const draw = () => {
     const columns = view.columns.filter((column) => `${column.name} ${column.type}`.toLowerCase().includes(wanted));
     found.replaceChildren(columns.length === view.columns.length ? "" : `${count(columns.length)} of ${count(view.columns.length)} columns`);
@@ -53,12 +53,12 @@ export function render({ data, el }) {
   };
   const open = () => {
     if (!chosen) return;
-    one.replaceChildren(...columnParts(chosen, total));
+    detail.replaceChildren(...columnParts(chosen, total));
     say(`${chosen.name}: ${shareOf(chosen.nullCount, total)} NULL, ${distinctOf(chosen) || "unknown"} distinct`);
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search columns by name and type",
     oninput: (/** @type {any} */ event) => { wanted = event.target.value.toLowerCase(); draw(); } });
-  body.append(h("div", { class: "row" }, search, found, h("span", { class: "faint" }, "a click on a head sorts; Enter opens a column")), list, one);
+  body.append(h("div", { class: "row" }, search, found, h("span", { class: "faint" }, "a click on a head sorts; Enter opens a column")), list, detail);
   draw();
   if (chosen) open();
   return stop;

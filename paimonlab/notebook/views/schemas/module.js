@@ -28,7 +28,7 @@ export function render({ data, el, host }) {
   const draw = () => {
     const version = newest[chosen];
     const before = newest[chosen + 1];
-    options.forEach((one, at) => one.setAttribute("aria-selected", String(at === chosen)));
+    options.forEach((option, at) => option.setAttribute("aria-selected", String(at === chosen)));
     details.replaceChildren(
       h("div", { class: "row" },
         h("button", { "aria-pressed": String(isWhole), onclick: () => { isWhole = !isWhole; draw(); } }, "whole schema"),
@@ -70,7 +70,7 @@ function summary({ differences, columns }) {
   if (!differences.length) return `${columns.length} columns`;
   /** @type {Record<string, number>} */
   const found = {};
-  for (const one of differences) found[wordOf(one)] = (found[wordOf(one)] ?? 0) + 1;
+  for (const difference of differences) found[wordOf(difference)] = (found[wordOf(difference)] ?? 0) + 1;
   return Object.entries(found).map(([word, number]) => `${number} ${word}`).join(", ");
 }
 

@@ -6,10 +6,10 @@ import { bytes, COLOURS, count, frame, h, s, slider } from "../../display/browse
 /** @typedef {import("../../display/browser/host").Context<Simulator>} SimulatorContext */
 
 const SIMULATOR_CHART = { width: 250, height: 150, left: 34, top: 22, bottom: 20 };
-const SIMULATOR_CURVES = /** @type {{name: string, colour: string, curve: (one: Simulation) => number[]}[]} */ ([
-  { name: "write amplification", colour: COLOURS.red, curve: (one) => one.writeCurve },
-  { name: "sorted runs to merge", colour: COLOURS.blue, curve: (one) => one.readCurve },
-  { name: "space amplification", colour: COLOURS.green, curve: (one) => one.spaceCurve },
+const SIMULATOR_CURVES = /** @type {{name: string, colour: string, curve: (simulation: Simulation) => number[]}[]} */ ([
+  { name: "write amplification", colour: COLOURS.red, curve: (simulation) => simulation.writeCurve },
+  { name: "sorted runs to merge", colour: COLOURS.blue, curve: (simulation) => simulation.readCurve },
+  { name: "space amplification", colour: COLOURS.green, curve: (simulation) => simulation.spaceCurve },
 ]);
 
 /** @param {SimulatorContext} context */
@@ -17,35 +17,35 @@ export function render({ data, el, host }) {
   const view = data.view;
   const title = `${view.table ? `${view.table}: ` : ""}simulated compactions`;
   const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}` });
-  const chosen = view.sliders.map((one) => one.own);
+  const chosen = view.sliders.map((slider) => slider.own);
   const charts = h("div", { class: "row", style: "align-items:flex-start" });
   const table = h("div");
   const own = simulatorAt(view, chosen);
 
   /** @param {Simulation} shown @param {string} name @param {boolean} aloud */
   function show(shown, name, aloud) {
-    charts.replaceChildren(...SIMULATOR_CURVES.map((one) => simulatorChart(view, one, shown, own)));
+    charts.replaceChildren(...SIMULATOR_CURVES.map((curve) => simulatorChart(view, curve, shown, own)));
     table.replaceChildren(simulatorTable(shown, own, name));
     if (aloud) say(`${name}: ${simulatorWords(shown)}`);
   }
-  const name = () => view.sliders.map((one, at) => `${one.option} = ${one.values[chosen[at]]}`).join(", ");
-  const sliders = view.sliders.map((one, at) => slider({
-    label: one.option, max: one.values.length - 1, value: one.own,
-    text: (place) => `${one.values[place]}${place === one.own ? " (own)" : ""}`,
+  const name = () => view.sliders.map((slider, at) => `${slider.option} = ${slider.values[chosen[at]]}`).join(", ");
+  const sliders = view.sliders.map((option, at) => slider({
+    label: option.option, max: option.values.length - 1, value: option.own,
+    text: (place) => `${option.values[place]}${place === option.own ? " (own)" : ""}`,
     onMove: (place) => {
       chosen[at] = place;
       show(simulatorAt(view, chosen), name(), true);
     },
   }));
-  const back = h("button", { onclick: () => sliders.forEach((one, at) => one.move(view.sliders[at].own)) }, "own options");
-  body.append(h("div", {}, ...sliders.map((one) => one.element), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
+  const back = h("button", { onclick: () => sliders.forEach((slider, at) => slider.move(view.sliders[at].own)) }, "own options");
+  body.append(h("div", {}, ...sliders.map((slider) => slider.element), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
   body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
 
   /** Ask the kernel for any options. */
   function simulatorForm() {
     const { ask } = host;
     if (!ask) return [];
-    const input = h("input", { type: "text", size: 60, "aria-label": "table options", value: view.sliders.map((one) => `${one.option}=${one.values[one.own]}`).join(" ") });
+    const input = h("input", { type: "text", size: 60, "aria-label": "table options", value: view.sliders.map((slider) => `${slider.option}=${slider.values[slider.own]}`).join(" ") });
     const run = async () => {
       try {
         const asked = Object.fromEntries(input.value.split(/[\s,]+/).filter(Boolean).map((pair) => {
@@ -69,15 +69,15 @@ export function render({ data, el, host }) {
 
 /** @param {Simulator} view @param {number[]} chosen */
 function simulatorAt(view, chosen) {
-  return view.simulations[view.sliders.reduce((place, one, at) => place * one.values.length + chosen[at], 0)];
+  return view.simulations[view.sliders.reduce((place, option, at) => place * option.values.length + chosen[at], 0)];
 }
 
-/** @param {Simulation} one */
-function simulatorWords(one) {
-  return `write amplification ${one.writeAmplification}, ${one.readAmplification} sorted runs on average and ${one.mostRuns} at most, space amplification ${one.spaceAmplification}, ${count(one.compactionCount)} compactions, ${count(one.stopCount)} flushes would wait`;
+/** @param {Simulation} simulation */
+function simulatorWords(simulation) {
+  return `write amplification ${simulation.writeAmplification}, ${simulation.readAmplification} sorted runs on average and ${simulation.mostRuns} at most, space amplification ${simulation.spaceAmplification}, ${count(simulation.compactionCount)} compactions, ${count(simulation.stopCount)} flushes would wait`;
 }
 
-/** @param {Simulator} view @param {{name: string, colour: string, curve: (one: Simulation) => number[]}} what @param {Simulation} shown @param {Simulation} own */
+/** @param {Simulator} view @param {{name: string, colour: string, curve: (simulation: Simulation) => number[]}} what @param {Simulation} shown @param {Simulation} own */
 function simulatorChart(view, { name, colour, curve }, shown, own) {
   const { width, height, left, top, bottom } = SIMULATOR_CHART;
   const most = Math.max(1, ...curve(shown), ...curve(own));
@@ -97,13 +97,13 @@ function simulatorChart(view, { name, colour, curve }, shown, own) {
 
 /** @param {Simulation} shown @param {Simulation} own @param {string} name */
 function simulatorTable(shown, own, name) {
-  const rows = /** @type {[string, (one: Simulation) => string | number][]} */ ([
-    ["bytes written per byte flushed", (one) => one.writeAmplification.toFixed(2)],
-    ["sorted runs a reader merges, on average", (one) => one.readAmplification.toFixed(2)],
-    ["bytes per byte if all were merged, at the end", (one) => one.spaceAmplification.toFixed(2)],
-    ["compactions", (one) => count(one.compactionCount)],
-    ["sorted runs before a compaction, at most", (one) => one.mostRuns],
-    ["flushes that would wait (num-sorted-run.stop-trigger)", (one) => count(one.stopCount)],
+  const rows = /** @type {[string, (simulation: Simulation) => string | number][]} */ ([
+    ["bytes written per byte flushed", (simulation) => simulation.writeAmplification.toFixed(2)],
+    ["sorted runs a reader merges, on average", (simulation) => simulation.readAmplification.toFixed(2)],
+    ["bytes per byte if all were merged, at the end", (simulation) => simulation.spaceAmplification.toFixed(2)],
+    ["compactions", (simulation) => count(simulation.compactionCount)],
+    ["sorted runs before a compaction, at most", (simulation) => simulation.mostRuns],
+    ["flushes that would wait (num-sorted-run.stop-trigger)", (simulation) => count(simulation.stopCount)],
   ]);
   return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, name),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), h("th", { scope: "col", class: "right" }, "chosen"), h("th", { scope: "col", class: "right" }, "own options"))),

@@ -14,9 +14,9 @@ export function render({ data, el }) {
     note: `${count(tables.length)} of them${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
     heads: [{ name: "database" }, { name: "table" }, { name: "primary key" }, { name: "partitioned by" }, { name: "columns", right: true, text: count }, { name: "snapshot", right: true, text: count }],
     rows: tables,
-    cellsOf: (one) => [one.database, one.table, one.primaryKeys.join(", "), one.partitionKeys.join(", "), one.columnCount, one.snapshotId],
-    factsOf: (one) => [["table", `${one.database}.${one.table}`], ["primary key", one.primaryKeys.join(", ")], ["partitioned by", one.partitionKeys.join(", ")],
-      ["columns", count(one.columnCount)], ["snapshot", count(one.snapshotId)]],
-    copiesOf: (one) => [["copy SELECT", `SELECT * FROM ${quoted(one.database)}.${quoted(one.table)}`], ["copy %paimon_timeline", `%paimon_timeline ${one.database}.${one.table}`]],
+    cellsOf: (table) => [table.database, table.table, table.primaryKeys.join(", "), table.partitionKeys.join(", "), table.columnCount, table.snapshotId],
+    factsOf: (table) => [["table", `${table.database}.${table.table}`], ["primary key", table.primaryKeys.join(", ")], ["partitioned by", table.partitionKeys.join(", ")],
+      ["columns", count(table.columnCount)], ["snapshot", count(table.snapshotId)]],
+    copiesOf: (table) => [["copy SELECT", `SELECT * FROM ${quoted(table.database)}.${quoted(table.table)}`], ["copy %paimon_timeline", `%paimon_timeline ${table.database}.${table.table}`]],
   });
 }

@@ -90,9 +90,9 @@ export function render({ data, el, host }) {
         choose();
       },
     });
-    marks.forEach((one, at) => {
-      one.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at])));
-      one.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen]))));
+    marks.forEach((mark, at) => {
+      mark.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at])));
+      mark.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen]))));
     });
     brushes(picture, items, marks, (from, to) => {
       range = [from, to];
@@ -104,7 +104,7 @@ export function render({ data, el, host }) {
 
   const lit = () => {
     const [low, high] = ends();
-    marks.forEach((one, at) => one.setAttribute("aria-selected", String(range ? at >= low && at <= high : at === chosen)));
+    marks.forEach((mark, at) => mark.setAttribute("aria-selected", String(range ? at >= low && at <= high : at === chosen)));
     const band = /** @type {SVGGElement} */ (picture.querySelector(".brush"));
     const [from, to] = [items[low].x - 16, items[high].x + 16];
     band.replaceChildren(...(range ? [s("rect", { x: from, y: TREND.top - 8, width: to - from, height: items[high].y - TREND.top + 40, fill: COLOURS.sky, opacity: 0.25 })] : []));
@@ -137,7 +137,7 @@ export function render({ data, el, host }) {
       ["snapshots", `${first} to ${last}, ${count(snapshots)} of them`],
       ["time (UTC)", items[high].millis !== null && `${moment(items[low].group?.beginMillis ?? items[low].millis)} to ${moment(items[high].millis)}`],
       ["commits", kinds(inside)],
-      ["rows", rows.every(Number.isSafeInteger) ? signed(rows.reduce((sum, one) => sum + one, 0)) : ""],
+      ["rows", rows.every(Number.isSafeInteger) ? signed(rows.reduce((sum, row) => sum + row, 0)) : ""],
     ]));
     const name = nameOf(items[low].branch);
     code.replaceChildren(...["diff", "changes"].map((magic) => `%paimon_${magic} ${name} ${first} ${last}`).map((text) => copyButton(`copy ${text}`, () => text, say)));
@@ -197,11 +197,11 @@ function noteOf({ points, groups, groupedBy, expiredCount, branches, branchCount
 /** All marks in the order in which arrows reach them. @param {Timeline} view @returns {Item[]} */
 function itemsOf({ groups, points, branches }) {
   /** @param {TimelinePoint} point @param {string} branch @param {number} lane @returns {Item} */
-  const one = (point, branch, lane) => ({ point, branch, lane, first: point.id, last: point.id, millis: point.timeMillis ?? null, gap: point.missingBefore ?? 0, x: 0, y: 0 });
+  const itemOf = (point, branch, lane) => ({ point, branch, lane, first: point.id, last: point.id, millis: point.timeMillis ?? null, gap: point.missingBefore ?? 0, x: 0, y: 0 });
   return [
     ...groups.map((group) => ({ group, branch: "", lane: 0, first: group.firstId, last: group.lastId, millis: group.endMillis ?? null, gap: group.missingCount ?? 0, x: 0, y: 0 })),
-    ...points.map((point) => one(point, "", 0)),
-    ...branches.flatMap(({ name, points: theirs }, at) => theirs.map((point) => one(point, name, at + 1))),
+    ...points.map((point) => itemOf(point, "", 0)),
+    ...branches.flatMap(({ name, points: theirs }, at) => theirs.map((point) => itemOf(point, name, at + 1))),
   ];
 }
 
@@ -220,8 +220,8 @@ function place(items, byTime, step) {
   }
   if (byTime) {
     const times = items.map(({ millis }) => Number(millis));
-    const low = times.reduce((one, two) => Math.min(one, two));
-    const span = times.reduce((one, two) => Math.max(one, two)) - low || 1;
+    const low = times.reduce((time, other) => Math.min(time, other));
+    const span = times.reduce((time, other) => Math.max(time, other)) - low || 1;
     for (const item of items) item.x = MARGIN + ((Number(item.millis) - low) / span) * (Math.max(end, 600) - MARGIN);
     end = Math.max(end, 600);
   } else {
@@ -291,19 +291,19 @@ function groupMark(group) {
 function trendOf(items, [name, value, write], scale) {
   const main = items.filter((item) => !item.lane);
   const values = main.map((item) => (value(item) === undefined || value(item) === null ? null : Number(value(item))));
-  const known = values.filter((one) => one !== null);
+  const known = values.filter((value) => value !== null);
   if (!known.length) return [];
   const [low, high] = [known.reduce((a, b) => Math.min(a, b), 0), known.reduce((a, b) => Math.max(a, b), 0)];
-  const y = (/** @type {number} */ one) => TREND.top + TREND.height * (1 - (one - low) / (high - low || 1));
+  const y = (/** @type {number} */ value) => TREND.top + TREND.height * (1 - (value - low) / (high - low || 1));
   const path = main.map((item, at) => {
-    const one = values[at];
-    return one === null ? "" : `L${item.x.toFixed(1)} ${y(one).toFixed(1)}`;
+    const value = values[at];
+    return value === null ? "" : `L${item.x.toFixed(1)} ${y(value).toFixed(1)}`;
   });
   scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}; ■ compaction`);
   const dots = main.flatMap(({ point, group, x }, at) => {
-    const one = values[at];
+    const value = values[at];
     const isCompact = point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT;
-    return isCompact && one !== null ? [s("rect", { x: x - 3, y: y(one) - 3, width: 6, height: 6, fill: COLOURS.green })] : [];
+    return isCompact && value !== null ? [s("rect", { x: x - 3, y: y(value) - 3, width: 6, height: 6, fill: COLOURS.green })] : [];
   });
   const ground = `M${MARGIN - 20} ${y(0).toFixed(1)}H${main[main.length - 1].x + 20}`;
   return [s("path", { d: ground, stroke: "currentColor", opacity: 0.3 }),
@@ -341,8 +341,8 @@ function gapsOf(items) {
 function watermarkOf(items, height) {
   const main = items.filter((item) => !item.lane && item.millis !== null);
   const newest = main.reduce((/** @type {number | null} */ most, { point, group }) => {
-    const one = (point ?? group)?.watermarkMillis ?? null;
-    return one === null || (most !== null && most > one) ? most : Number(one);
+    const watermark = (point ?? group)?.watermarkMillis ?? null;
+    return watermark === null || (most !== null && most > watermark) ? most : Number(watermark);
   }, null);
   if (newest === null) return null;
   const behind = main.filter((item) => Number(item.millis) <= newest);
@@ -412,22 +412,22 @@ function sentence({ point, group, branch, gap }) {
 
 /** @param {Item} item */
 function cardOf({ point, group, branch, gap }) {
-  const one = /** @type {any} */ (point ?? group);
+  const shown = /** @type {any} */ (point ?? group);
   const expired = gap ? `, ${gap} expired before it` : "";
   return card([
     ...(group ? /** @type {[string, string][]} */ ([
       ["snapshots", `${group.firstId} to ${group.lastId}, ${count(group.snapshotCount)} of them${expired}`],
-      ["time (UTC)", one.beginMillis ? `${moment(one.beginMillis)} to ${moment(one.endMillis)}` : ""], ["commits", kinds([{ group }])],
+      ["time (UTC)", shown.beginMillis ? `${moment(shown.beginMillis)} to ${moment(shown.endMillis)}` : ""], ["commits", kinds([{ group }])],
     ]) : /** @type {[string, string][]} */ ([
-      ["snapshot", `${one.id}${expired}`], ["branch", branch], ["kind", one.commitKind], ["time (UTC)", moment(one.timeMillis)],
-      ["user", one.commitUser], ["identifier", one.commitIdentifier === undefined ? "batch" : count(one.commitIdentifier)],
-      ["files", one.addedFileCount === undefined ? "" : `+${count(one.addedFileCount)} -${count(one.deletedFileCount)}`], ["manifests", count(one.manifestCount)],
+      ["snapshot", `${shown.id}${expired}`], ["branch", branch], ["kind", shown.commitKind], ["time (UTC)", moment(shown.timeMillis)],
+      ["user", shown.commitUser], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
+      ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)} -${count(shown.deletedFileCount)}`], ["manifests", count(shown.manifestCount)],
     ])),
-    ["rows", signed(one.deltaRecordCount)], ["rows before merging", count(one.totalRecordCount)],
-    ["changelog rows", one.changelogRecordCount ? count(one.changelogRecordCount) : ""],
-    ["live files", count(one.fileCount)], ["size", bytes(one.fileBytes)],
-    ["schema", `${one.schemaId}${one.isNewSchema ? ", new here" : one.newSchemas ? `, new here: ${one.newSchemas.join(", ")}` : ""}`],
-    ["tags", named(one.tags)], ["read next by", named(one.consumers)], ["watermark (UTC)", moment(one.watermarkMillis)],
+    ["rows", signed(shown.deltaRecordCount)], ["rows before merging", count(shown.totalRecordCount)],
+    ["changelog rows", shown.changelogRecordCount ? count(shown.changelogRecordCount) : ""],
+    ["live files", count(shown.fileCount)], ["size", bytes(shown.fileBytes)],
+    ["schema", `${shown.schemaId}${shown.isNewSchema ? ", new here" : shown.newSchemas ? `, new here: ${shown.newSchemas.join(", ")}` : ""}`],
+    ["tags", named(shown.tags)], ["read next by", named(shown.consumers)], ["watermark (UTC)", moment(shown.watermarkMillis)],
   ]);
 }
 

@@ -28,11 +28,11 @@ export function render({ data, el, host }) {
   }
   const known = new Map(steps.map((step) => [step.snapshotId, step]));
   // Without a kernel only what was computed can be shown.
-  const reachable = host.ask ? stops : stops.filter((one) => known.has(one.snapshotId));
+  const reachable = host.ask ? stops : stops.filter((stop) => known.has(stop.snapshotId));
   const axes = /** @type {[string, string, TravelStop[]][]} */ ([
     ["snapshots", "by snapshot", reachable],
-    ["tags", "by tag", reachable.filter((one) => one.tags.length)],
-    ["times", "by time", reachable.filter((one) => one.timeMillis !== null)],
+    ["tags", "by tag", reachable.filter((stop) => stop.tags.length)],
+    ["times", "by time", reachable.filter((stop) => stop.timeMillis !== null)],
   ]).filter(([, , points]) => points.length);
   let axis = axes[0];
   let current = reachable[reachable.length - 1];
@@ -44,10 +44,10 @@ export function render({ data, el, host }) {
   const rows = h("div");
   const spark = h("div");
 
-  /** @param {TravelStop} one */
-  const text = (one) => {
-    const tags = one.tags.length ? `, tag ${one.tags.join(", ")}` : "";
-    return `snapshot ${one.snapshotId}, ${one.commitKind}${one.timeMillis === null ? "" : `, ${moment(one.timeMillis)}`}${tags}`;
+  /** @param {TravelStop} stop */
+  const text = (stop) => {
+    const tags = stop.tags.length ? `, tag ${stop.tags.join(", ")}` : "";
+    return `snapshot ${stop.snapshotId}, ${stop.commitKind}${stop.timeMillis === null ? "" : `, ${moment(stop.timeMillis)}`}${tags}`;
   };
 
   /** The range of the input: places of points, or times. */
@@ -108,7 +108,7 @@ export function render({ data, el, host }) {
     });
     rows.replaceChildren(made.element);
     spark.replaceChildren(sparkline([...known.values()], step.snapshotId, (id) => {
-      const place = axis[2].findIndex((one) => one.snapshotId === id);
+      const place = axis[2].findIndex((stop) => stop.snapshotId === id);
       if (place >= 0) go(place);
     }));
     say(`snapshot ${step.snapshotId}: ${count(step.rowCount)} rows`);
@@ -119,7 +119,7 @@ export function render({ data, el, host }) {
     const value = Number(input.value);
     const points = axis[2];
     if (axis[0] === "times") {
-      const before = points.filter((one) => Number(one.timeMillis) <= value);
+      const before = points.filter((point) => Number(point.timeMillis) <= value);
       current = before[before.length - 1] ?? points[0];
     } else current = points[value];
     moved();
@@ -144,14 +144,14 @@ export function render({ data, el, host }) {
 
   const quiet = host.onSelect((selection) => {
     const snapshot = selection.range ? selection.range[1] : selection.snapshot;
-    const one = reachable.find((point) => point.snapshotId === snapshot);
-    if (snapshot !== undefined && !one) say(`snapshot ${snapshot} is not a point of this slider`);
-    if (!one || one === current) return;
+    const stop = reachable.find((point) => point.snapshotId === snapshot);
+    if (snapshot !== undefined && !stop) say(`snapshot ${snapshot} is not a point of this slider`);
+    if (!stop || stop === current) return;
     axis = axes[0];
     choice.value = axis[0];
-    current = one;
+    current = stop;
     arrange();
-    const step = known.get(one.snapshotId);
+    const step = known.get(stop.snapshotId);
     if (step) show(step, false);
     else fetchStep(false);
   });
@@ -181,7 +181,7 @@ export function render({ data, el, host }) {
  * @param {TravelStep[]} steps @param {number} at @param {(id: number) => void} onGo
  */
 function sparkline(steps, at, onGo) {
-  const ordered = steps.slice().sort((one, two) => one.snapshotId - two.snapshotId);
+  const ordered = steps.slice().sort((left, right) => left.snapshotId - right.snapshotId);
   const most = Math.max(1, ...ordered.map((step) => step.rowCount));
   const width = (SPARK_WIDTH - 40) / Math.max(1, ordered.length - 1);
   const points = ordered.map((step, place) => ({ step, x: 20 + width * place, y: SPARK_HEIGHT - 20 - (SPARK_HEIGHT - 40) * (step.rowCount / most) }));

@@ -39,7 +39,7 @@ export function grid({ heads, rows, caption = "", label = "", onChoose, selected
   const sort = (column) => {
     descending = by === column && !descending;
     by = column;
-    order = rows.slice().sort((one, two) => compare(one[column], two[column]) * (descending ? -1 : 1));
+    order = rows.slice().sort((left, right) => compare(left[column], right[column]) * (descending ? -1 : 1));
     headCells.forEach((cell, place) => cell.setAttribute("aria-sort", place !== by ? "none" : descending ? "descending" : "ascending"));
     draw();
   };

@@ -14,7 +14,7 @@ export function hasPlace({ partition, bucket }) {
   return (partition ?? null) !== null || (bucket ?? null) !== null;
 }
 
-/** Tell whether something lies where a selection says; what that does not name may be any. @param {Place} one @param {Place} selection */
-export function isAt(one, { partition, bucket }) {
-  return (partition ?? one.partition) === one.partition && (bucket ?? one.bucket) === one.bucket;
+/** Tell whether something lies where a selection says; what that does not name may be any. @param {Place} item @param {Place} selection */
+export function isAt(item, { partition, bucket }) {
+  return (partition ?? item.partition) === item.partition && (bucket ?? item.bucket) === item.bucket;
 }
