@@ -66,23 +66,11 @@ class CompactIncrement:
     @classmethod
     def merge(cls, increments: Iterable[CompactIncrement]) -> CompactIncrement:
         """Combine what several steps of one compaction changed, in order."""
-        changelog_files = tuple(increments)
+        parts = tuple(increments)
         return cls(
-            before=tuple(
-                file for changelog_file in changelog_files for file in changelog_file.before
-            ),
-            after=tuple(
-                file for changelog_file in changelog_files for file in changelog_file.after
-            ),
-            changelog=tuple(
-                file for changelog_file in changelog_files for file in changelog_file.changelog
-            ),
-            new_indexes=tuple(
-                entry for changelog_file in changelog_files for entry in changelog_file.new_indexes
-            ),
-            deleted_indexes=tuple(
-                entry
-                for changelog_file in changelog_files
-                for entry in changelog_file.deleted_indexes
-            ),
+            before=tuple(file for part in parts for file in part.before),
+            after=tuple(file for part in parts for file in part.after),
+            changelog=tuple(file for part in parts for file in part.changelog),
+            new_indexes=tuple(entry for part in parts for entry in part.new_indexes),
+            deleted_indexes=tuple(entry for part in parts for entry in part.deleted_indexes),
         )

@@ -75,13 +75,10 @@ class FixedRouter:
 
     def route(self, rows: pa.Table) -> tuple[pa.Table, list[Group]]:
         """Return the rows as they are."""
-        groups_of_rows = groups(rows, self.schema, self.buckets)
+        routed = groups(rows, self.schema, self.buckets)
         if self.buckets < 1:
-            return rows, [
-                Group(groups_of_row.partition, self.only_bucket, groups_of_row.rows)
-                for groups_of_row in groups_of_rows
-            ]
-        return rows, list(groups_of_rows)
+            return rows, [Group(group.partition, self.only_bucket, group.rows) for group in routed]
+        return rows, list(routed)
 
     def prepare_commit(self) -> BucketIndexes:
         """Return nothing."""

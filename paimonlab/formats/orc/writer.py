@@ -62,10 +62,7 @@ class OrcWriter:
             compression_block_size=options.chunk_bytes,
             row_index_stride=options.index_stride_rows,
             dictionary_key_size_threshold=options.dictionary_threshold,
-            bloom_filter_columns=[
-                names.index(bloom_filter_column)
-                for bloom_filter_column in options.bloom_filter_columns
-            ],
+            bloom_filter_columns=[names.index(column) for column in options.bloom_filter_columns],
             bloom_filter_fpp=options.bloom_filter_fpp,
         )
 
