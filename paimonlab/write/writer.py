@@ -230,6 +230,8 @@ class TableWriter:
         self._buffer.clear()
         self._buffered_bytes = 0
         rows, groups = self._router.route(rows)
+        if len(groups) > 1:
+            rows = _in_one_piece(rows)
         everything = everything or self._router.remembers
         if self._plan.schema.primary_keys:
             now, later = (groups, []) if everything else _largest(groups, rows.num_rows)
@@ -312,6 +314,16 @@ class TableWriter:
             if self._plan.options.changelog_producer == "input" and not self._postpones:
                 self._changelog_targets[bucket] = changelog_target(self._plan, folder)
         return self._targets[bucket]
+
+
+def _in_one_piece(rows: pa.Table) -> pa.Table:
+    """Put the pieces of each column together, as picking rows of many pieces looks at them all."""
+    names, columns = rows.column_names, rows.columns
+    del rows
+    for position, column in enumerate(columns):
+        # One column after the other: what was put together needs no second copy.
+        columns[position] = pa.table([column], names=["column"]).combine_chunks().column(0)
+    return pa.table(columns, names=names)
 
 
 def _largest(groups: list[Group], total: int) -> tuple[list[Group], list[Group]]:
