@@ -19,8 +19,9 @@ class Filter:
     name: str
     """What `Step.name` says of what is left."""
     keeps: Callable[[pa.Table], npt.NDArray[np.bool_]]
-    """Marks the entries that stay, of n entries: (n,) bool."""
+    """Marks the entries that are kept, of n entries: (n,) bool."""
     is_hidden: bool = False
+    """As in `Step`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Step:
     count: int
     """Manifests or files."""
     is_hidden: bool = False
-    """Whether only those who ask for it are told: it leaves out what was not asked for."""
+    """Whether `Plan.funnel` leaves it out: a step that the read asks for, not one of pruning."""
 
 
 def filtered(entries: pa.Table, filters: Iterable[Filter]) -> tuple[pa.Table, list[Step]]:
@@ -42,7 +43,7 @@ def filtered(entries: pa.Table, filters: Iterable[Filter]) -> tuple[pa.Table, li
     entries
         Of `ENTRY_SCHEMA`.
     filters
-        In the order in which they count; each is asked about all entries, so that these are
+        In the order in which they are counted; each looks at all entries, so that these are
         copied only once.
 
     Returns
