@@ -36,7 +36,7 @@ Each has a test with a name, here (``::name``) or beside its subject (``file::na
     read/test_splits.py::a_file_alone_is_read_without_its_deletes
     read/test_splits.py::an_unknown_number_of_deletes_is_looked_up
 13. The changelog of the input has every row of it
-    table/test_changelogs.py::every_row_that_came_is_in_the_changelog
+    write/test_changelogs.py::every_row_that_came_is_in_the_changelog
 14. Sequences follow live files only
     ::sequences_begin_at_nought_and_again_where_nothing_lives
     scan/test_sequences.py::deleted_files_do_not_count
@@ -73,10 +73,10 @@ Each has a test with a name, here (``::name``) or beside its subject (``file::na
     storage/test_local.py::rename_never_overwrites
 27. Manifests are shared
     commit/test_traps.py::a_manifest_may_belong_to_many_snapshots
-    table/test_rollback.py::later_snapshots_tags_and_files_go
+    maintenance/test_rollback.py::later_snapshots_tags_and_files_go
 28. Data of branches lies in the folder of the table
-    table/test_tags.py::files_that_a_branch_needs_stay
-    table/test_rollback.py::branches_keep_their_files
+    table/upkeep/test_tags.py::files_that_a_branch_needs_stay
+    maintenance/test_rollback.py::branches_keep_their_files
 29. Range bitmaps count slices in a byte, 64 where there is nothing
     ::a_range_bitmap_without_values_has_64_slices_counted_in_one_byte
     formats/file_index/test_golden.py::indexes_of_java_are_what_ours_would_be

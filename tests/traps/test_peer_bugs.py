@@ -16,7 +16,7 @@ Each has a test with a name, here (``::name``) or beside its subject (``file::na
     commit/test_traps.py::a_repetition_is_known_whatever_kind_the_first_one_had
  4. An overwrite takes what others append
     commit/test_traps.py::an_overwrite_replaces_what_came_meanwhile_as_if_it_had_run_after_it
-    table/test_changing.py::rows_that_others_append_stay
+    table/changing/test_changing.py::rows_that_others_append_stay
     ::a_table_may_be_overwritten_with_what_is_read_from_it
  5. Expiry, or a tag that goes, takes files that live
     maintenance/test_snapshot_expiry.py::tags_stay_readable_and_the_rest_of_their_snapshots_goes
@@ -24,9 +24,9 @@ Each has a test with a name, here (``::name``) or beside its subject (``file::na
     maintenance/test_snapshot_expiry.py::nothing_goes_if_what_is_needed_cannot_be_told
     maintenance/test_snapshot_expiry.py::a_tag_made_while_snapshots_go_keeps_its_files
     maintenance/test_snapshot_expiry.py::a_file_that_was_brought_back_stays
-    table/test_tags.py::files_that_only_a_tag_kept_go_with_it
-    table/test_tags.py::what_cannot_be_read_may_need_any_file
-    table/test_rollback.py::a_tag_that_cannot_be_read_keeps_all
+    table/upkeep/test_tags.py::files_that_only_a_tag_kept_go_with_it
+    table/upkeep/test_tags.py::what_cannot_be_read_may_need_any_file
+    maintenance/test_rollback.py::a_tag_that_cannot_be_read_keeps_all
  6. Cleaning of orphans takes files that live
     maintenance/test_orphans.py::nothing_of_a_table_is_an_orphan
     maintenance/test_orphans.py::files_that_a_commit_names_meanwhile_stay
@@ -35,17 +35,17 @@ Each has a test with a name, here (``::name``) or beside its subject (``file::na
  7. Conflicts are not noticed
     commit/test_kinds.py::rows_deleted_meanwhile_do_not_come_back
     commit/test_committer.py::a_changed_number_of_buckets_is_a_conflict
-    table/test_changing_race.py::no_update_is_lost_and_no_deleted_row_comes_back
+    table/changing/test_changing_race.py::no_update_is_lost_and_no_deleted_row_comes_back
     ::a_lost_race_is_not_run_again_on_what_was_there_before
  8. Deletion vectors show old rows, outlive their files, or are forgotten
-    table/test_changing.py::vectors_are_not_switched_over_rows_of_keys
-    table/test_changing.py::dropping_partitions_drops_their_vectors
-    table/test_changing.py::overwriting_drops_vectors_of_what_it_replaces
-    table/test_changing.py::rewriting_a_file_obeys_its_vector_and_takes_it_along
+    table/changing/test_changing.py::vectors_are_not_switched_over_rows_of_keys
+    table/changing/test_changing.py::dropping_partitions_drops_their_vectors
+    table/changing/test_changing.py::overwriting_drops_vectors_of_what_it_replaces
+    table/changing/test_changing.py::rewriting_a_file_obeys_its_vector_and_takes_it_along
     ::vectors_that_say_nothing_are_damage_not_an_absence
  9. The index manifest is lost by a commit
     commit/test_traps.py::the_index_manifest_survives_appends_and_empty_commits
-    table/test_changing.py::appends_and_overwrites_of_others_hand_the_vectors_on
+    table/changing/test_changing.py::appends_and_overwrites_of_others_hand_the_vectors_on
 10. Columns are found by name
     datafile/test_evolution.py::a_column_dropped_and_added_again_is_null_in_old_files
     scan/test_plan.py::statistics_find_their_columns_by_id
@@ -56,7 +56,7 @@ Each has a test with a name, here (``::name``) or beside its subject (``file::na
     scan/test_plan.py::values_prune_a_keyed_file_only_where_nothing_merges
     read/test_splits.py::a_condition_on_values_does_not_bring_back_old_rows
     read/test_splits.py::columns_of_a_condition_need_not_be_wanted
-    table/test_pruning.py::pruned_reads_find_what_a_filter_of_all_rows_finds
+    scan/test_pruning.py::pruned_reads_find_what_a_filter_of_all_rows_finds
     ::a_limit_counts_rows_that_are_not_deleted
     ::a_limit_counts_keys_not_rows_of_files
     ::a_dot_in_a_name_is_no_path
@@ -69,7 +69,7 @@ Each has a test with a name, here (``::name``) or beside its subject (``file::na
     merge/test_engines.py::an_aggregate_function_agrees_with_the_model
     ::many_bytes_of_rows_need_64_bits
     datafile/test_casts.py::values_are_cast_as_java_casts_them
-    table/test_changing.py::a_null_and_a_nan_are_not_deleted_by_a_comparison
+    table/changing/test_changing.py::a_null_and_a_nan_are_not_deleted_by_a_comparison
 14. Tasks that run twice
     table/test_table.py::a_writer_commits_many_times_and_each_commit_once
     commit/test_traps.py::a_manifest_may_belong_to_many_snapshots

@@ -16,7 +16,7 @@ it wrote are read as Java reads them is tested by ``golden/test_rows.py``.
     ::deletes_out_of_a_column_are_counted
     traps/test_format_traps.py::the_number_of_deletes_of_a_file_is_true
  5. The changelog has merged rows
-    table/test_changelogs.py::every_row_that_came_is_in_the_changelog
+    write/test_changelogs.py::every_row_that_came_is_in_the_changelog
  6. Files of an append bucket have no order
     ::files_of_an_append_bucket_have_ranges_one_behind_the_other
     scan/test_plan.py::files_of_an_append_bucket_stay_in_the_order_they_were_written
@@ -49,7 +49,7 @@ it wrote are read as Java reads them is tested by ``golden/test_rows.py``.
     ::elements_may_be_null_in_every_format
     formats/test_data_formats.py::an_avro_file_is_one_that_others_read
     formats/test_data_formats.py::names_say_the_compression_as_java_does
-    table/test_changelogs.py::changelog_files_of_a_write_that_failed_are_deleted
+    write/test_changelogs.py::changelog_files_of_a_write_that_failed_are_deleted
 """
 
 from __future__ import annotations
