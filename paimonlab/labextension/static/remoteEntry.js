@@ -2752,7 +2752,7 @@ function rowSource(view, ask) {
       if (order) return position === undefined ? order.map((place) => here[place]) : [here[order[position]]];
       if (position !== undefined) return (await askFor(position, 1, true)).rows;
             const all = [];
-      const [state, wanted] = [now, count]; // somebody may filter while the pages come
+      const [state, wanted] = [now, count]; // filters may change while pages are fetched
       while (all.length < wanted) {
                 const some = (await askFor(all.length, 1000, true, state)).rows;
         if (!some.length) break;

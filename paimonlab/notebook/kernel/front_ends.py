@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 COMM = "paimonlab-plugin"
 LISTENING_KEPT = 1_000
-"""Sessions that are remembered: anybody may make up their names."""
+"""Sessions that are remembered: a message may name any."""
 CODE_CHARACTERS = 1_000_000
 """Of a cell in which names are completed."""
 Complete = Callable[[str, int], Mapping[str, Any]]

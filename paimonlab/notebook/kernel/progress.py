@@ -98,7 +98,7 @@ def of_stages(stages: Iterable[Any]) -> StatementProgress:
 
 
 def is_wanted() -> bool:
-    """Tell whether anybody would see temporary output.
+    """Tell whether temporary output would be seen.
 
     Only a kernel's standard error is shown live; deterministic mode keeps it out of what is
     stored.

@@ -22,7 +22,7 @@ TARGET = "paimonlab"
 ANSWERS_KEPT = 50
 """A view that answers may keep rows in memory; the oldest is forgotten when there are more."""
 SELECTIONS_KEPT = 1_000
-"""Likewise of what was chosen: anybody may make up names of views."""
+"""Likewise for selections: a message may name views that do not exist."""
 ID_CHARACTERS = 100
 ERROR_CHARACTERS = 1_000
 TEXT_CHARACTERS = 100_000

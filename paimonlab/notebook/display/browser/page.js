@@ -14,8 +14,8 @@ export function selections() {
 }
 
 /**
- * Views of one table in one notebook hear each other. Where a view stands is known only when
- * something is chosen: it is drawn before it is put into the page.
+ * Views of one table in one notebook follow each other's selections. Which page a view is in is
+ * looked up only when something is chosen: a view is drawn before it is put into the page.
  * @param {{id: string, link: string}} data
  * @param {{el?: HTMLElement, tell?: (selection: Selection) => void, ask?: ((request: Record<string, unknown>) => Promise<any>) | null}} [around]
  * @returns {import("./host").Host}

@@ -1,6 +1,6 @@
 // @ts-check
 // What the view modules share, by subject. A module of a view contains only the files it needs, and
-// all of them stand in one scope: no two use the same name at the top.
+// all of them share one scope: no two use the same name at the top.
 
 export { card } from "./parts/card.js";
 export { COLOURS, ink } from "./parts/colours.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// What stands in the head of a column: its summary as words and as a picture, and a grip.
+// The head of a column: its summary as words and as a picture, and a grip.
 import { COLOURS, count, h, s } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").ResultColumn} ResultColumn */

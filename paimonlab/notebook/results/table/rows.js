@@ -108,7 +108,7 @@ export function rowSource(view, ask) {
       if (position !== undefined) return (await askFor(position, 1, true)).rows;
       /** @type {Row[]} */
       const all = [];
-      const [state, wanted] = [now, count]; // somebody may filter while the pages come
+      const [state, wanted] = [now, count]; // filters may change while pages are fetched
       while (all.length < wanted) {
         /** @type {Row[]} */
         const some = (await askFor(all.length, 1000, true, state)).rows;

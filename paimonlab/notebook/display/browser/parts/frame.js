@@ -56,7 +56,7 @@ export function frame(el, { title, note = "", css = "" }) {
   return { root, head, body, status, say: (/** @type {string} */ text) => status.replaceChildren(text), stop };
 }
 
-/** Tell the box whether the page is dark, now and whenever that changes. @param {HTMLElement} box */
+/** Mark the box as dark if the page is, now and whenever that changes. @param {HTMLElement} box */
 function followTheme(box) {
   const media = matchMedia("(prefers-color-scheme: dark)");
   const look = () => {

@@ -1,5 +1,5 @@
 // @ts-check
-// Partitions and buckets, as views name them and tell each other.
+// Partitions and buckets, as views name them in selections.
 
 /** @typedef {{partition?: string | null, bucket?: number | null}} Place */
 
@@ -9,12 +9,12 @@ export function placeText({ partition, bucket }) {
   return parts.filter(Boolean).join(" ") || "the table";
 }
 
-/** Tell whether a selection names a partition or a bucket. @param {Place} selection */
+/** Whether a selection names a partition or a bucket. @param {Place} selection */
 export function hasPlace({ partition, bucket }) {
   return (partition ?? null) !== null || (bucket ?? null) !== null;
 }
 
-/** Tell whether something lies where a selection says; what that does not name may be any. @param {Place} item @param {Place} selection */
+/** Whether something is in the selected partition and bucket; if one of them is not selected, any will do. @param {Place} item @param {Place} selection */
 export function isAt(item, { partition, bucket }) {
   return (partition ?? item.partition) === item.partition && (bucket ?? item.bucket) === item.bucket;
 }

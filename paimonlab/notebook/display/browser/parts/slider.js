@@ -2,14 +2,14 @@
 import { h } from "./elements.js";
 
 /**
- * A range input that says in words where it stands.
+ * A range input whose value is also written in words.
  * @param {{label: string, max: number, min?: number, step?: number, value: number, text: (value: number) => string, onMove: (value: number) => void}} options
  */
 export function slider({ label, min = 0, max, step = 1, value, text, onMove }) {
   const output = h("span", { "aria-hidden": "true" }, text(value)); // aria-valuetext says it
   const input = h("input", { type: "range", min, max, step, "aria-label": label, "aria-valuetext": text(value) });
   input.value = String(value);
-  /** Stand somewhere without telling it. @param {number} now */
+  /** Show a value without calling `onMove`. @param {number} now */
   const stand = (now) => {
     input.value = String(now);
     output.replaceChildren(text(now));
