@@ -95,9 +95,9 @@ PARTS = (
     _NOTEBOOKS,
     _tests("interop"),
     _all_but("rest", *_NAMED),
+    _tests("faults", *_FAULTS),
     _tests("browser"),
     _tests("table"),
-    _tests("faults", *_FAULTS),
     _tests("outside"),
 )
 """The whole suite in the order of the starts: Spark's parts, since only one of them runs at a
@@ -106,7 +106,7 @@ time, then the longest, so that it ends with something short.
 ``rest`` has the doctests and all folders that are not named.
 """
 
-_VALUES = ("datafile", "formats", "merge", "spec")
+_VALUES = ("datafile", "formats", "merge", "scan", "spec")
 _NOT_QUICK = (
     *("golden", "interleaving", "tools", "traps", "test_packaging.py"),
     *("commit/test_race.py", "maintenance/test_history_crashes.py"),
