@@ -306,7 +306,7 @@ def test_tables_are_known_without_the_warehouse(
     (line, *_) = failure(there, capsys, "%paimon_tables")
 
     assert "db.t" in made.known_tables()
-    assert "name the warehouse, too" in line
+    assert "give the warehouse as well" in line
 
 
 def test_a_configured_server_takes_its_token_from_the_environment(
