@@ -318,12 +318,12 @@ class TableWriter:
 
 def _in_one_piece(rows: pa.Table) -> pa.Table:
     """Put the pieces of each column together, as picking rows of many pieces looks at them all."""
-    names, columns = rows.column_names, rows.columns
+    schema, columns = rows.schema, rows.columns
     del rows
     for position, column in enumerate(columns):
         # One column after the other: what was put together needs no second copy.
         columns[position] = pa.table([column], names=["column"]).combine_chunks().column(0)
-    return pa.table(columns, names=names)
+    return pa.table(columns, schema=schema)
 
 
 def _largest(groups: list[Group], total: int) -> tuple[list[Group], list[Group]]:
