@@ -131,8 +131,8 @@ class FirstRowMerger:
         stays = ~is_new
         if self.older is not None and is_new.any():
             wanted = np.flatnonzero(is_new)
-            found = self.older.find(_keys_of(piece, self.plan, groups, wanted))
-            is_new[wanted[found.keys]] = False
+            older_rows = self.older.find(_keys_of(piece, self.plan, groups, wanted))
+            is_new[wanted[older_rows.keys]] = False
         is_new &= is_add(as_numpy(after[VALUE_KIND]))
         self.writer.write(after.filter(pa.array(is_new)))
         return after.filter(pa.array(stays | is_new))

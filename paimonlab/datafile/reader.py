@@ -386,6 +386,6 @@ class DataFile:
             return list(groups)
         in_file = evolution.in_file(predicate)
         with referred_to_by(self.table):
-            found = self.content.matching_row_groups(in_file, self.fields)
-        matching = {group.index for group in found}
+            matching_groups = self.content.matching_row_groups(in_file, self.fields)
+        matching = {group.index for group in matching_groups}
         return [group for group in groups if group.index in matching]

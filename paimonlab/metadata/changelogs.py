@@ -60,5 +60,5 @@ class ChangelogManager(TableFiles):
         else:
             self._file_io.delete(self._layout.latest_changelog_hint)
             self._file_io.delete(self._layout.earliest_changelog_hint)
-        for one in reversed(gone):
-            self._file_io.delete(self._layout.changelog(one))
+        for changelog_id in reversed(gone):
+            self._file_io.delete(self._layout.changelog(changelog_id))

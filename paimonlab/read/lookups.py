@@ -100,8 +100,8 @@ def _read(hit: KeyHits, plan: ReadPlan) -> list[pa.RecordBatch]:
     if hit.file.meta.delete_row_count == 0:
         return shared_values.rows_at(hit.file, hit.blocks, fields, hit.positions)
     # None: files of old writers do not say.
-    found = shared_values.rows_at(hit.file, hit.blocks, (*fields, KIND_FIELD), hit.positions)
+    hit_rows = shared_values.rows_at(hit.file, hit.blocks, (*fields, KIND_FIELD), hit.positions)
     return [
         rows.filter(pa.array(is_add(rows.column(VALUE_KIND).to_numpy()))).select(list(plan.columns))
-        for rows in found
+        for rows in hit_rows
     ]

@@ -73,7 +73,7 @@ def read_row_group(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterato
             fields = [field for field in own if sources.get(field.name) == position]
             data = files.enter_context(open_data_file(split, split.files[position], plan, file_io))
             rows = data.positioned(fields, batch_rows=plan.bounds.batch_rows)
-            streams.append(found.rows for found in rows)
+            streams.append(positioned.rows for positioned in rows)
         for parts in aligned(streams):
             columns = {name: part.column(name) for part in parts for name in part.schema.names}
             count = parts[0].num_rows

@@ -114,8 +114,8 @@ def _distinct(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     codes = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        one = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        encoded = pc.dictionary_encode(one, null_encoding="encode")
+        array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        encoded = pc.dictionary_encode(array, null_encoding="encode")
         indices = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         combined = codes * max(len(encoded.dictionary), 1) + indices
         codes = pc.dictionary_encode(pa.array(combined)).indices.to_numpy().astype(np.int64)

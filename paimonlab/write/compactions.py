@@ -181,7 +181,7 @@ class BucketCompactions:
         if not keys:
             return
         try:
-            self._trees |= {key: _Tree(found) for key, found in self._restore(keys).items()}
+            self._trees |= {key: _Tree(files) for key, files in self._restore(keys).items()}
         except SnapshotExpiredError as error:
             logger.warning("written rows are left to be compacted later: %s", error)
             self._unknown |= set(keys)

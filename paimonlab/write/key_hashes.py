@@ -129,9 +129,9 @@ class KeyHashes:
         share = np.abs(np.fmod(hashes, np.int32(options.assigners)))
         assigner = (share + self._start) % options.channels % options.assigners
         buckets = np.empty(len(hashes), np.int32)
-        for one in np.unique(assigner).tolist():
-            ours = np.flatnonzero(assigner == one)
-            buckets[ours] = self._filled(one, hashes[ours])
+        for assigner_number in np.unique(assigner).tolist():
+            ours = np.flatnonzero(assigner == assigner_number)
+            buckets[ours] = self._filled(assigner_number, hashes[ours])
         return buckets
 
     def _filled(self, assigner: int, hashes: Hashes) -> Buckets:

@@ -99,8 +99,8 @@ class KeyRouter:
         """Return the rows and the deletes of moved keys, each with its bucket."""
         if not self._is_loaded:
             self._bootstrap()
-        codes, found = partition_codes(rows, self._schema)
-        partition = np.array([self._number(one) for one in found], np.int64)[codes]
+        codes, partitions = partition_codes(rows, self._schema)
+        partition = np.array([self._number(one) for one in partitions], np.int64)[codes]
         keys = self._encoded(rows)
         distinct = pc.dictionary_encode(keys)
         key = distinct.indices.to_numpy().astype(np.int64)
@@ -201,9 +201,9 @@ class KeyRouter:
     def _new_buckets(self, partition: Ints) -> Ints:
         """Find buckets for new keys of partitions, given in order of arrival."""
         buckets = np.empty(len(partition), np.int64)
-        for one in np.unique(partition).tolist():
-            ours = np.flatnonzero(partition == one)
-            buckets[ours] = self._filled(one, len(ours))
+        for partition_code in np.unique(partition).tolist():
+            ours = np.flatnonzero(partition == partition_code)
+            buckets[ours] = self._filled(partition_code, len(ours))
         return buckets
 
     def _filled(self, partition: int, missing: int) -> Ints:

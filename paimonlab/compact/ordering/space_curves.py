@@ -57,8 +57,8 @@ def hilbert(points: Sequence[npt.NDArray[np.uint64]], bits: int) -> npt.NDArray[
     """
     axes = _transposed(points, bits)
     shifts = np.arange(bits - 1, -1, -1, dtype=np.uint64)
-    found = (np.stack(axes, axis=1)[:, None, :] >> shifts[None, :, None]) & np.uint64(1)
-    flat = found.reshape(len(axes[0]), -1).astype(np.uint8)
+    bit_matrix = (np.stack(axes, axis=1)[:, None, :] >> shifts[None, :, None]) & np.uint64(1)
+    flat = bit_matrix.reshape(len(axes[0]), -1).astype(np.uint8)
     in_front = -flat.shape[1] % 8
     return np.packbits(np.pad(flat, ((0, 0), (in_front, 0))), axis=1)
 

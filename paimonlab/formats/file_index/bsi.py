@@ -186,6 +186,6 @@ def _slices(data: bytes, at: int) -> tuple[Slices | None, tuple[int, int], int]:
         raise DamagedIndexError(f"a bsi index has {count} slices")
     bits = []
     for _ in range(count):
-        one, at = from_bytes(data, at)
-        bits.append(one)
+        bitmap, at = from_bytes(data, at)
+        bits.append(bitmap)
     return Slices(rows, bits), (low, high), at

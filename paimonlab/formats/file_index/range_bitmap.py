@@ -112,9 +112,9 @@ def _sliced(slices: Slices) -> bytes:
     rows = to_bytes(slices.rows)
     bits = [to_bytes(bit) for bit in slices.bits]
     places, at = bytearray(), 0
-    for one in bits:
-        places += _PLACE.pack(at, len(one))
-        at += len(one)
+    for bitmap in bits:
+        places += _PLACE.pack(at, len(bitmap))
+        at += len(bitmap)
     head = _SLICES.pack(10 + len(places), _VERSION, len(bits), len(rows), len(places))
     return head + bytes(places) + rows + b"".join(bits)
 

@@ -119,9 +119,11 @@ def _date(days: int | None) -> str | None:
 
 def _leaves(tail: OrcTail, number: int, path: str) -> Iterator[tuple[int, str]]:
     """Yield the columns that hold values, with the path to each."""
-    one = tail.types[number]
-    if not one.children:
+    node = tail.types[number]
+    if not node.children:
         yield number, path
-    names = {orc.LIST: ("element",), orc.MAP: ("key", "value")}.get(one.kind, one.names)
-    for name, child in zip(names or map(str, range(len(one.children))), one.children, strict=True):
+    names = {orc.LIST: ("element",), orc.MAP: ("key", "value")}.get(node.kind, node.names)
+    for name, child in zip(
+        names or map(str, range(len(node.children))), node.children, strict=True
+    ):
         yield from _leaves(tail, child, f"{path}.{name}" if path else name)

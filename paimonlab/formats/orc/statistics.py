@@ -48,12 +48,12 @@ def _column_stats(tail: OrcTail, number: int, target: pa.DataType) -> ColumnStat
     kind = tail.types[number].kind
     lows, highs, nulls = [], [], []
     for stripe, statistics in zip(tail.stripes, tail.stripe_statistics, strict=True):
-        one = statistics[number]
-        low, high = bounds(one, kind)
+        message = statistics[number]
+        low, high = bounds(message, kind)
         is_known = low is not None and high is not None
         lows.append(low if is_known else None)
         highs.append(high if is_known else None)
-        nulls.append(stripe.row_count - one.number(1) if 1 in one.values else None)
+        nulls.append(stripe.row_count - message.number(1) if 1 in message.values else None)
     counts = pa.array([stripe.row_count for stripe in tail.stripes], pa.int64())
     try:
         least, most = (_array(values, kind, target) for values in (lows, highs))

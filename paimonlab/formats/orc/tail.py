@@ -162,8 +162,8 @@ def _read(source: Source, post: Message, post_bytes: int) -> OrcTail:
 def _stripes(source: Source, footer: Message, content_end: int) -> tuple[Stripe, ...]:
     stripes: list[Stripe] = []
     first_row, position = 0, len(MAGIC)
-    for one in footer.messages(3):
-        stripe = Stripe(first_row, one.number(5), *(one.number(n) for n in (1, 2, 3, 4)))
+    for message in footer.messages(3):
+        stripe = Stripe(first_row, message.number(5), *(message.number(n) for n in (1, 2, 3, 4)))
         if stripe.offset < position or stripe.offset + stripe.size_bytes > content_end:
             raise source.damaged(f"stripe {len(stripes)} lies where it cannot")
         position = stripe.offset + stripe.size_bytes

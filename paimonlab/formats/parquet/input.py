@@ -236,7 +236,7 @@ class ParquetInput(OpenFile):
 
     def _cut_rows(self, part: Reading, group: RowGroup, ranges: RowRanges) -> pa.Table:
         index = self._index
-        found: dict[str, pa.ChunkedArray] = {}
+        values_by_name: dict[str, pa.ChunkedArray] = {}
         flat: dict[str, tuple[int, PagePlaces]] = {}
         others = []
         for name in part.column_names:
@@ -258,14 +258,14 @@ class ParquetInput(OpenFile):
             self._require_rows(group.index, table.num_rows, count_rows(cut.rows))
             table = select(table, cut.rows, ranges)
             for position in positions:
-                found[names[position]] = table.column(names[position])
+                values_by_name[names[position]] = table.column(names[position])
         if others:
             file = self._parquet_file(part, buffer_size=0, pre_buffer=False)
             table = file.read_row_group(group.index, others, use_threads=False)
             self._require_rows(group.index, table.num_rows)
             table = select(table, whole(group.row_count), ranges)
-            found |= {name: table.column(name) for name in others}
-        return pa.table({name: found[name] for name in part.column_names})
+            values_by_name |= {name: table.column(name) for name in others}
+        return pa.table({name: values_by_name[name] for name in part.column_names})
 
     def batches(
         self,

@@ -129,8 +129,10 @@ class Bridge:
 
     def settings(self) -> dict[str, str]:
         """Return all settings of the session, in one call."""
-        found = self.jvm.scala.jdk.javaapi.CollectionConverters.asJava(self.conf.getAllConfs())
-        return dict(json.loads(self._json_mapper.writeValueAsString(found)))
+        java_settings = self.jvm.scala.jdk.javaapi.CollectionConverters.asJava(
+            self.conf.getAllConfs()
+        )
+        return dict(json.loads(self._json_mapper.writeValueAsString(java_settings)))
 
     def from_json(self, class_name: str, text: str) -> Any:
         """Build Java objects from JSON in one call, by their fields (``[La.b.C;`` for arrays)."""

@@ -112,9 +112,9 @@ class WriteBuilder(Proxy):
     def _values(self, predicates: Sequence[Any]) -> dict[str, Any] | None:
         utilities = self._bridge.module(_PREDICATE_UTILS)
         translated = [utilities.toV1(predicate) for predicate in predicates]
-        if not all(found.isDefined() for found in translated):
+        if not all(value.isDefined() for value in translated):
             return None
-        return equal_values([found.get() for found in translated], self._table.partition_keys)
+        return equal_values([value.get() for value in translated], self._table.partition_keys)
 
 
 def _with_options(bridge: Bridge, table: Table, definition: Any, catalog: str) -> Table:

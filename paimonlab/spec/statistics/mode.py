@@ -104,12 +104,12 @@ class StatsOptions:
         keys = options.slice(_StatsKeys)
 
         def modes(table_mode: str) -> tuple[StatsMode, ...]:
-            found = []
+            column_modes = []
             for index, field in enumerate(fields):
                 is_beyond = 0 <= keys.first_columns <= index
                 mode = keys.mode_of.get(field.name) or ("none" if is_beyond else table_mode)
-                found.append(StatsMode.parse(mode))
-            return tuple(found)
+                column_modes.append(StatsMode.parse(mode))
+            return tuple(column_modes)
 
         changelog = keys.changelog_mode
         return cls(

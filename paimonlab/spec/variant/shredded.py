@@ -177,13 +177,13 @@ class _Rebuilding:
         return self._renumbered(rest, 0, 0)
 
     def _object(self, fields: dict[str, _Group], place: int, rest: bytes | None) -> bytes:
-        found = []
+        object_fields = []
         for name, group in fields.items():
             if not group.is_there[place]:
                 raise ValueError(f"the field {name!r} is null")
             if not group.is_missing(place):
                 number = self._number(name)
-                found.append((name, number, self._value(group, place)))
+                object_fields.append((name, number, self._value(group, place)))
         if rest is not None:
             if rest[0] & 3 != OBJECT:
                 raise ValueError("a value beside typed fields is not an object")
@@ -191,8 +191,8 @@ class _Rebuilding:
                 if name in fields:
                     raise ValueError(f"the field {name!r} is in two places")
                 number = self._number(name)
-                found.append((name, number, self._renumbered(rest, start, 1)))
-        return object_of(found)
+                object_fields.append((name, number, self._renumbered(rest, start, 1)))
+        return object_of(object_fields)
 
     def _number(self, name: str) -> int:
         return self._numbers.setdefault(name, len(self._numbers))

@@ -38,7 +38,11 @@ def read_plan(
         That is read; None: the table is empty.
     """
     newest = max(schema.id, -1 if snapshot is None else snapshot.schema_id)
-    schemas = {found.id: found for found in store.schemas.list() if found.id <= newest}
+    schemas = {
+        known_schema.id: known_schema
+        for known_schema in store.schemas.list()
+        if known_schema.id <= newest
+    }
     return ReadPlan(
         table_path=store.layout.table_path,
         table_name=definition.name,

@@ -58,14 +58,14 @@ def file_indexes(
     entries = files_of(store.manifests, snapshot)
     described = files(definition, store, snapshot).select(_OF_FILE)
     rows: list[int] = []
-    found: list[tuple[Any, ...]] = []
+    index_rows: list[tuple[Any, ...]] = []
     for number, container in _containers(store, entries, described):
         path = described["file_path"][number].as_py()
-        for one in _indexes(container, path, definition.name):
+        for index in _indexes(container, path, definition.name):
             rows.append(number)
-            found.append(one)
+            index_rows.append(index)
     own = list(FILE_INDEXES)[len(_OF_FILE) :]
-    columns = zip(*found, strict=True) if found else ([] for _ in own)
+    columns = zip(*index_rows, strict=True) if index_rows else ([] for _ in own)
     arrays = [
         pa.array(list(column), field.type) for column, field in zip(columns, own, strict=True)
     ]

@@ -75,7 +75,7 @@ def snapshots(
     _definition: TableDefinition, store: TableStore, _snapshot: Snapshot | None
 ) -> pa.Table:
     """``$snapshots``: one row per snapshot, oldest first."""
-    return _table(SNAPSHOTS, [_snapshot_row(found) for found in store.snapshots.list()])
+    return _table(SNAPSHOTS, [_snapshot_row(snapshot) for snapshot in store.snapshots.list()])
 
 
 def schemas(
