@@ -22,7 +22,8 @@ with interrupts_held_back():
     from paimonlab.catalog import Catalog, connect
     from paimonlab.spec.predicates.predicate import Predicate, col
     from paimonlab.spec.row_kind import RowKind
-    from paimonlab.spec.schema.changes import (
+    from paimonlab.spec.schema.definition import Schema, TableSchema
+    from paimonlab.spec.schema.schema_changes import (
         AddColumn,
         DropColumn,
         MoveColumn,
@@ -35,7 +36,6 @@ with interrupts_held_back():
         UpdateColumnType,
         UpdateComment,
     )
-    from paimonlab.spec.schema.definition import Schema, TableSchema
     from paimonlab.spec.snapshot import CommitKind, Snapshot
     from paimonlab.table.table import Table
 

@@ -30,8 +30,8 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
 from paimonlab.spec.options.table_options import Options, check_known, check_supported
-from paimonlab.spec.schema.changes import SchemaChange, apply_changes
 from paimonlab.spec.schema.definition import TableSchema, new_table_schema
+from paimonlab.spec.schema.schema_changes import SchemaChange, apply_changes
 from paimonlab.storage import FileIO, ReadOnlyFileIO, join
 from paimonlab.table import system
 from paimonlab.table.branches import BranchOptions

@@ -16,8 +16,8 @@ from paimonlab.clock import now_millis
 from paimonlab.commit.attempt import CommitRequest
 from paimonlab.commit.base_files import BaseFiles
 from paimonlab.commit.callbacks import CommitCallback
-from paimonlab.commit.changes import Change, Increment, NoChange, Overwrite, TableShape
 from paimonlab.commit.checked import Checked
+from paimonlab.commit.commit_changes import Change, Increment, NoChange, Overwrite, TableShape
 from paimonlab.commit.file_changes import FileChanges, compacted, written
 from paimonlab.commit.landing import Landing
 from paimonlab.commit.manifest_merge import must_change

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from paimonlab.commit.attempt import CommitRequest
 from paimonlab.commit.callbacks import CommitCallback
-from paimonlab.commit.changes import Change, Increment, Overwrite, TableShape
+from paimonlab.commit.commit_changes import Change, Increment, Overwrite, TableShape
 from paimonlab.commit.history import CommitHistory
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.preparation import Preparation

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from paimonlab.commit.attempt import CommitRequest, ManifestLists, next_snapshot
 from paimonlab.commit.base_manifests import BaseManifests
-from paimonlab.commit.changes import Change
+from paimonlab.commit.commit_changes import Change
 from paimonlab.commit.lineage import Traces
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.row_ids import assign_row_ids

@@ -10,11 +10,11 @@ from paimonlab.procedures.branches import BRANCH_PROCEDURES
 from paimonlab.procedures.compacting import COMPACT_PROCEDURES
 from paimonlab.procedures.consumers import CONSUMER_PROCEDURES
 from paimonlab.procedures.expiring import EXPIRE_PROCEDURES
-from paimonlab.procedures.files import FILE_PROCEDURES
 from paimonlab.procedures.marking import MARK_PROCEDURES
 from paimonlab.procedures.procedure import Procedure
 from paimonlab.procedures.refused import REFUSED_PROCEDURES
 from paimonlab.procedures.rollbacks import ROLLBACK_PROCEDURES
+from paimonlab.procedures.stray_files import FILE_PROCEDURES
 from paimonlab.procedures.tags import TAG_PROCEDURES
 
 PROCEDURES: Mapping[str, Procedure] = MappingProxyType(

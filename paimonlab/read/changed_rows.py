@@ -50,7 +50,7 @@ def read_changes(
     Parameters
     ----------
     splits
-        As found by `paimonlab.scan.changes`.
+        As found by `paimonlab.scan.changed_files`.
     plan
         Columns, condition and schemas.
     file_io

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from paimonlab.read.changes import change_schema, read_change_split
+from paimonlab.read.changed_rows import change_schema, read_change_split
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.change_splits import ChangeSplit, Fate
 from paimonlab.storage import FileIO

@@ -32,8 +32,8 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
-from paimonlab.spec.schema.changes import AddColumn, apply_changes
 from paimonlab.spec.schema.definition import Schema, new_table_schema
+from paimonlab.spec.schema.schema_changes import AddColumn, apply_changes
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.definition import TableDefinition

@@ -12,7 +12,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.errors import PaimonError
-from paimonlab.spec.schema.changes import apply_changes
+from paimonlab.spec.schema.schema_changes import apply_changes
 from paimonlab.spec.types.json import type_to_json
 from paimonlab.spec.types.text import format_type, parse_type
 from tests.interop.oracle import JavaError

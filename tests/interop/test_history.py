@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import PaimonError
-from paimonlab.spec.schema.changes import SetOption
+from paimonlab.spec.schema.schema_changes import SetOption
 from paimonlab.table.table import Table
 from tests.interop.oracle import JavaError
 from tests.interop.pair import KIND, Pair

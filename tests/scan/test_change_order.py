@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from paimonlab.scan.change_splits import ChangeSplit, Fate
-from paimonlab.scan.changes import deletes_first
+from paimonlab.scan.changed_files import deletes_first
 from tests.small_tables import data_file
 
 

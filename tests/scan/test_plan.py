@@ -14,7 +14,12 @@ from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest, plan
 from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.manifests.data_file import EMPTY_STATS, SimpleStats
 from paimonlab.spec.predicates.predicate import Predicate, col
-from paimonlab.spec.schema.changes import AddColumn, DropColumn, UpdateColumnType, apply_changes
+from paimonlab.spec.schema.schema_changes import (
+    AddColumn,
+    DropColumn,
+    UpdateColumnType,
+    apply_changes,
+)
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
 from tests.small_tables import SmallTable, row, text_row
 

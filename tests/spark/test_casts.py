@@ -4,14 +4,14 @@ import pytest
 
 from paimonlab.spark.reading.file_shape import file_shape
 from paimonlab.spark.values.casts import Conversion, conversion
-from paimonlab.spec.schema.changes import (
+from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
+from paimonlab.spec.schema.schema_changes import (
     AddColumn,
     DropColumn,
     RenameColumn,
     UpdateColumnType,
     apply_changes,
 )
-from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
 from paimonlab.spec.types.text import parse_type
 
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paimonlab.errors import ColumnNotFoundError, PaimonError, SchemaError
-from paimonlab.spec.schema.changes import (
+from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
+from paimonlab.spec.schema.schema_changes import (
     AddColumn,
     DropColumn,
     MoveColumn,
@@ -23,7 +24,6 @@ from paimonlab.spec.schema.changes import (
     UpdateComment,
     apply_changes,
 )
-from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
 from paimonlab.spec.types.text import format_type
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.read.changes import ROW_KIND, read_change_split
+from paimonlab.read.changed_rows import ROW_KIND, read_change_split
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit

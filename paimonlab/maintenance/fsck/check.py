@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from paimonlab.maintenance.fsck.contents import ContentChecker
-from paimonlab.maintenance.fsck.files import (
+from paimonlab.maintenance.fsck.data_files import (
     StoredFiles,
     check_key_ranges,
     check_numbers,

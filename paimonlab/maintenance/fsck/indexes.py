@@ -11,7 +11,7 @@ import numpy as np
 from paimonlab.formats.deletion_vectors import cut_deletion_vector, decode_deletion_vector
 from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.maintenance.fsck.contents import ContentChecker
-from paimonlab.maintenance.fsck.files import StoredFiles
+from paimonlab.maintenance.fsck.data_files import StoredFiles
 from paimonlab.maintenance.fsck.live import LiveFiles
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.metadata.layout import TableLayout

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.catalog import Catalog
-from paimonlab.spec.schema.changes import AddColumn, RenameColumn
+from paimonlab.spec.schema.schema_changes import AddColumn, RenameColumn
 from paimonlab.table.table import Table
 
 DATABASE = "demo"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from paimonlab.notebook.magics.compaction import CompactionMagics
 from paimonlab.notebook.magics.connecting import ConnectionMagics
-from paimonlab.notebook.magics.files import FileMagics
 from paimonlab.notebook.magics.rows import RowMagics
 from paimonlab.notebook.magics.snapshots import SnapshotMagics
 from paimonlab.notebook.magics.sql import SqlMagics
 from paimonlab.notebook.magics.start import StartMagics
+from paimonlab.notebook.magics.table_files import FileMagics
 from paimonlab.notebook.magics.upkeep import UpkeepMagics
 
 ALL = (

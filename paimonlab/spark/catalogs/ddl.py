@@ -10,7 +10,8 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.values.defaults import default_text
 from paimonlab.spark.values.types import fields_from_spark, from_spark
-from paimonlab.spec.schema.changes import (
+from paimonlab.spec.schema.definition import Schema
+from paimonlab.spec.schema.schema_changes import (
     AddColumn,
     DropColumn,
     MoveColumn,
@@ -24,7 +25,6 @@ from paimonlab.spec.schema.changes import (
     UpdateColumnType,
     UpdateComment,
 )
-from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.types.data_types import DataField, with_nullable
 
 PROVIDER = "paimon"

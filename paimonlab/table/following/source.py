@@ -13,11 +13,11 @@ from paimonlab.errors import (
     SnapshotNotFoundError,
     UnsupportedError,
 )
-from paimonlab.read.changes import change_schema
+from paimonlab.read.changed_rows import change_schema
 from paimonlab.read.pieces import Piece, fingerprint, read_pieces
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.change_splits import ChangeRequest, ChangeSplit
-from paimonlab.scan.changes import ChangeKind, commit_changes
+from paimonlab.scan.changed_files import ChangeKind, commit_changes
 from paimonlab.scan.following import Act, FollowRules, Position, Seen
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.overwrites import overwrite_changes

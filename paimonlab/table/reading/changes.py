@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimonlab.interrupts import whole_module
-from paimonlab.read.changes import change_schema, read_changes, read_inserts
+from paimonlab.read.changed_rows import change_schema, read_changes, read_inserts
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.change_splits import ChangeRequest, ChangeSplit, moves_keys
-from paimonlab.scan.changes import ChangeKind, file_changes
+from paimonlab.scan.changed_files import ChangeKind, file_changes
 from paimonlab.scan.differences import state_changes
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.predicates.predicate import Predicate

@@ -18,7 +18,7 @@ from paimonlab.errors import (
 )
 from paimonlab.maintenance.auto_tags import AutoTagOptions
 from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.scan.changes import ChangeKind
+from paimonlab.scan.changed_files import ChangeKind
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.definition import TableDefinition

@@ -29,7 +29,7 @@ from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.schema.changes import SetOption, apply_changes
+from paimonlab.spec.schema.schema_changes import SetOption, apply_changes
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.committing.rounds import ROUNDS, until_undisturbed

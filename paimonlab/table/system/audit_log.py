@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.interrupts import whole_module
-from paimonlab.read.changes import read_change_split
+from paimonlab.read.changed_rows import read_change_split
 from paimonlab.read.splits import read_splits
 from paimonlab.spec.predicates.predicate import Predicate, all_of, evaluate, split_and
 from paimonlab.spec.predicates.predicate import columns as columns_of

@@ -15,7 +15,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.datafile.reader import DataFile
 from paimonlab.read import difference
-from paimonlab.read.changes import read_changes
+from paimonlab.read.changed_rows import read_changes
 from paimonlab.scan.change_splits import Fate
 from paimonlab.table.inside import store_of
 
@@ -199,7 +199,7 @@ def test_new_rows_of_a_difference_are_found_without_those_that_are_gone(
         fates.append(split.fate)
         return compare(split, *others)
 
-    monkeypatch.setattr("paimonlab.read.changes.read_difference", watched)
+    monkeypatch.setattr("paimonlab.read.changed_rows.read_difference", watched)
 
     found = moved.changes(*ends(moved), mode="diff").inserts().read_all()
 
