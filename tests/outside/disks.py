@@ -14,6 +14,8 @@ from typing import Literal
 
 import pytest
 
+from tests.debian import is_installed
+
 Kind = Literal["tmpfs", "ext4", "quota"]
 KINDS: tuple[Kind, ...] = ("tmpfs", "ext4", "quota")
 """``quota``: a part of a large btrfs that may hold no more; what is over it fails with EDQUOT."""
@@ -97,12 +99,12 @@ def _mount_tmpfs(_image: Path, point: Path, size: str) -> None:
 
 
 def _mount_ext4(image: Path, point: Path, size: str) -> None:
-    _format(image, size, ["mkfs.ext4", "-q", "-m", "0"])
+    _format(image, size, ["mkfs.ext4", "-q", "-m", "0"], package="e2fsprogs")
     _mount("ext4", "-o", "loop", str(image), str(point))
 
 
 def _mount_quota(image: Path, point: Path, _size: str) -> None:
-    _format(image, _QUOTA_DISK, ["mkfs.btrfs", "-q"])
+    _format(image, _QUOTA_DISK, ["mkfs.btrfs", "-q"], package="btrfs-progs")
     _mount("btrfs", "-o", "loop", str(image), str(point))
     _run("btrfs", "quota", "enable", str(point))
     _run("btrfs", "subvolume", "create", str(point / "part"))
@@ -111,8 +113,8 @@ def _mount_quota(image: Path, point: Path, _size: str) -> None:
 _MOUNTS = {"tmpfs": _mount_tmpfs, "ext4": _mount_ext4, "quota": _mount_quota}
 
 
-def _format(image: Path, size: str, command: Sequence[str]) -> None:
-    if shutil.which(command[0]) is None:
+def _format(image: Path, size: str, command: Sequence[str], *, package: str) -> None:
+    if shutil.which(command[0]) is None and not is_installed(package):
         pytest.skip(f"{command[0]} is not installed")
     _run("truncate", "-s", size, str(image))
     _run(*command, str(image))

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +10,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.table.table import Table
+from tests.debian import is_installed
 from tests.outside.processes import said
 
 _OPTIONS = {"bucket": "1", "write-only": "true"}
@@ -22,27 +20,12 @@ _LIBRARY = "faketime/libfaketime.so.1"
 @functools.cache
 def _library() -> str | None:
     """Return the path of libfaketime, which is installed from Debian where root runs this."""
-    return _found() or (_found() if _installed() else None)
+    return _found() or (_found() if is_installed("libfaketime") else None)
 
 
 def _found() -> str | None:
     folders = (Path("/usr/lib"), *Path("/usr/lib").glob("*-linux-gnu"))
     return next((str(one / _LIBRARY) for one in folders if (one / _LIBRARY).exists()), None)
-
-
-def _installed() -> bool:
-    apt = shutil.which("apt-get")
-    if apt is None or os.geteuid() != 0:
-        return False
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    commands = (["update", "-q"], ["install", "-q", "-y", "libfaketime"])
-    return all(
-        subprocess.run(
-            [apt, *command], env=environment, capture_output=True, check=False
-        ).returncode
-        == 0
-        for command in commands
-    )
 
 
 def _at(shift: str, warehouse: Path, program: str) -> str:
