@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -75,7 +76,7 @@ def column_stats(
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Group:
     """Files whose statistics are over the same columns."""
 
@@ -106,17 +107,30 @@ class _Group:
             return self._nulls(ids.index(field.id), old, field)
         return self._known(ids.index(field.id), field)
 
+    @cached_property
+    def _types(self) -> list[DataType]:
+        return [stored.type for stored in self.stats_fields or ()]
+
+    @cached_property
+    def _lows(self) -> list[pa.Array]:
+        """The least values of all columns: they are decoded together, however many are wanted."""
+        return binary_row.decode(self.min_values, self._types, is_lenient=True)
+
+    @cached_property
+    def _highs(self) -> list[pa.Array]:
+        """The greatest values of all columns."""
+        return binary_row.decode(self.max_values, self._types, is_lenient=True)
+
     def _known(self, position: int, field: DataField) -> ColumnStats:
-        types = [stored.type for stored in self.stats_fields or ()]
         target = to_arrow(field.type)
-        low = _bounds(self.min_values, types)[position]
-        known = types[position]
+        low = self._lows[position]
+        known = self._types[position]
         if isinstance(known, AtomicType) and known.root is TypeRoot.CHAR:
             low = pc.replace_substring_regex(low, _BLANK_END, "")
         return ColumnStats(
             low.cast(target),
-            _bounds(self.max_values, types)[position].cast(target),
-            _element(self.null_counts, position, len(types)),
+            self._highs[position].cast(target),
+            _element(self.null_counts, position, len(self._types)),
             self.row_count,
         )
 
@@ -132,10 +146,6 @@ class _Group:
     def _unknown(self, field: DataField) -> ColumnStats:
         nothing = pa.nulls(len(self.rows), to_arrow(field.type))
         return ColumnStats(nothing, nothing, pa.nulls(len(self.rows), pa.int64()), self.row_count)
-
-
-def _bounds(rows: pa.Array, types: Sequence[DataType]) -> list[pa.Array]:
-    return binary_row.decode(rows, types, is_lenient=True)
 
 
 def keeps_order(old: DataType, new: DataType) -> bool:
