@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+import paimonlab as pl
 from tools import short_java
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -81,3 +82,11 @@ def seed() -> int:
 def rng(seed: int) -> np.random.Generator:
     """Return a random generator whose seed a failing test shows."""
     return np.random.default_rng(seed)
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> pl.Catalog:
+    """Open a new warehouse with one database, ``db``."""
+    catalog = pl.connect(tmp_path / "warehouse")
+    catalog.create_database("db")
+    return catalog

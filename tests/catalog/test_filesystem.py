@@ -17,13 +17,6 @@ from paimonlab.errors import (
 )
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
 def open_table(catalog: pl.Catalog, name: str) -> pl.Table:
     table = catalog.table(name)
     assert isinstance(table, pl.Table)

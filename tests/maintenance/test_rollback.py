@@ -15,13 +15,6 @@ from paimonlab.maintenance.rollback import plan_rollback
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
-@pytest.fixture
 def table(catalog: pl.Catalog) -> pl.Table:
     table = catalog.create_table(
         "db.t",

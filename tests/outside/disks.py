@@ -49,8 +49,10 @@ class Disk:
         """Leave only so many bytes, of whole blocks, for a while."""
         if self.kind == "quota":
             self._limit(self._used_bytes() + room_bytes)
-            yield
-            self._limit(_LARGE_QUOTA_BYTES)
+            try:
+                yield
+            finally:
+                self._limit(_LARGE_QUOTA_BYTES)
             return
         filler = self.path / _FILLER
         with filler.open("wb", buffering=0) as file:
@@ -58,8 +60,10 @@ class Disk:
                 os.fsync(file.fileno())  # which may free what was set aside
             os.ftruncate(file.fileno(), max(0, os.fstat(file.fileno()).st_size - room_bytes))
             os.fsync(file.fileno())
-        yield
-        filler.unlink()
+        try:
+            yield
+        finally:
+            filler.unlink()
 
     def _limit(self, size_bytes: int) -> None:
         _run("btrfs", "qgroup", "limit", str(size_bytes), _PART, str(self.mount_point))

@@ -25,6 +25,7 @@ from paimonlab.errors import CommitOutcomeUnknownError, PaimonError
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
+from tests.outside.disks import Disk, mounted
 
 ROOT = Path(__file__).parents[2]
 _SIZE = "400k"
@@ -159,21 +160,6 @@ def _try_all(scratch: Path, warehouse: Path, shortages: Sequence[_Shortage]) -> 
 
 
 @contextlib.contextmanager
-def _filled_up(disk: Path, room_bytes: int) -> Iterator[None]:
-    """Leave so many bytes on a disk."""
-    filler = disk / "filler"
-    with filler.open("wb", buffering=0) as file:
-        with contextlib.suppress(OSError):
-            while file.write(bytes(_BLOCK_BYTES)):
-                pass
-        file.truncate(max(file.tell() - room_bytes, 0))
-    try:
-        yield
-    finally:
-        filler.unlink()
-
-
-@contextlib.contextmanager
 def _files_limited(size_bytes: int) -> Iterator[None]:
     """Let files of this process become no larger."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -185,25 +171,17 @@ def _files_limited(size_bytes: int) -> Iterator[None]:
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
+def disk(tmp_path: Path) -> Iterator[Disk]:
     """Mount a disk of a few blocks."""
-    point = tmp_path / "disk"
-    point.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a file system")
-    command = ["mount", "-t", "tmpfs", "-o", f"size={_SIZE}", "tmpfs", str(point)]
-    try:
-        subprocess.run(command, check=True, capture_output=True, text=True)
-    except (FileNotFoundError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"this machine mounts no tmpfs: {getattr(error, 'stderr', error)}")
-    yield point
-    subprocess.run(["umount", str(point)], check=True)
+    disk = mounted("tmpfs", tmp_path, _SIZE)
+    yield disk
+    disk.unmount()
 
 
 @pytest.mark.parametrize("room_blocks", [0, 1, 2])
 @pytest.mark.parametrize("method", ["write", "publish", "replace", "open_output"])
-def test_file_is_whole_or_not_there(disk: Path, method: str, room_blocks: int) -> None:
-    store, path = LocalFileIO(), str(disk / "file")
+def test_file_is_whole_or_not_there(disk: Disk, method: str, room_blocks: int) -> None:
+    store, path = LocalFileIO(), str(disk.path / "file")
     data = bytes(range(256)) * 40  # needs three blocks
 
     def write_out() -> None:
@@ -211,17 +189,17 @@ def test_file_is_whole_or_not_there(disk: Path, method: str, room_blocks: int) -
             file.write(data)
 
     act = write_out if method == "open_output" else lambda: getattr(store, method)(path, data)
-    with _filled_up(disk, room_blocks * _BLOCK_BYTES), pytest.raises(OSError, match="No space"):
+    with disk.filled_up(room_blocks * _BLOCK_BYTES), pytest.raises(OSError, match="No space"):
         act()
 
-    left = sorted(one.name for one in disk.iterdir())
+    left = sorted(one.name for one in disk.path.iterdir())
     assert left == (["file"] if method == "open_output" else [])  # the caller deletes its own
 
 
-def test_full_disk_leaves_a_table_old_or_new(disk: Path, tmp_path: Path) -> None:
-    shortages = [functools.partial(_filled_up, disk, room * _BLOCK_BYTES) for room in (0, 1, 2)]
+def test_full_disk_leaves_a_table_old_or_new(disk: Disk, tmp_path: Path) -> None:
+    shortages = [functools.partial(disk.filled_up, room * _BLOCK_BYTES) for room in (0, 1, 2)]
 
-    _try_all(tmp_path, disk / "warehouse", shortages)
+    _try_all(tmp_path, disk.warehouse, shortages)
 
 
 def test_limit_of_file_sizes_leaves_a_table_old_or_new(tmp_path: Path) -> None:

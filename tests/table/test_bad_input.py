@@ -33,13 +33,6 @@ from paimonlab.table.inside import store_of
 ROWS = 3000
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
 @pytest.fixture(params=["append", "key"])
 def table(catalog: pl.Catalog, request: pytest.FixtureRequest) -> pl.Table:
     has_key = request.param == "key"

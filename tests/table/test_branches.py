@@ -23,13 +23,6 @@ from paimonlab.table.reading.scan import OfChanges, OfFallback, OfSnapshot, With
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
-@pytest.fixture
 def table(catalog: pl.Catalog) -> pl.Table:
     table = catalog.create_table(
         "db.t",

@@ -21,13 +21,6 @@ from paimonlab.errors import (
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
-@pytest.fixture
 def append(catalog: pl.Catalog) -> pl.Table:
     return catalog.create_table("db.events", {"id": "BIGINT", "v": "STRING"})
 

@@ -13,13 +13,6 @@ from paimonlab.errors import DataError, SchemaError
 INPUT = {"bucket": "2", "changelog-producer": "input"}
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
 def make(catalog: pl.Catalog, **options: str) -> pl.Table:
     columns = {"k": "INT", "v": "STRING"}
     return catalog.create_table("db.t", columns, primary_keys=["k"], options=INPUT | options)

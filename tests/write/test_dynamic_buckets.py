@@ -17,13 +17,6 @@ from paimonlab.table.inside import store_of
 from tests.golden import golden
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
 def make(catalog: pl.Catalog, **options: str) -> pl.Table:
     return catalog.create_table(
         "db.t",

@@ -15,13 +15,6 @@ from paimonlab.errors import DataError, FilesConflictError, SchemaError, Unsuppo
 from tests.golden import golden
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
 def make(catalog: pl.Catalog, **options: str) -> pl.Table:
     return catalog.create_table(
         "db.t",

@@ -13,13 +13,6 @@ import paimonlab as pl
 from paimonlab.errors import SchemaError
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
 def test_rows_wait_as_they_came(catalog: pl.Catalog) -> None:
     table = catalog.create_table(
         "db.t", {"k": "INT", "v": "STRING"}, primary_keys=["k"], options={"bucket": "-2"}

@@ -31,13 +31,6 @@ from tests.table.following.followers import (
 )
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
 def make(catalog: pl.Catalog, name: str = "db.t", **options: str) -> pl.Table:
     given = {"bucket": "2", "write-only": "true"} | {
         key.replace("_", "-"): value for key, value in options.items()

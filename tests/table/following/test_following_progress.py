@@ -33,13 +33,6 @@ SEED = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.SystemRandom().randr
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
-@pytest.fixture
 def keyed(catalog: pl.Catalog) -> pl.Table:
     table = catalog.create_table(
         "db.t",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,13 +12,6 @@ import paimonlab as pl
 from paimonlab.errors import SchemaError, SnapshotNotFoundError, TagNotFoundError, UnsupportedError
 
 SEEDS = range(6)
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
 
 
 @pytest.fixture

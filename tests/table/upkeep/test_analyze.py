@@ -3,7 +3,6 @@ from __future__ import annotations
 import random
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +15,6 @@ from paimonlab.spec.statistics.table import ColumnStatistics
 from tests.golden import RELEASES
 from tests.golden.expected import Case
 from tests.golden.test_rows import open_table
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
 
 
 @pytest.mark.parametrize("writer", [*RELEASES, "java-0.9"])

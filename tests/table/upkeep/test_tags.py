@@ -23,13 +23,6 @@ from paimonlab.maintenance.auto_tags import local_time
 from paimonlab.spec.tag_periods import TagPeriods, TagPoint, due_tags
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> pl.Catalog:
-    catalog = pl.connect(tmp_path / "warehouse")
-    catalog.create_database("db")
-    return catalog
-
-
 def new_table(catalog: pl.Catalog, options: Mapping[str, str] | None = None) -> pl.Table:
     return catalog.create_table(
         "db.t",
