@@ -63,15 +63,30 @@ def machine() -> str:
     )
 
 
+def replace_part(page: Path, name: str, text: str) -> None:
+    """Put ``text`` between the comments that mark a part of a page.
+
+    Raises
+    ------
+    ValueError
+        If the page has no such part.
+    """
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    old = page.read_text()
+    if begin not in old or end not in old:
+        raise ValueError(f"{page} has no part {name!r}; add the lines {begin!r} and {end!r}")
+    before, rest = old.split(begin)
+    _, after = rest.split(end)
+    page.write_text(f"{before}{begin}{text}\n{end}{after}")
+
+
 def document(outcomes: Outcomes, versions: Mapping[str, str], rows: int, load: float) -> str:
-    """Return the whole page."""
+    """Return what is said of these works, and their tables."""
     named = ", ".join(
         name if name.endswith(version) else f"{name} {version}"
         for name, version in versions.items()
     )
-    return f"""# Benchmarks
-
-Made by `make bench` on {datetime.now(UTC):%Y-%m-%d}: {machine()}; load average {load:.1f} when it began.
+    return f"""Made by `make bench` on {datetime.now(UTC):%Y-%m-%d}: {machine()}; load average {load:.1f} when it began.
 Engines: {named}.
 
 {rows:,} rows of an int64 key, an int64, a double, a text of 20 bytes, a timestamp (µs) and a decimal(12, 2); 4 buckets,
@@ -85,8 +100,7 @@ row, touching every column; Python engines deliver Arrow tables. pyarrow is the 
 
 Peak resident memory of these processes, MB (with the rows loaded, where there are any; Java's heap may grow to 6 GB):
 
-{memory_table(outcomes)}
-"""
+{memory_table(outcomes)}"""
 
 
 def _titled(outcomes: Outcomes) -> list[tuple[str, Mapping[str, Outcome]]]:

@@ -1,6 +1,6 @@
 """Measure paimonlab beside its peers: ``make bench``.
 
-Everything is kept below ``build/bench``; the page goes to ``docs/benchmarks.md`` with ``--write``.
+Everything is kept below ``build/bench``; the tables go to ``docs/benchmarks.md`` with ``--write``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks import rows as rows_module
 from benchmarks.peers import Engine, engine
-from benchmarks.report import Outcome, document, memory_table, seconds_table
+from benchmarks.report import Outcome, document, memory_table, replace_part, seconds_table
 from benchmarks.works import ENGINES, LONG, MODULES, WORKS, Work
 
 ROOT = Path(__file__).parents[1]
@@ -45,8 +45,8 @@ def main() -> None:
     print("\n" + seconds_table(outcomes) + "\n\n" + memory_table(outcomes))
     if options.write:
         versions = {name: one.version() for name, one in engines.items()}
-        page = document(outcomes, versions, options.rows, load)
-        (ROOT / "docs" / "benchmarks.md").write_text(page)
+        text = document(outcomes, versions, options.rows, load)
+        replace_part(ROOT / "docs" / "benchmarks.md", "works", text)
 
 
 def _options() -> argparse.Namespace:

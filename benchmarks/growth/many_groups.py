@@ -1,24 +1,21 @@
-"""What must not grow: the price of a write of many groups with the number of its batches.
+"""A write of many groups: as one batch and as many, to an append table and to one with keys.
 
-``python -m benchmarks.many_groups`` writes the same rows as one batch and as many, to an append
-table of many partitions and to a primary-key table of many buckets. Processor time; each write is a
-process of its own.
+``python -m benchmarks.growth.many_groups TABLE BATCHES`` makes one write, as `rows` asks for it.
 """
 
 from __future__ import annotations
 
-import argparse
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 import paimonlab as pl
+from benchmarks.growth.row import GrowthRow, in_new_process
 
 ROWS = 2_000_000
 BATCHES = 16
@@ -34,27 +31,17 @@ _DEFINITIONS: Mapping[str, dict[str, Any]] = {
 }
 
 
-def main() -> None:
-    """Parse the command line, measure, print a line for each table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", nargs=2, metavar=("TABLE", "BATCHES"), help="as asked to")
-    options = parser.parse_args()
-    if options.write:
-        name, batches = options.write
-        print(_seconds(_DEFINITIONS[name], int(batches)))
-        return
+def rows() -> Iterator[GrowthRow]:
+    """Write the same rows as one batch and as many."""
     for name in _DEFINITIONS:
-        one, many = (_in_new_process(name, batches) for batches in (1, BATCHES))
-        print(
-            f"write of {ROWS:,} rows, {name}: {one:.2f} s of processors as one batch, "
-            f"{many:.2f} s as {BATCHES}: {many / one:.2f} times as much",
-            flush=True,
+        one, many = (in_new_process(__name__, name, batches) for batches in (1, BATCHES))
+        yield GrowthRow(
+            work=f"write of {ROWS:,} rows, {name}",
+            sizes=("1 batch", f"{BATCHES} batches"),
+            costs=(one, many),
+            goal="at most 1.1 times",
+            holds=many <= 1.1 * one,
         )
-
-
-def _in_new_process(name: str, batches: int) -> float:
-    command = [sys.executable, "-m", "benchmarks.many_groups", "--write", name, str(batches)]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def _seconds(definition: Mapping[str, Any], batches: int) -> float:
@@ -81,4 +68,4 @@ def _seconds(definition: Mapping[str, Any], batches: int) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    print(_seconds(_DEFINITIONS[sys.argv[1]], int(sys.argv[2])))

@@ -1,0 +1,10 @@
+"""What must not grow: the cost of a work at two or more sizes, beside that of a plain file or a peer.
+
+``python -m benchmarks.growth [--only SUBJECT …] [--write]``. A subject is a module of this package
+with a function ``rows`` that yields `benchmarks.growth.row.GrowthRow`; `SUBJECTS` names them all.
+"""
+
+from __future__ import annotations
+
+SUBJECTS = ("commits", "planning", "many_groups")
+"""Modules of this package, in the order of the table."""

@@ -1,0 +1,125 @@
+"""The price of a commit: the last ones of a thousand beside the first ones.
+
+First and last commits are made in turns, ten by ten, the first ones by a new process: whatever else
+the machine does slows both. ``python -m benchmarks.growth.commits --commits 10000 --tables "upkept
+append"`` is about tables that look after themselves: commits expire snapshots, merge manifests and
+compact. The other argument, ``--first``, makes first commits as `rows` asks for them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import paimonlab as pl
+from benchmarks.growth.row import GrowthRow, markdown
+
+CYCLE = 100
+"""Commits on each side of a comparison: some merges of small manifests, many compactions."""
+TURN = 10
+"""Commits of one side before the other has its turn."""
+COMMITS = 1000
+
+
+def rows() -> Iterator[GrowthRow]:
+    """Compare the last commits of `COMMITS` with the first ones, in each kind of table."""
+    yield from _rows(list(_DEFINITIONS), COMMITS)
+
+
+def main() -> None:
+    """Parse the command line, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--commits", type=int, default=COMMITS)
+    parser.add_argument("--tables", nargs="+", default=list(_DEFINITIONS), choices=_DEFINITIONS)
+    parser.add_argument("--first", metavar="WAREHOUSE", help="make first commits in turns")
+    options = parser.parse_args()
+    if options.first:
+        _first(options.first, *options.tables)
+    else:
+        print(markdown(list(_rows(options.tables, options.commits))))
+
+
+def _rows(tables: Sequence[str], commits: int) -> Iterator[GrowthRow]:
+    with tempfile.TemporaryDirectory() as folder:
+        for name in tables:
+            sides = _sides(Path(folder), name, commits)
+            for what, of in (("median", statistics.median), ("mean", statistics.mean)):
+                first, last = (1000 * of(side) for side in sides)
+                yield GrowthRow(
+                    work=f"a commit of one row, {name} table, {what} of {CYCLE}",
+                    sizes=("at first", f"at the end of {commits:,}"),
+                    costs=(first, last),
+                    unit="CPU ms",
+                    goal="at most 1.2 times",
+                    holds=last <= 1.2 * first,
+                )
+
+
+_EXPIRING = {"snapshot.num-retained.max": "50"}
+_DEFINITIONS: Mapping[str, dict[str, Any]] = {
+    "append": {},
+    "primary key": {"primary_keys": ["id"], "options": {"bucket": "1", "write-only": "true"}},
+    "upkept append": {"options": _EXPIRING},
+    "upkept primary key": {"primary_keys": ["id"], "options": {"bucket": "1", **_EXPIRING}},
+}
+
+
+def _sides(folder: Path, name: str, number: int) -> tuple[list[float], list[float]]:
+    """Make commits; return the processor time of the first and of the last ones, seconds."""
+    commits = _commits(str(folder / "last"), name)
+    for _ in range(number - CYCLE):
+        next(commits)
+    command = [sys.executable, "-m", "benchmarks.growth.commits", "--first", str(folder / "first")]
+    first, last = list[float](), list[float]()
+    with subprocess.Popen(
+        [*command, "--tables", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None, "it is a pipe"
+        assert process.stdout is not None, "it is a pipe"
+        for _ in range(CYCLE // TURN):
+            print(file=process.stdin, flush=True)
+            first += map(float, process.stdout.readline().split())
+            last += (next(commits) for _ in range(TURN))
+    return first, last
+
+
+def _first(warehouse: str, name: str) -> None:
+    """Make some commits for each line that comes in."""
+    commits = _commits(warehouse, name)
+    for _ in sys.stdin:
+        print(*(next(commits) for _ in range(TURN)), flush=True)
+
+
+def _commits(warehouse: str, name: str) -> Iterator[float]:
+    """Write one row a commit; yield the processor time of each, seconds.
+
+    A write whose bucket is compacted commits twice, and as levels fill nearly every one does; so
+    the time is that of one commit.
+    """
+    catalog = pl.connect(f"{warehouse}/{name.replace(' ', '-')}")
+    catalog.create_database("db")
+    definition = _DEFINITIONS[name]
+    table = catalog.create_table("db.t", {"id": "BIGINT NOT NULL", "v": "STRING"}, **definition)
+    before = 0
+    for number in count():
+        row = pa.table({"id": [number], "v": ["x"]})
+        start = time.process_time()
+        latest = table.write(row)
+        seconds = time.process_time() - start
+        assert latest is not None, "a row is a commit"
+        yield seconds / (latest.id - before)
+        before = latest.id
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The plan of one partition of a table of many files.
+
+The manifests are real, the data files are only named. ``python -m benchmarks.growth.planning
+WAREHOUSE`` plans a table that is there, as `rows` asks for it.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+import paimonlab as pl
+from benchmarks.growth.row import GrowthRow, in_new_process
+from paimonlab.spec.binary_row.rows import encode_one
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.manifests.data_file import DataFileMeta, SimpleStats
+
+FILES = (10_000, 100_000)
+PARTITIONS = 100
+
+
+def rows() -> Iterator[GrowthRow]:
+    """Plan one of `PARTITIONS` partitions, nothing cached."""
+    with tempfile.TemporaryDirectory() as folder:
+        costs = list[float]()
+        for files in FILES:
+            _name_files(Path(folder) / str(files), files)
+            costs.append(in_new_process(__name__, Path(folder) / str(files)))
+        yield GrowthRow(
+            work=f"plan of one partition of {PARTITIONS}, nothing cached",
+            sizes=tuple(f"{files:,} files" for files in FILES),
+            costs=tuple(costs),
+            goal="at most 3 times",
+            holds=costs[-1] <= 3 * costs[0],
+        )
+
+
+def _name_files(folder: Path, count: int) -> None:
+    catalog = pl.connect(str(folder))
+    catalog.create_database("db")
+    columns = {"dt": "STRING", "id": "BIGINT", "v": "STRING"}
+    table = catalog.create_table("db.files", columns, partition_keys=["dt"])
+    types = [field.type for field in table.schema.fields]
+    for _ in range(10):
+        messages = []
+        for day in range(PARTITIONS):
+            name = f"d{day:03}"
+            low, high = (
+                encode_one([pa.scalar(name), pa.scalar(number), pa.scalar(text)], types)
+                for number, text in ((1, "a" * 16), (9, "z" * 16))
+            )
+            files = [
+                _file(SimpleStats(low, high, (0, 0, 0))) for _ in range(count // PARTITIONS // 10)
+            ]
+            partition = encode_one([pa.scalar(name)], types[:1])
+            messages.append(
+                CommitMessage(
+                    partition=partition, bucket=0, total_buckets=-1, new_files=tuple(files)
+                )
+            )
+        table.commit(messages)
+
+
+def _file(stats: SimpleStats) -> DataFileMeta:
+    return DataFileMeta(
+        file_name=f"data-{uuid.uuid4()}-0.parquet",
+        file_size_bytes=1000,
+        row_count=10,
+        value_stats=stats,
+        min_sequence_number=0,
+        max_sequence_number=9,
+        schema_id=0,
+        file_source=0,
+    )
+
+
+def _plan(warehouse: str) -> float:
+    table = pl.connect(warehouse).table("db.files")
+    assert isinstance(table, pl.Table)
+    start = time.process_time()
+    table.scan(where="dt = 'd050'").plan()
+    return time.process_time() - start
+
+
+if __name__ == "__main__":
+    print(_plan(sys.argv[1]))

@@ -1,0 +1,91 @@
+"""One row of the table, and how its costs are measured."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class GrowthRow:
+    """What a work costs at each of some sizes.
+
+    ``costs`` are ours, one for each of ``sizes``; ``peers`` has those of others at the same sizes,
+    None where they were not asked.
+    """
+
+    work: str
+    sizes: tuple[str, ...]
+    costs: tuple[float, ...]
+    goal: str
+    """What is wanted, in words."""
+    holds: bool
+    """Is it so?"""
+    unit: str = "CPU s"
+    peers: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    limit: str = ""
+    """What keeps it from being less, in words."""
+
+    @property
+    def ratio(self) -> float:
+        """Cost at the last size, as a multiple of that at the first."""
+        return self.costs[-1] / self.costs[0]
+
+    def beside(self, peer: str) -> float:
+        """Return our cost at the last size as a multiple of a peer's."""
+        theirs = self.peers[peer][-1]
+        assert theirs is not None, f"{peer} was not asked for {self.sizes[-1]}"
+        return self.costs[-1] / theirs
+
+
+class Subject(Protocol):
+    """A module of this package."""
+
+    def rows(self) -> Iterator[GrowthRow]:
+        """Measure; yield each row as soon as it is known."""
+
+
+def in_new_process(module: str, *arguments: object) -> float:
+    """Run ``python -m module arguments``; return the number on its last line.
+
+    Nothing is cached in the process, and its memory and processor time are its own.
+    """
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
+    )
+    return float(done.stdout.split()[-1])
+
+
+def peak_resident() -> int:
+    """Return the most memory this process had resident, bytes."""
+    status = Path("/proc/self/status").read_text()
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) * 1024
+
+
+def markdown(rows: Sequence[GrowthRow]) -> str:
+    """Return the rows as a table for people."""
+    head = ["work", "sizes", "cost", "ratio", "others", "goal", "holds", "what limits it"]
+    lines = [head, ["---"] * len(head), *map(_cells, rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _cells(row: GrowthRow) -> list[str]:
+    others = "; ".join(f"{name} {_numbers(costs)}" for name, costs in row.peers.items())
+    ratio = f"{row.ratio:.2f}" if len(row.costs) > 1 else ""
+    cost = f"**{_numbers(row.costs)}** {row.unit}"
+    holds = "yes" if row.holds else "no"
+    return [row.work, ", ".join(row.sizes), cost, ratio, others, row.goal, holds, row.limit]
+
+
+def _numbers(costs: Sequence[float | None]) -> str:
+    return ", ".join("-" if cost is None else f"{cost:.3g}" for cost in costs)
