@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import random
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.datafile.layout import FileColumns
+from paimonlab.datafile.written_file import RowFacts, WrittenFile, described
 from paimonlab.formats.data_output import STEP_ROWS, DataFormat
 from paimonlab.formats.file_index.building import FileIndexBuilder
 from paimonlab.formats.file_index.options import FileIndexOptions
-from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.external_paths import ExternalFolders, folder_of
-from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, FileSource
-from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.statistics.columns import StatsCollector
-from paimonlab.spec.statistics.mode import StatsMode, StatsOptions
+from paimonlab.spec.manifests.data_file import DataFileMeta, FileSource
+from paimonlab.spec.statistics.mode import StatsOptions
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
-from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
 from paimonlab.storage import FileIO, join
 from paimonlab.storage.failures import failures_named
 from paimonlab.storage.forks import UniqueNames
@@ -35,7 +28,8 @@ INDEX_SUFFIX = ".index"
 """What follows the name of a data file in the name of its index file."""
 
 _LEAST_STEP_ROWS = 1000
-_KEY_MODE = StatsMode.parse("truncate(128)")  # whatever the table's options say
+_FEW_ROWS = 1024
+"""Rows of a writer up to which its files are described together with those of others."""
 
 
 @dataclass(slots=True)
@@ -82,13 +76,13 @@ class FileTarget:
         folder = self.external.folder_for(name, number, random.random())  # noqa: S311
         return name, f"file:{join(folder, name)}"
 
-    def path_of(self, file: DataFileMeta) -> str:
+    def path_of(self, file: DataFileMeta | WrittenFile) -> str:
         """Return where a file that was written for this target is."""
         if file.external_path is not None:
             return folder_of(file.external_path)
         return join(self.folder, file.file_name)
 
-    def paths_of(self, file: DataFileMeta) -> list[str]:
+    def paths_of(self, file: DataFileMeta | WrittenFile) -> list[str]:
         """Return where a file and its index are."""
         path = self.path_of(file)
         folder = path.rpartition("/")[0]
@@ -106,7 +100,8 @@ class DataFileWriter:
         self._file_io = file_io
         self._target = target
         self._open: _OpenFile | None = None
-        self._files: list[DataFileMeta] = []
+        self._files: list[WrittenFile] = []
+        self._rows = 0
 
     def write(self, rows: pa.RecordBatch | pa.Table, first_sequence_number: int = 0) -> None:
         """Append rows.
@@ -119,6 +114,7 @@ class DataFileWriter:
             Sequence number of the first row, in append tables; primary-key rows carry theirs.
         """
         step = self._step_rows(rows)
+        self._rows += rows.num_rows
         start = 0
         while start < rows.num_rows:
             if self._open is None:
@@ -132,17 +128,31 @@ class DataFileWriter:
 
     def _step_rows(self, rows: pa.RecordBatch | pa.Table) -> int:
         """Rows after which the size of the file is looked at: fewer when files are small."""
+        if rows.num_rows <= _LEAST_STEP_ROWS:
+            return _LEAST_STEP_ROWS
         row_bytes = max(rows.nbytes // max(rows.num_rows, 1), 1)
         by_bytes = self._target.target_file_size_bytes // row_bytes
         return max(min(by_bytes, STEP_ROWS), _LEAST_STEP_ROWS)
 
     def close(self) -> list[DataFileMeta]:
         """Finish the last file and describe all of them, durable on disk, in writing order."""
+        return described(self.finish())
+
+    def finish(self) -> list[WrittenFile]:
+        """Finish the last file; all of them are durable on disk then, in writing order.
+
+        What is returned holds a few rows, to be `described` with files of other writers.
+        """
         if self._open is not None:
             self._finish()
         # An index beside its file was durable when it was written.
         sizes = {self._target.path_of(file): file.file_size_bytes for file in self._files}
         self._file_io.sync_files(sizes)
+        return self._files
+
+    @property
+    def files(self) -> Sequence[WrittenFile]:
+        """The finished files."""
         return self._files
 
     @property
@@ -161,8 +171,17 @@ class DataFileWriter:
 
     def _finish(self) -> None:
         assert self._open is not None, "no open file"
-        self._files.append(self._open.close())
+        file = self._open.close()
+        if self._rows > _FEW_ROWS:
+            file.facts.reduce()  # a few rows would keep all of them in memory
+        self._files.append(file)
         self._open = None
+
+
+def described_by(writers: Sequence[DataFileWriter]) -> list[list[DataFileMeta]]:
+    """Describe the files of writers that are finished, together; see `described`."""
+    files = iter(described([file for writer in writers for file in writer.files]))
+    return [[next(files) for _ in writer.files] for writer in writers]
 
 
 class _OpenFile:
@@ -177,9 +196,7 @@ class _OpenFile:
         with failures_named(self._path):
             self._writer = target.format.open_output(file_io, self._path, physical)
         columns = target.columns
-        self._values = StatsCollector(columns.values, target.stats.modes)
-        self._keys = StatsCollector(columns.keys, [_KEY_MODE] * len(columns.keys))
-        self._rows = _RowFacts(target.columns)
+        self._rows = RowFacts(columns, target.stats)
         self._indexes = FileIndexBuilder(columns.values, target.indexes)
         self._trimmed = _trimmed_columns(columns.values, target)
 
@@ -195,36 +212,22 @@ class _OpenFile:
     def write(self, rows: pa.RecordBatch | pa.Table, first_sequence_number: int) -> None:
         with failures_named(self._path):
             self._writer.write(rows)
-        self._values.add(rows)
-        if self._target.columns.keys:
-            self._keys.add(rows)
         self._rows.add(rows, first_sequence_number)
         self._indexes.add(_without_blanks(rows, self._trimmed))
 
-    def close(self) -> DataFileMeta:
+    def close(self) -> WrittenFile:
         with failures_named(self._path):
             size = self._writer.close()
-        value_stats, value_stats_cols = self._values.finish(dense=self._target.stats.dense)
-        key_stats, _ = self._keys.finish(dense=False)
         embedded_index, extra_files = self._write_indexes()
-        return DataFileMeta(
+        return WrittenFile(
             file_name=self._name,
+            external_path=self._external_path,
             file_size_bytes=size,
-            row_count=self._rows.count,
-            min_key=self._rows.min_key,
-            max_key=self._rows.max_key,
-            key_stats=key_stats,
-            value_stats=value_stats,
-            value_stats_cols=value_stats_cols,
-            min_sequence_number=self._rows.min_sequence_number,
-            max_sequence_number=self._rows.max_sequence_number,
             schema_id=self._target.schema_id,
             level=self._target.level,
-            creation_time_millis=local_time_millis(),
-            delete_row_count=self._rows.deleted,
-            file_source=int(self._target.source),
-            external_path=self._external_path,
-            embedded_file_index=embedded_index,
+            source=self._target.source,
+            facts=self._rows,
+            embedded_index=embedded_index,
             extra_files=extra_files,
         )
 
@@ -266,56 +269,3 @@ def _without_blanks(rows: pa.RecordBatch | pa.Table, names: list[str]) -> Any:
         trimmed = pc.utf8_rtrim(rows.column(name), characters=" ")
         rows = rows.set_column(column_index, rows.schema.field(column_index), trimmed)
     return rows
-
-
-class _RowFacts:
-    """What metadata says of the rows of a file besides statistics."""
-
-    def __init__(self, columns: FileColumns) -> None:
-        self._columns = columns
-        self._serialise: Callable[[pa.RecordBatch | pa.Table], bytes] = self._key_of
-        self.count = 0
-        self.deleted = 0
-        self.min_sequence_number = 2**63 - 1
-        self.max_sequence_number = -(2**63)
-        self.min_key = self.max_key = EMPTY_ROW
-
-    def add(self, rows: pa.RecordBatch | pa.Table, first_sequence_number: int) -> None:
-        if self._columns.keys:
-            sequence = _numbers(rows, SEQUENCE_NUMBER)
-            low, high = int(sequence.min()), int(sequence.max())
-            self.deleted += _retract_count(rows)
-            if self.count == 0:
-                self.min_key = self._serialise(rows.slice(0, 1))
-            self.max_key = self._serialise(rows.slice(rows.num_rows - 1, 1))
-        else:
-            low, high = first_sequence_number, first_sequence_number + rows.num_rows - 1
-        self.min_sequence_number = min(self.min_sequence_number, low)
-        self.max_sequence_number = max(self.max_sequence_number, high)
-        self.count += rows.num_rows
-
-    def _key_of(self, row: pa.RecordBatch | pa.Table) -> bytes:
-        keys = self._columns.keys
-        columns = [row.column(key.name) for key in keys]
-        key: bytes = encode(columns, [key.type for key in keys])[0].as_py()
-        return key
-
-
-def _numbers(rows: pa.RecordBatch | pa.Table, column: str) -> npt.NDArray[np.int64]:
-    numbers: npt.NDArray[np.int64] = rows.column(column).to_numpy()
-    return numbers
-
-
-def _retract_count(rows: pa.RecordBatch | pa.Table) -> int:
-    kinds = rows.column(VALUE_KIND)
-    retracts = pa.array([RowKind.UPDATE_BEFORE, RowKind.DELETE], pa.int8())
-    count: int = pc.sum(pc.is_in(kinds, retracts)).as_py() or 0
-    return count
-
-
-def local_time_millis() -> int:
-    """Local wall clock in milliseconds, counted as if it were UTC, as manifests have it."""
-    now = time.time()
-    offset = datetime.fromtimestamp(now).astimezone().utcoffset()
-    assert offset is not None, "an aware datetime has an offset"
-    return int((now + offset.total_seconds()) * 1000)

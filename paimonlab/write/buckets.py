@@ -12,9 +12,12 @@ import pyarrow.compute as pc
 
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.bucket import bucket_ids
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.schema.definition import TableSchema
 
+_MOST_GROUPS = 512
+"""Groups of a part; each holds some rows until all of the part are described."""
 UNAWARE_BUCKET = 0
 """Bucket of all rows of an append table without buckets."""
 
@@ -28,6 +31,15 @@ class Group:
     bucket: int
     rows: npt.NDArray[np.int64] | None
     """(m,) positions in the batch, ascending; None: all of them."""
+
+    @property
+    def key(self) -> BucketKey:
+        """Partition and bucket."""
+        return self.partition, self.bucket
+
+    def count_in(self, rows: pa.RecordBatch | pa.Table) -> int:
+        """How many of the rows of a batch belong to the group."""
+        return rows.num_rows if self.rows is None else len(self.rows)
 
 
 def groups(rows: pa.RecordBatch | pa.Table, schema: TableSchema, buckets: int) -> Iterator[Group]:
@@ -84,6 +96,44 @@ def grouped(
     for code, positions in positions_of(codes, len(partitions) * per_partition):
         partition, bucket = divmod(code, per_partition)
         yield Group(partitions[partition], bucket, positions)
+
+
+def parts_of(
+    groups: Sequence[Group], rows: pa.RecordBatch | pa.Table, part_rows: int
+) -> list[list[Group]]:
+    """Cut groups into parts of about so many rows, to be picked and written together.
+
+    Parameters
+    ----------
+    groups
+        Groups of the rows.
+    rows
+        n rows.
+    part_rows
+        Rows at which a part is full.
+    """
+    parts, filled = list[list[Group]](), part_rows
+    for group in groups:
+        if filled >= part_rows or len(parts[-1]) >= _MOST_GROUPS:
+            parts.append([])
+            filled = 0
+        parts[-1].append(group)
+        filled += group.count_in(rows)
+    return parts
+
+
+def picked_rows(rows: pa.Table, groups: Sequence[Group]) -> list[pa.Table]:
+    """Give each group its rows, in their order: slices of one table they are gathered in."""
+    positions = [group.rows for group in groups if group.rows is not None]
+    if len(positions) < len(groups):
+        assert len(groups) == 1, "one of many has positions"
+        return [rows]
+    gathered = rows.take(pa.array(np.concatenate(positions)))
+    ends = np.cumsum([len(group) for group in positions]).tolist()
+    return [
+        gathered.slice(end - len(group), len(group))
+        for end, group in zip(ends, positions, strict=True)
+    ]
 
 
 def partition_codes(

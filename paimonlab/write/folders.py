@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from paimonlab.errors import DataError
 from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.external_paths import folder_of
 from paimonlab.spec.partitions.folders import bucket_path, partition_paths
@@ -19,16 +20,19 @@ _LONGEST_NAME_BYTES = 255  # of local file systems and HDFS
 
 
 def bucket_folder(plan: WritePlan, partition: bytes, bucket: int) -> str:
-    """Folder of the data files of a bucket, relative to the table or an external root.
+    """Folder of the data files of one bucket; see `bucket_folders`."""
+    return bucket_folders(plan, [(partition, bucket)])[0]
+
+
+def bucket_folders(plan: WritePlan, buckets: Sequence[BucketKey]) -> list[str]:
+    """Folders of the data files of buckets, relative to the table or an external root.
 
     Parameters
     ----------
     plan
         How to write to the table.
-    partition
-        Serialised BinaryRow of the partition values.
-    bucket
-        At least 0.
+    buckets
+        Serialised BinaryRow of the partition values, and a number of at least 0.
 
     Raises
     ------
@@ -37,15 +41,19 @@ def bucket_folder(plan: WritePlan, partition: bytes, bucket: int) -> str:
     """
     keys = plan.schema.partition_keys
     types = [plan.schema.field(key).type for key in keys]
-    values = decode(pa.array([partition], pa.large_binary()), types)
-    (path,) = partition_paths(keys, values, types, plan.partition)
-    for key, name in zip(keys, path.split("/"), strict=False):
-        if len(name.encode()) > _LONGEST_NAME_BYTES:
-            raise DataError(
-                f"{plan.table_name}: a value of partition column {key!r} is too long: its folder "
-                f"{name[:40]}… would have a name of more than {_LONGEST_NAME_BYTES} bytes"
-            )
-    return bucket_path(path, bucket, plan.partition.data_directory)
+    partitions = list(dict.fromkeys(partition for partition, _ in buckets))
+    values = decode(pa.array(partitions, pa.large_binary()), types)
+    paths = partition_paths(keys, values, types, plan.partition) if keys else [""]
+    for path in paths:
+        for key, name in zip(keys, path.split("/"), strict=False):
+            if len(name.encode()) > _LONGEST_NAME_BYTES:
+                raise DataError(
+                    f"{plan.table_name}: a value of partition column {key!r} is too long: its "
+                    f"folder {name[:40]}… has a name of more than {_LONGEST_NAME_BYTES} bytes"
+                )
+    path_of = dict(zip(partitions, paths, strict=True))
+    directory = plan.partition.data_directory
+    return [bucket_path(path_of[partition], bucket, directory) for partition, bucket in buckets]
 
 
 def delete_files(messages: Sequence[CommitMessage], plan: WritePlan, file_io: FileIO) -> None:

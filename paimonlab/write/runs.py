@@ -1,4 +1,4 @@
-"""Rows of one bucket of a primary-key table -> one sorted run.
+"""Rows of buckets of a primary-key table -> sorted runs.
 
 A run has its rows sorted by key and one row per key: the merge engine has already decided
 between the rows that came together.
@@ -7,14 +7,15 @@ between the rows that came together.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.merge.deduplicate import newest, oldest
 from paimonlab.merge.engines import merge
-from paimonlab.merge.groups import Members, by_age
+from paimonlab.merge.groups import Members, Positions, by_age
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
 from paimonlab.spec.merge_engine import EngineKind
 from paimonlab.spec.row_kind import RowKind
@@ -22,75 +23,65 @@ from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND, key_
 from paimonlab.write.write_plan import WritePlan
 
 
-def sorted_run(
-    rows: pa.Table, positions: npt.NDArray[np.int64] | None, first_sequence: int, plan: WritePlan
-) -> pa.Table:
-    """Make the physical rows of a level-0 run.
+def sorted_runs(
+    rows: pa.Table,
+    members: Sequence[Positions | None],
+    first_sequences: Sequence[int],
+    plan: WritePlan,
+) -> list[pa.Table]:
+    """Make the physical rows of level-0 runs, one per bucket.
 
     Parameters
     ----------
     rows
         n rows: the table's columns and ``_VALUE_KIND``, in order of arrival.
-    positions
-        (m,) ascending: the rows of the bucket; None: all of them.
-    first_sequence
-        Sequence number of the first of them.
+    members
+        (m,) ascending each: the rows of a bucket; None, if there is only one: all rows.
+    first_sequences
+        Sequence number of the first row of each bucket.
     plan
         How to write to the table.
 
     Returns
     -------
-    pyarrow.Table
-        k <= m rows in file layout, sorted by key, one per key.
+    list of pyarrow.Table
+        k <= m rows each in file layout, sorted by key, one per key.
+
+    Notes
+    -----
+    Buckets are sorted and picked together, with the bucket in front of the key: a hundred small
+    takes cost a hundred times what one large take does.
     """
     schema = plan.schema
-    keys = sort_keys([_pick(rows, name, positions) for name in schema.trimmed_primary_keys])
-    sequences = _sequences(rows, positions, plan)
+    together = _Together.of(rows, members, first_sequences)
+    keys, sequences = together.keys(plan), together.sequences(plan)
     if not plan.engine.selects_rows:
-        return _merged(rows, positions, Members.of(keys, sequences), first_sequence, plan)
+        return _merged(together, Members.of(keys, sequences), plan)
     is_first = plan.engine.kind is EngineKind.FIRST_ROW
     order = oldest(keys) if is_first else newest(keys, sequences)
-    source = order if positions is None else positions[order]
-    picked = rows.take(pa.array(source))
-    numbers = pa.array(order + np.int64(first_sequence), pa.int64())
-    return physical(picked, numbers, schema.trimmed_primary_keys, schema.field_names)
+    return together.split(together.take(order), order, schema.trimmed_primary_keys, plan)
 
 
 def sorted_changes(
-    rows: pa.Table, positions: npt.NDArray[np.int64] | None, first_sequence: int, plan: WritePlan
-) -> pa.Table:
-    """Make the physical rows of a changelog: all that came, by key and in order of age.
-
-    Parameters and columns are those of `sorted_run`.
-    """
-    schema = plan.schema
-    keys = sort_keys([_pick(rows, name, positions) for name in schema.trimmed_primary_keys])
-    order = by_age(keys, _sequences(rows, positions, plan))[0]
-    source = order if positions is None else positions[order]
-    numbers = pa.array(order + np.int64(first_sequence), pa.int64())
-    picked = rows.take(pa.array(source))
-    return physical(picked, numbers, schema.trimmed_primary_keys, schema.field_names)
-
-
-def _sequences(
-    rows: pa.Table, positions: npt.NDArray[np.int64] | None, plan: WritePlan
-) -> list[Keys]:
-    fields = [_pick(rows, name, positions) for name in plan.options.sequence_fields]
-    if not fields:
-        return []
-    return [sort_keys(fields, is_descending=plan.options.sequence_descending)]
-
-
-def _merged(
     rows: pa.Table,
-    positions: npt.NDArray[np.int64] | None,
-    members: Members,
-    first_sequence: int,
+    members: Sequence[Positions | None],
+    first_sequences: Sequence[int],
     plan: WritePlan,
-) -> pa.Table:
+) -> list[pa.Table]:
+    """Make the physical rows of changelogs: all that came, by key and in order of age.
+
+    Parameters and columns are those of `sorted_runs`.
+    """
+    together = _Together.of(rows, members, first_sequences)
+    order = by_age(together.keys(plan), together.sequences(plan))[0]
+    keys = plan.schema.trimmed_primary_keys
+    return together.split(together.take(order), order, keys, plan)
+
+
+def _merged(together: _Together, members: Members, plan: WritePlan) -> list[pa.Table]:
     """Make one row of the rows of each key; it has the sequence number of the newest."""
     schema = plan.schema
-    chosen = rows if positions is None else rows.take(pa.array(positions))
+    chosen = together.take(None)
     kinds = as_numpy(chosen.column(VALUE_KIND))
     merged = merge(
         chosen,
@@ -105,15 +96,83 @@ def _merged(
     table = pa.table(
         {**merged.columns, VALUE_KIND: given if merged.kinds is None else merged.kinds}
     )
-    numbers = pa.array(last + np.int64(first_sequence), pa.int64())
-    return physical(table, numbers, schema.trimmed_primary_keys, schema.field_names)
+    return together.split(table, last, schema.trimmed_primary_keys, plan)
 
 
-def _pick(
-    rows: pa.Table, name: str, positions: npt.NDArray[np.int64] | None
-) -> pa.ChunkedArray | pa.Array:
-    column = rows.column(name)
-    return column if positions is None else column.take(pa.array(positions))
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """Rows of some buckets, one bucket after the other, each in order of arrival."""
+
+    rows: pa.Table
+    positions: Positions | None
+    """(m,) in ``rows``; None: all of them."""
+    lengths: Positions
+    """(b,) how many rows each bucket has."""
+    first_sequences: Positions
+    """(b,) sequence number of the first row of each."""
+
+    @classmethod
+    def of(
+        cls, rows: pa.Table, members: Sequence[Positions | None], first_sequences: Sequence[int]
+    ) -> Self:
+        present = [positions for positions in members if positions is not None]
+        assert len(present) == len(members) or len(members) == 1, "one of many has positions"
+        lengths = [len(positions) for positions in present] or [rows.num_rows]
+        joined = present[0] if len(present) == 1 else np.concatenate(present) if present else None
+        return cls(rows, joined, np.array(lengths), np.array(first_sequences, np.int64))
+
+    def keys(self, plan: WritePlan) -> Keys:
+        """Encode the keys; those of an earlier bucket come first."""
+        columns = [self._pick(name) for name in plan.schema.trimmed_primary_keys]
+        if len(self.lengths) > 1:
+            buckets = np.repeat(np.arange(len(self.lengths), dtype=np.int32), self.lengths)
+            columns = [pa.array(buckets), *columns]
+        return sort_keys(columns)
+
+    def sequences(self, plan: WritePlan) -> list[Keys]:
+        """Encode what decides between rows of a key before the order of arrival does."""
+        fields = [self._pick(name) for name in plan.options.sequence_fields]
+        if not fields:
+            return []
+        return [sort_keys(fields, is_descending=plan.options.sequence_descending)]
+
+    def take(self, order: Positions | None) -> pa.Table:
+        """Pick rows; None: all, one bucket after the other."""
+        if order is None:
+            return self.rows if self.positions is None else self.rows.take(pa.array(self.positions))
+        return self.rows.take(pa.array(order if self.positions is None else self.positions[order]))
+
+    def split(
+        self, table: pa.Table, order: Positions, keys: Sequence[str], plan: WritePlan
+    ) -> list[pa.Table]:
+        """Give each bucket its rows of a table, with their sequence numbers.
+
+        Parameters
+        ----------
+        table, order
+            k rows, one bucket after the other, and which rows they come from.
+        keys
+            Key columns.
+        plan
+            How to write to the table.
+        """
+        counts = np.array([len(order)])
+        if len(self.lengths) > 1:
+            bucket_of = np.repeat(np.arange(len(self.lengths)), self.lengths)
+            counts = np.bincount(bucket_of[order], minlength=len(self.lengths))
+        starts = np.cumsum(self.lengths) - self.lengths
+        shift = np.repeat(self.first_sequences - starts, counts)
+        files = physical(table, pa.array(order + shift, pa.int64()), keys, plan.schema.field_names)
+        if len(counts) == 1:
+            return [files]
+        first_rows = np.cumsum(counts) - counts
+        return [
+            files.slice(*where) for where in zip(first_rows.tolist(), counts.tolist(), strict=True)
+        ]
+
+    def _pick(self, name: str) -> pa.ChunkedArray | pa.Array:
+        column = self.rows.column(name)
+        return column if self.positions is None else column.take(pa.array(self.positions))
 
 
 def physical(

@@ -7,8 +7,10 @@ ones do not end up in small files. An append table writes its rows as they came.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
@@ -16,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.datafile.writer import DataFileWriter, FileTarget
+from paimonlab.datafile.writer import DataFileWriter, FileTarget, described_by
 from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.buckets.mode import BucketMode
@@ -25,21 +27,26 @@ from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.types.system_fields import VALUE_KIND
 from paimonlab.storage import FileIO
 from paimonlab.storage.forks import Home
-from paimonlab.write.buckets import Group
+from paimonlab.write.buckets import Group, parts_of, picked_rows
 from paimonlab.write.compactions import BucketCompactions
 from paimonlab.write.file_targets import changelog_target, data_target
-from paimonlab.write.folders import bucket_folder
+from paimonlab.write.folders import bucket_folders
 from paimonlab.write.frames import batches_of
 from paimonlab.write.kinds import admitted
 from paimonlab.write.postponed import postponed_target, waiting_rows
 from paimonlab.write.routing import FixedRouter, Router
 from paimonlab.write.rows import align, decoded_pieces
-from paimonlab.write.runs import sorted_changes, sorted_run
+from paimonlab.write.runs import sorted_changes, sorted_runs
 from paimonlab.write.sequences import SequenceNumbers
 from paimonlab.write.write_plan import WritePlan
 
 _STATELESS = (BucketMode.HASH_FIXED, BucketMode.BUCKET_UNAWARE)
 """Modes in which a row alone says its bucket."""
+_PART_ROWS = 1 << 16
+"""Rows of buckets that are picked and sorted together: many small buckets cost no more than one."""
+_MOST_TOGETHER = 512
+"""Files that are described together."""
+_THREADS = os.cpu_count() or 1
 
 
 class TableWriter:
@@ -169,9 +176,7 @@ class TableWriter:
         """
         self._check_process()
         self._flush(everything=True)
-        for bucket, writer in self._open.items():
-            self._files[bucket] += writer.close()
-        self._open.clear()
+        self._close_files()
         indexes = self._router.prepare_commit()
         messages = [
             CommitMessage(
@@ -238,43 +243,49 @@ class TableWriter:
             self._write_runs(rows, now)
             self._keep(rows, later)
         else:
-            self._append(rows, groups)
+            self._append(rows, groups, is_last=everything)
 
     def _write_runs(self, rows: pa.Table, groups: list[Group]) -> None:
-        jobs = []
-        for group in groups:
-            count = rows.num_rows if group.rows is None else len(group.rows)
-            first = self._sequences.take(group.partition, group.bucket, count)
-            jobs.append((group, first))
-            self._target(group)
-
+        self._add_targets(groups)
+        firsts = self._first_numbers(rows, groups)
         new: dict[BucketKey, list[DataFileMeta]] = {}
 
-        def run(job: tuple[Group, int]) -> None:
-            group, first = job
-            bucket = (group.partition, group.bucket)
+        def run(part: list[Group]) -> None:
+            members = [group.rows for group in part]
+            numbers = [firsts[group.key] for group in part]
             if self._postpones:
-                run_ = waiting_rows(rows, group.rows, self._plan)
+                runs = [waiting_rows(rows, positions, self._plan) for positions in members]
             else:
-                run_ = sorted_run(rows, group.rows, first, self._plan)
-            new[bucket] = self._written(self._targets[bucket], run_)
-            self._files[bucket] += new[bucket]
-            if bucket in self._changelog_targets:
-                changes = sorted_changes(rows, group.rows, first, self._plan)
-                target = self._changelog_targets[bucket]
-                self._changelogs[bucket] += self._written(target, changes)
+                runs = sorted_runs(rows, members, numbers, self._plan)
+            for group, files in zip(part, self._written(part, self._targets, runs), strict=True):
+                new[group.key] = files
+                self._files[group.key] += files
+            if self._changelog_targets:
+                changes = sorted_changes(rows, members, numbers, self._plan)
+                logs = self._written(part, self._changelog_targets, changes)
+                for group, files in zip(part, logs, strict=True):
+                    self._changelogs[group.key] += files
 
-        list(_in_threads(run, jobs))
+        list(_in_threads(run, parts_of(groups, rows, _PART_ROWS)))
         if self._compactions is not None:
             self._compactions.add(new)
 
-    def _written(self, target: FileTarget, rows: pa.Table) -> list[DataFileMeta]:
-        writer = DataFileWriter(self._file_io, target)
+    def _written(
+        self,
+        part: Sequence[Group],
+        targets: Mapping[BucketKey, FileTarget],
+        runs: Sequence[pa.Table],
+    ) -> list[list[DataFileMeta]]:
+        """Write a run of each bucket; describe the files of each."""
+        writers = [DataFileWriter(self._file_io, targets[group.key]) for group in part]
         try:
-            writer.write(rows)
-            return writer.close()
+            for writer, run in zip(writers, runs, strict=True):
+                writer.write(run)
+                writer.finish()
+            return described_by(writers)
         except BaseException:
-            writer.abort()
+            for writer in writers:
+                writer.abort()
             raise
 
     def _keep(self, rows: pa.Table, groups: list[Group]) -> None:
@@ -286,34 +297,55 @@ class TableWriter:
             self._buffer = kept.combine_chunks().to_batches()
             self._buffered_bytes = sum(batch.nbytes for batch in self._buffer)
 
-    def _append(self, rows: pa.Table, groups: list[Group]) -> None:
+    def _append(self, rows: pa.Table, groups: list[Group], *, is_last: bool) -> None:
         rows = rows.drop_columns([VALUE_KIND])
-
-        def run(group: Group) -> None:
-            picked = rows if group.rows is None else rows.take(pa.array(group.rows))
-            writer = self._open[group.partition, group.bucket]
-            writer.write(picked, firsts[group.partition, group.bucket])
-
-        firsts = {}
+        self._add_targets(groups)
+        firsts = self._first_numbers(rows, groups)
         for group in groups:
-            bucket = (group.partition, group.bucket)
-            count = rows.num_rows if group.rows is None else len(group.rows)
-            firsts[bucket] = self._sequences.take(*bucket, count)
-            if bucket not in self._open:
-                self._open[bucket] = DataFileWriter(self._file_io, self._target(group))
-        list(_in_threads(run, groups))
+            if group.key not in self._open:
+                self._open[group.key] = DataFileWriter(self._file_io, self._targets[group.key])
 
-    def _target(self, group: Group) -> FileTarget:
-        bucket = (group.partition, group.bucket)
-        if bucket not in self._targets:
-            folder = bucket_folder(self._plan, group.partition, group.bucket)
+        def run(part: list[Group]) -> None:
+            for group, picked in zip(part, picked_rows(rows, part), strict=True):
+                self._open[group.key].write(picked, firsts[group.key])
+
+        # Rows that wait in an open file must not keep those of other files in memory.
+        part_rows = _PART_ROWS if is_last else 1
+        list(_in_threads(run, parts_of(groups, rows, part_rows)))
+
+    def _close_files(self) -> None:
+        """Finish the files that are open, and describe them."""
+
+        def run(part: list[BucketKey]) -> list[list[DataFileMeta]]:
+            writers = [self._open[bucket] for bucket in part]
+            for writer in writers:
+                writer.finish()
+            return described_by(writers)
+
+        buckets = list(self._open)
+        step = max(min(len(buckets) // _THREADS, _MOST_TOGETHER), 1)
+        parts = [buckets[start : start + step] for start in range(0, len(buckets), step)]
+        files = _in_threads(run, parts)
+        for bucket, described in zip(buckets, itertools.chain(*files), strict=True):
+            self._files[bucket] += described
+        self._open.clear()
+
+    def _first_numbers(self, rows: pa.Table, groups: list[Group]) -> dict[BucketKey, int]:
+        return {
+            group.key: self._sequences.take(*group.key, group.count_in(rows)) for group in groups
+        }
+
+    def _add_targets(self, groups: list[Group]) -> None:
+        """Say where the files of buckets go that have had none."""
+        new = [group.key for group in groups if group.key not in self._targets]
+        folders = bucket_folders(self._plan, new) if new else []
+        for bucket, folder in zip(new, folders, strict=True):
             if self._postpones:
                 self._targets[bucket] = postponed_target(self._plan, folder, self._user)
             else:
                 self._targets[bucket] = data_target(self._plan, folder)
             if self._plan.options.changelog_producer == "input" and not self._postpones:
                 self._changelog_targets[bucket] = changelog_target(self._plan, folder)
-        return self._targets[bucket]
 
 
 def _in_one_piece(rows: pa.Table) -> pa.Table:
@@ -347,5 +379,5 @@ def _count(group: Group) -> int:
 def _in_threads(run: Any, jobs: list[Any]) -> Any:
     if len(jobs) < 2:
         return map(run, jobs)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(_THREADS) as pool:
         return list(pool.map(run, jobs))

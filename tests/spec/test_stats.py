@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,17 +8,20 @@ import pyarrow as pa
 import pytest
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.binary_row.rows import decode, encode
 from paimonlab.spec.manifests.data_file import EMPTY_ROW, SimpleStats
 from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.statistics import columns
 from paimonlab.spec.statistics.columns import (
     StatsCollector,
     StatsMode,
     StatsOptions,
     collect_stats,
+    finish_each,
     truncate_max,
     truncate_min,
 )
+from paimonlab.spec.statistics.extremes import extremes
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import parse_type
 from tests.spec.random_columns import random_column
@@ -161,3 +165,62 @@ def test_options_give_each_column_its_mode() -> None:
 def test_an_unknown_mode_is_refused(text: str) -> None:
     with pytest.raises(SchemaError, match="none, counts, truncate"):
         StatsMode.parse(text)
+
+
+@pytest.mark.parametrize("text", ALL_TYPES)
+@pytest.mark.parametrize("mode", ["full", "truncate(2)", "counts"])
+def test_many_files_together_have_the_statistics_of_each(
+    text: str, mode: str, rng: np.random.Generator
+) -> None:
+    fields, modes = [field_of(text, name) for name in "ab"], [StatsMode.parse(mode)] * 2
+    collectors, alone = [], []
+    for size in (1, 0, 30, 2000, *rng.integers(0, 5, 40).tolist()):
+        columns = {name: random_column(parse_type(text), size, rng) for name in "ab"}
+        rows = pa.table(columns)
+        collectors.append(StatsCollector(fields, modes))
+        for start in range(0, max(size, 1), 900):  # in pieces
+            collectors[-1].add(rows.slice(start, 900))
+        alone.append(collect_stats(rows, fields, modes, dense=False))
+
+    assert finish_each(collectors, dense=False) == alone
+
+
+def test_files_of_many_columns_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = list[str]()
+
+    def counted(name: str, function: Callable[..., Any]) -> None:
+        def called(*arguments: Any) -> Any:
+            calls.append(name)
+            return function(*arguments)
+
+        monkeypatch.setattr(columns, name, called)
+
+    counted("encode", encode)
+    counted("extremes", extremes)
+    fields = [field_of("INT", "a"), field_of("INT", "b"), field_of("STRING", "c")]
+    collectors = [StatsCollector(fields, [FULL] * 3) for _ in range(100)]
+    for number, collector in enumerate(collectors):
+        number_of = pa.array([number], pa.int32())
+        collector.add(pa.table({"a": number_of, "b": number_of, "c": ["x"]}))
+
+    stats = finish_each(collectors, dense=True)
+
+    assert calls == ["extremes", "extremes", "encode"]  # two types, all bounds at once
+    types = [field.type for field in fields]
+    low = decode(pa.array([simple.min_values for simple, _ in stats]), types)
+    assert low[1].to_pylist() == list(range(100))
+
+
+def test_a_long_column_is_looked_at_when_it_comes() -> None:
+    collector = StatsCollector([field_of("BIGINT")], [FULL])
+    rows = pa.table({"c": np.arange(100_000)})
+    before = pa.total_allocated_bytes()
+
+    collector.add(rows)
+    del rows
+
+    assert pa.total_allocated_bytes() < before + 10_000
+    low, high = (
+        side[0].as_py() for side in (collector.columns()[0].min, collector.columns()[0].max)
+    )
+    assert (low, high) == (0, 99_999)

@@ -6,18 +6,20 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.stats.SimpleStats``,
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.spec.binary_row.rows import encode
-from paimonlab.spec.manifests.data_file import SimpleStats
+from paimonlab.spec.manifests.data_file import EMPTY_ROW, SimpleStats
+from paimonlab.spec.statistics.extremes import extremes
 from paimonlab.spec.statistics.mode import StatsKind, StatsMode, StatsOptions
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 
 __all__ = [
     "ColumnStats",
@@ -26,11 +28,15 @@ __all__ = [
     "StatsMode",
     "StatsOptions",
     "collect_stats",
+    "finish_each",
     "truncate_max",
     "truncate_min",
 ]
 
 _WITHOUT_ORDER = (TypeRoot.VARIANT, TypeRoot.BLOB)
+_KEPT_ROWS = 1024
+"""Rows that a collector keeps at most, to look at them with others."""
+_KEPT_BYTES = 128 << 10
 _LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 
@@ -46,14 +52,11 @@ class ColumnStats:
     null_count: int | None
     """None: unknown."""
 
-    @property
-    def is_unknown(self) -> bool:
-        """Whether nothing at all is known."""
-        return self.null_count is None and not self.min.is_valid()[0].as_py()
-
 
 class StatsCollector:
     """Collects statistics of rows that come in pieces.
+
+    A few rows are only kept; they are looked at with those of other files by `finish_each`.
 
     Parameters
     ----------
@@ -64,19 +67,60 @@ class StatsCollector:
     """
 
     def __init__(self, fields: Sequence[DataField], modes: Sequence[StatsMode]) -> None:
-        self._fields = tuple(fields)
-        self._columns = [
-            _ColumnCollector(field.type, mode) for field, mode in zip(fields, modes, strict=True)
-        ]
+        self.fields = tuple(fields)
+        self.modes = tuple(modes)
+        self._pieces: list[pa.RecordBatch | pa.Table] = []
+        self._rows = 0
+        self._bytes = 0
+        self._reduced: list[_Bounds] = []
+        self._null_counts = np.zeros(len(self.fields), np.int64)
 
     def add(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Take rows into account."""
-        for field, column in zip(self._fields, self._columns, strict=True):
-            column.add(rows.column(field.name))
+        self._pieces.append(rows)
+        self._rows += rows.num_rows
+        if self._rows <= _KEPT_ROWS:
+            self._bytes += rows.nbytes
+        if self._rows > _KEPT_ROWS or self._bytes > _KEPT_BYTES:
+            self.reduce()
+
+    def reduce(self) -> None:
+        """Look at the rows that are kept, and let go of them."""
+        if self._pieces:
+            bounds = _bounds_of([self])
+            self._null_counts = self.null_counts()
+            self._pieces.clear()
+            self._rows = self._bytes = 0
+            self._reduced = bounds
+
+    def null_counts(self) -> npt.NDArray[np.int64]:
+        """Count the nulls of each column, as far as its mode wants to know."""
+        counts = self._null_counts.copy()
+        for number, (field, mode) in enumerate(zip(self.fields, self.modes, strict=True)):
+            if _is_counted(field, mode):
+                counts[number] += sum(rows.column(field.name).null_count for rows in self._pieces)
+        return counts
+
+    def pieces_of(self, block: int, column: int, field: DataField) -> list[pa.Array]:
+        """Return what decides about the bounds of a column: values, or bounds of some."""
+        arrow_type = to_arrow(field.type)
+        arrays = list[pa.Array]()
+        for bounds in self._reduced[block : block + 1]:
+            arrays += (side.slice(column, 1) for side in (bounds.low, bounds.high))
+        for rows in self._pieces:
+            values = rows.column(field.name)
+            if values.type != arrow_type:
+                values = values.cast(arrow_type)
+            arrays += values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+        return arrays
 
     def columns(self) -> list[ColumnStats]:
         """Return the statistics so far, one per column."""
-        return [column.stats() for column in self._columns]
+        (low, high), counts = _kept_bounds([self]), self.null_counts().tolist()
+        return [
+            ColumnStats(low[number], high[number], counts[number] if is_counted else None)
+            for number, is_counted in enumerate(map(_is_counted, self.fields, self.modes))
+        ]
 
     def finish(self, *, dense: bool) -> tuple[SimpleStats, tuple[str, ...] | None]:
         """Return the statistics as metadata stores them.
@@ -92,20 +136,55 @@ class StatsCollector:
         columns : tuple of str | None
             Names of the columns that ``stats`` covers; None: all of them.
         """
-        known = [
-            (field, stats)
-            for field, stats in zip(self._fields, self.columns(), strict=True)
-            if not (dense and stats.is_unknown)
-        ]
-        types = [field.type for field, _ in known]
-        simple = SimpleStats(
-            encode([stats.min for _, stats in known], types)[0].as_py(),
-            encode([stats.max for _, stats in known], types)[0].as_py(),
-            tuple(stats.null_count for _, stats in known),
+        return finish_each([self], dense=dense)[0]
+
+
+def finish_each(
+    collectors: Sequence[StatsCollector], *, dense: bool
+) -> list[tuple[SimpleStats, tuple[str, ...] | None]]:
+    """Finish collectors of the same columns and modes, one per file, together.
+
+    Values of all files and of all columns of a type are looked at in one pass, and encoded in
+    one: each look at an array has its price, however small the array is.
+
+    Parameters
+    ----------
+    collectors
+        One per file.
+    dense
+        As of `StatsCollector.finish`.
+
+    Returns
+    -------
+    list
+        One per collector: what `StatsCollector.finish` returns.
+    """
+    if not collectors:
+        return []
+    first, count = collectors[0], len(collectors)
+    is_counted = [*map(_is_counted, first.fields, first.modes)]
+    known = [number for number, is_known in enumerate(is_counted) if is_known or not dense]
+    names = None
+    if len(known) < len(first.fields):
+        names = tuple(first.fields[number].name for number in known)
+    if not known:
+        return [(SimpleStats(EMPTY_ROW, EMPTY_ROW, ()), names)] * count
+    low, high = _kept_bounds(collectors)
+    types = [first.fields[number].type for number in known]
+    both = [pa.concat_arrays([low[number], high[number]]) for number in known]
+    rows = encode(both, types).to_pylist()
+    counts = [collector.null_counts().tolist() for collector in collectors]
+    return [
+        (
+            SimpleStats(
+                rows[number],
+                rows[count + number],
+                tuple(nulls[column] if is_counted[column] else None for column in known),
+            ),
+            names,
         )
-        if len(known) == len(self._fields):
-            return simple, None
-        return simple, tuple(field.name for field, _ in known)
+        for number, nulls in enumerate(counts)
+    ]
 
 
 def collect_stats(
@@ -121,64 +200,93 @@ def collect_stats(
     return collector.finish(dense=dense)
 
 
-@dataclass(slots=True)
-class _ColumnCollector:
-    data_type: DataType
-    mode: StatsMode
-    extremes: list[pa.Scalar] = dataclasses.field(default_factory=list)
-    """Smallest and largest values of the pieces, nulls included."""
-    null_count: int = 0
-    has_nan: bool = False
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """Bounds of columns of one type and mode, of f files each: column by column."""
 
-    def add(self, column: pa.Array | pa.ChunkedArray) -> None:
-        if not self._has_order or self.mode.kind is StatsKind.NONE:
-            return
-        self.null_count += column.null_count
-        if self.mode.kind is StatsKind.COUNTS or self.has_nan:
-            return
-        if pa.types.is_floating(column.type):
-            self.has_nan = bool(pc.any(pc.is_nan(column)).as_py())
-        low_high = pc.min_max(column)
-        self.extremes += [low_high["min"], low_high["max"]]
-
-    def stats(self) -> ColumnStats:
-        arrow_type = to_arrow(self.data_type)
-        unknown = pa.nulls(1, arrow_type)
-        if not self._has_order or self.mode.kind is StatsKind.NONE:
-            return ColumnStats(unknown, unknown, None)
-        # NaN is larger than any number to some engines and smaller to none.
-        if self.mode.kind is StatsKind.COUNTS or self.has_nan or not self.extremes:
-            return ColumnStats(unknown, unknown, self.null_count)
-        low_high = pc.min_max(pa.array(self.extremes, self.extremes[0].type))
-        low, high = _kept(
-            low_high["min"].cast(arrow_type), low_high["max"].cast(arrow_type), self.mode
-        )
-        if low is None or high is None:
-            return ColumnStats(unknown, unknown, self.null_count)
-        return ColumnStats(low, high, self.null_count)
-
-    @property
-    def _has_order(self) -> bool:
-        return isinstance(self.data_type, AtomicType) and self.data_type.root not in _WITHOUT_ORDER
+    columns: Sequence[int]
+    low: pa.Array
+    """Null: no value; NaN: there is a NaN among the values."""
+    high: pa.Array
 
 
-def _kept(
-    low: pa.Scalar, high: pa.Scalar, mode: StatsMode
-) -> tuple[pa.Array, pa.Array] | tuple[None, None]:
+def _bounds_of(collectors: Sequence[StatsCollector]) -> list[_Bounds]:
+    """Find the bounds of all columns that have some, those of a type together."""
+    first = collectors[0]
+    bounds = []
+    for block, columns in enumerate(_blocks(first.fields, first.modes)):
+        pieces, lengths = list[pa.Array](), list[int]()
+        for place, column in enumerate(columns):
+            for collector in collectors:
+                found = collector.pieces_of(block, place, first.fields[column])
+                pieces += found
+                lengths.append(len(found))
+        groups = np.repeat(np.arange(len(lengths)), lengths)
+        if pieces:
+            low, high = extremes(pieces, groups, len(lengths))
+        else:
+            low = high = pa.nulls(len(lengths), to_arrow(first.fields[columns[0]].type))
+        bounds.append(_Bounds(columns, low, high))
+    return bounds
+
+
+def _kept_bounds(
+    collectors: Sequence[StatsCollector],
+) -> tuple[list[pa.Array], list[pa.Array]]:
+    """Return the bounds to store, one array per column with one value per collector."""
+    first, count = collectors[0], len(collectors)
+    low = [pa.nulls(count, to_arrow(field.type)) for field in first.fields]
+    high = list(low)
+    for bounds in _bounds_of(collectors):
+        least, most = _kept(bounds.low, bounds.high, first.modes[bounds.columns[0]])
+        for place, column in enumerate(bounds.columns):
+            low[column] = least.slice(place * count, count)
+            high[column] = most.slice(place * count, count)
+    return low, high
+
+
+def _blocks(fields: Sequence[DataField], modes: Sequence[StatsMode]) -> list[list[int]]:
+    """Put columns that have bounds and are of one type and mode together."""
+    blocks: dict[tuple[pa.DataType, StatsMode], list[int]] = {}
+    for number, (field, mode) in enumerate(zip(fields, modes, strict=True)):
+        if _is_counted(field, mode) and mode.kind is not StatsKind.COUNTS:
+            blocks.setdefault((to_arrow(field.type), mode), []).append(number)
+    return list(blocks.values())
+
+
+def _is_counted(field: DataField, mode: StatsMode) -> bool:
+    """Whether anything is known of a column."""
+    has_order = isinstance(field.type, AtomicType) and field.type.root not in _WITHOUT_ORDER
+    return has_order and mode.kind is not StatsKind.NONE
+
+
+def _kept(low: pa.Array, high: pa.Array, mode: StatsMode) -> tuple[pa.Array, pa.Array]:
     """Cut texts and bytes; make sure that both zeros lie between bounds that are zero."""
-    if not low.is_valid:
-        return None, None
-    if pa.types.is_floating(low.type):
-        low = pa.scalar(-0.0, low.type) if low.as_py() == 0 else low
-        high = pa.scalar(0.0, high.type) if high.as_py() == 0 else high
-    is_cut = pa.types.is_string(low.type) or pa.types.is_binary(low.type)
-    if not is_cut or mode.kind is StatsKind.FULL:
-        return pa.array([low], low.type), pa.array([high], high.type)
-    smallest, largest = low.as_py(), truncate_max(high.as_py(), mode.length)
-    if largest is None:
-        return None, None
-    cut = truncate_min(smallest, mode.length)
-    return pa.array([cut], low.type), pa.array([largest], high.type)
+    kind = low.type
+    if pa.types.is_floating(kind):
+        # NaN is larger than any number to some engines and smaller to none.
+        is_unknown = pc.or_kleene(pc.is_nan(low), low.is_null()).to_numpy(zero_copy_only=False)
+        return _with_zero(low, -0.0, is_unknown), _with_zero(high, 0.0, is_unknown)
+    is_text = pa.types.is_string(kind)
+    if not (is_text or pa.types.is_binary(kind)) or mode.kind is StatsKind.FULL:
+        return low, high
+    if is_text:
+        cut = pc.utf8_slice_codeunits(low, 0, mode.length)
+    else:
+        cut = pc.binary_slice(low, 0, mode.length)
+    lengths = pc.utf8_length(high) if is_text else pc.binary_length(high)
+    if (pc.max(lengths).as_py() or 0) <= mode.length:
+        return cut, high
+    largest = pa.array(
+        [None if value is None else truncate_max(value, mode.length) for value in high.to_pylist()],
+        kind,
+    )
+    return pc.if_else(largest.is_valid(), cut, pa.scalar(None, kind)), largest
+
+
+def _with_zero(bounds: pa.Array, zero: float, is_unknown: npt.NDArray[np.bool_]) -> pa.Array:
+    values = bounds.to_numpy(zero_copy_only=False)
+    return pa.array(np.where(values == 0, values.dtype.type(zero), values), mask=is_unknown)
 
 
 def truncate_min(value: str | bytes, length: int) -> str | bytes:

@@ -1,0 +1,144 @@
+"""The price of a small file: written and read beside plain pyarrow, and a commit of one row.
+
+``python -m benchmarks.growth.small_files WHAT FILES`` measures one of `_WORKS`, as `rows` asks for
+it; what is printed is milliseconds of processors per file.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import paimonlab as pl
+from benchmarks.growth.row import GrowthRow, in_new_process
+
+FILE_ROWS = 100
+FILES = 512
+COMMITS = 100
+_COLUMNS = {"id": "BIGINT NOT NULL", "part": "INT NOT NULL", "v": "DOUBLE", "s": "STRING"}
+_NO_COMPACTION = {"write-only": "true"}
+
+
+def rows() -> Iterator[GrowthRow]:
+    """Write and read files of 100 rows, one and many; commit one row again and again."""
+    for work, peer in (
+        ("write to an append table", "plain write"),
+        ("write to a primary-key table", "plain write"),
+        ("read of an append table", "plain read"),
+    ):
+        costs, peers = (
+            tuple(in_new_process(__name__, what, files) for files in (FILES // 8, FILES))
+            for what in (work, peer)
+        )
+        yield GrowthRow(
+            work=f"{work}, files of {FILE_ROWS} rows, each",
+            sizes=(f"{FILES // 8} files", f"{FILES} files"),
+            costs=costs,
+            unit="CPU ms",
+            peers={"plain pyarrow": peers},
+            goal="twice plain pyarrow",
+            holds=costs[-1] <= 2 * peers[-1],
+        )
+    for work in ("commit to an append table", "commit to a primary-key table"):
+        cost = in_new_process(__name__, work, COMMITS)
+        yield GrowthRow(
+            work=f"durable {work}, one row",
+            sizes=(f"{COMMITS} commits",),
+            costs=(cost,),
+            unit="CPU ms",
+            goal="12 ms",
+            holds=cost <= 12,
+        )
+
+
+def _rows(files: int) -> pa.Table:
+    random = np.random.default_rng(1)
+    count = files * FILE_ROWS
+    return pa.table(
+        {
+            "id": np.arange(count),
+            "part": (np.arange(count) % files).astype("int32"),
+            "v": random.random(count),
+            "s": pa.array(np.char.mod("%08d", random.integers(0, 10**8, count))),
+        }
+    )
+
+
+def _table(folder: str, files: int, *, keyed: bool) -> Any:
+    catalog = pl.connect(folder)
+    catalog.create_database("db")
+    if not keyed:
+        return catalog.create_table("db.t", _COLUMNS, partition_keys=["part"])
+    options = {"bucket": str(files), **_NO_COMPACTION}
+    return catalog.create_table("db.t", _COLUMNS, primary_keys=["id"], options=options)
+
+
+def _write(folder: str, files: int, *, keyed: bool) -> float:
+    table, rows = _table(folder, files, keyed=keyed), _rows(files)
+    table.write(_rows(1))
+    start = time.process_time()
+    table.write(rows)
+    return 1000 * (time.process_time() - start) / files
+
+
+def _read(folder: str, files: int) -> float:
+    table = _table(folder, files, keyed=False)
+    table.write(_rows(files))
+    table.scan(columns=["id"]).to_arrow()
+    start = time.process_time()
+    table.scan().to_arrow()
+    return 1000 * (time.process_time() - start) / files
+
+
+def _plain(folder: str, files: int, *, reads: bool) -> float:
+    rows = _rows(files)
+    paths = [f"{folder}/{number}.parquet" for number in range(files)]
+    pq.write_table(rows.slice(0, FILE_ROWS), paths[0], compression="zstd")
+    start = time.process_time()
+    for number, path in enumerate(paths):
+        pq.write_table(rows.slice(number * FILE_ROWS, FILE_ROWS), path, compression="zstd")
+    if reads:
+        start = time.process_time()
+        for path in paths:
+            pq.ParquetFile(path).read()
+    return 1000 * (time.process_time() - start) / files
+
+
+def _commit(folder: str, commits: int, *, keyed: bool) -> float:
+    catalog = pl.connect(folder)
+    catalog.create_database("db")
+    definition: dict[str, Any] = {}
+    if keyed:
+        definition = {"primary_keys": ["id"], "options": {"bucket": "1", **_NO_COMPACTION}}
+    table = catalog.create_table("db.t", {"id": "BIGINT NOT NULL", "v": "STRING"}, **definition)
+    costs = []
+    for number in range(30 + commits):
+        row = pa.table({"id": [number], "v": ["x"]})
+        start = time.process_time()
+        table.write(row)
+        costs.append(time.process_time() - start)
+    return 1000 * statistics.mean(costs[30:])
+
+
+_WORKS: Mapping[str, Callable[[str, int], float]] = {
+    "write to an append table": lambda folder, files: _write(folder, files, keyed=False),
+    "write to a primary-key table": lambda folder, files: _write(folder, files, keyed=True),
+    "read of an append table": _read,
+    "plain write": lambda folder, files: _plain(folder, files, reads=False),
+    "plain read": lambda folder, files: _plain(folder, files, reads=True),
+    "commit to an append table": lambda folder, commits: _commit(folder, commits, keyed=False),
+    "commit to a primary-key table": lambda folder, commits: _commit(folder, commits, keyed=True),
+}
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as warehouse:
+        print(_WORKS[sys.argv[1]](warehouse, int(sys.argv[2])))
