@@ -121,7 +121,7 @@ class LocalFileIO:
                 check_size(descriptor, size_bytes, path)
             finally:
                 os.close(descriptor)
-        self._sync_directories({str(Path(path).parent) for path in sizes})
+        self._sync_directories({os.path.dirname(path) for path in sizes})  # noqa: PTH120
 
     @named_failures
     def publish(self, path: str, data: bytes) -> bool:
@@ -195,7 +195,7 @@ class LocalFileIO:
             return
         missing = missing_parents(path)
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
-        self._sync_directories(str(Path(folder).parent) for folder in missing)
+        self._sync_directories(map(os.path.dirname, missing))
 
     @named_failures
     def rename(self, source: str, target: str, *, durable: bool = True) -> None:

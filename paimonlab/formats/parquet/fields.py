@@ -7,6 +7,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.format.parquet.ParquetSchemaConv
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import pyarrow as pa
 
@@ -35,6 +36,11 @@ def file_schema(fields: Sequence[DataField]) -> pa.Schema:
     Elements of collections have no id of their own in a table schema; in files theirs
     follow from the id of the field they are in and how deep they are.
     """
+    return _file_schema(tuple(fields))
+
+
+@lru_cache(maxsize=16)
+def _file_schema(fields: tuple[DataField, ...]) -> pa.Schema:
     return pa.schema([_row_field(field) for field in fields])
 
 

@@ -22,6 +22,8 @@ PAGE_ROWS = 8192
 """Rows of a page: few enough that finding one row decodes little, enough that writing and
 scanning take no longer than with pages of a megabyte."""
 _SAMPLE_ROWS = 8192
+_FEW_ROWS = 1024
+"""Rows below which compression alone finds what repeats, at less than the price of a dictionary."""
 
 
 class ParquetWriter:
@@ -126,7 +128,9 @@ class ParquetWriter:
         if options.enable_dictionary is False and not options.dictionary_of:
             return []
         names = [field.name for field in table.schema if _may_have_dictionary(field.type)]
-        return options.dictionary_columns(names, _repetitive_columns(table))
+        is_small = table.num_rows < _FEW_ROWS and self._codec != "none"
+        repetitive = [] if is_small else _repetitive_columns(table)
+        return options.dictionary_columns(names, repetitive)
 
     def _open(self, dictionary_columns: list[str]) -> pq.ParquetWriter:
         if not self._has_nanos:
