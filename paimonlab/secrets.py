@@ -7,6 +7,7 @@ names in `_WORDS` otherwise.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from typing import TypeVar
@@ -66,33 +67,40 @@ def _tied(key: str, tie: str, value: str) -> re.Pattern[str]:
     return re.compile(rf"{head}(?P<value>{value})", re.IGNORECASE)
 
 
-_TIED = (
-    _tied(
-        _KEY,
-        r"\]?\s*(?:!?={1,3}>?|<>|:|->|%3D)\s*",
-        rf"{_QUOTED}|(?:(?:bearer|basic|token)[ ]+)?[^\s,;)}}\]&]+",
-    ),
-    _tied(_KEY, _LABEL, _QUOTED),
-    _tied(_OPTION, r"(?:\s*(?P<comma>,)\s*(?!\\{0,4}['\"]value)|\s+(?:to\s+)?)", _QUOTED),
-    _tied(_KEY, r"\s+(?:is|was|has the value)\s+", _QUOTED),
-    _tied(_KEY, r"\s*</(?:name|key)>\s*<value>", "[^<]+"),
-    # All that is in parentheses: ('token', 'x'), map("token", "x"), OPTIONS (token 'x').
-    re.compile(
-        rf"(?P<head>\(\s*(?P<quote>['\"]?){_KEY}(?P=quote)(?:(?<=['\"])\s*,\s*|\s+))"
-        rf"(?P<value>{_QUOTED})(?=\s*\))",
-        re.IGNORECASE,
-    ),
-    # What needs no key to be known.
-    re.compile(
-        r"(?P<head>\bbearer\s+)(?=[\w~+/.-]*?(?:\d|(?-i:[A-Z])|\.\w))(?P<value>[\w.~+/-]{8,}=*)",
-        re.IGNORECASE,
-    ),
-    re.compile(r"(?P<head>-----BEGIN[A-Z ]{0,40}PRIVATE KEY-----)(?P<value>(?:(?!-----)[\s\S])+)"),
-    re.compile(
-        r"(?P<head>jdbc:oracle:\w{1,9}:[^\s/'\"@:]{0,99}/)(?P<value>[^\s'\"@]{1,99})(?=@)",
-        re.IGNORECASE,
-    ),
-)
+@functools.cache
+def _tied_patterns() -> tuple[re.Pattern[str], ...]:
+    """Compile them when the first text is looked at: it takes 10 ms."""
+    return (
+        _tied(
+            _KEY,
+            r"\]?\s*(?:!?={1,3}>?|<>|:|->|%3D)\s*",
+            rf"{_QUOTED}|(?:(?:bearer|basic|token)[ ]+)?[^\s,;)}}\]&]+",
+        ),
+        _tied(_KEY, _LABEL, _QUOTED),
+        _tied(_OPTION, r"(?:\s*(?P<comma>,)\s*(?!\\{0,4}['\"]value)|\s+(?:to\s+)?)", _QUOTED),
+        _tied(_KEY, r"\s+(?:is|was|has the value)\s+", _QUOTED),
+        _tied(_KEY, r"\s*</(?:name|key)>\s*<value>", "[^<]+"),
+        # All that is in parentheses: ('token', 'x'), map("token", "x"), OPTIONS (token 'x').
+        re.compile(
+            rf"(?P<head>\(\s*(?P<quote>['\"]?){_KEY}(?P=quote)(?:(?<=['\"])\s*,\s*|\s+))"
+            rf"(?P<value>{_QUOTED})(?=\s*\))",
+            re.IGNORECASE,
+        ),
+        # What needs no key to be known.
+        re.compile(
+            r"(?P<head>\bbearer\s+)(?=[\w~+/.-]*?(?:\d|(?-i:[A-Z])|\.\w))(?P<value>[\w.~+/-]{8,}=*)",
+            re.IGNORECASE,
+        ),
+        re.compile(
+            r"(?P<head>-----BEGIN[A-Z ]{0,40}PRIVATE KEY-----)(?P<value>(?:(?!-----)[\s\S])+)"
+        ),
+        re.compile(
+            r"(?P<head>jdbc:oracle:\w{1,9}:[^\s/'\"@:]{0,99}/)(?P<value>[^\s'\"@]{1,99})(?=@)",
+            re.IGNORECASE,
+        ),
+    )
+
+
 # Keys of S3 have slashes, which a URI should have escaped: user:pass/word@; host:8020/a@b has none.
 _USER_INFO = re.compile(
     r"""((?<![\w+.-])[\w+.-]+://)
@@ -192,7 +200,7 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("no such bucket: s3://me:abc@lake/w")
     'no such bucket: s3://lake/w'
     """
-    for tied in _TIED:
+    for tied in _tied_patterns():
         text = tied.sub(lambda match: match[0] if _is_plain(match) else _hide(match), text)
     return _USER_INFO.sub(r"\1", text)
 
@@ -232,7 +240,7 @@ def masked(text: str) -> str:
     >>> masked("'s3.secret-key' = 'abc', x")
     "'s3.secret-key' = '***', x"
     """
-    for tied in _TIED:
+    for tied in _tied_patterns():
         text = tied.sub(
             lambda match: match[0] if _is_plain(match) else match["head"] + _stars(match["value"]),
             text,

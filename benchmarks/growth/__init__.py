@@ -6,5 +6,5 @@ with a function ``rows`` that yields `benchmarks.growth.row.GrowthRow`; `SUBJECT
 
 from __future__ import annotations
 
-SUBJECTS = ("commits", "planning", "many_groups", "small_files")
+SUBJECTS = ("commits", "planning", "many_groups", "small_files", "first_second")
 """Modules of this package, in the order of the table."""

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, empty_table
 from paimonlab.catalog.names import SYSTEM_DATABASE
 from paimonlab.errors import TableNotFoundError
 from paimonlab.scan.file_times import local_to_epoch
@@ -133,13 +134,13 @@ def _tables(catalog: Listing) -> pa.Table:
 
 def _partitions(catalog: Listing) -> pa.Table:
     tables = [_partitions_of(table) for table in _tables_of(catalog) if table.partition_keys]
-    return pa.concat_tables([PARTITIONS.empty_table(), *tables])
+    return pa.concat_tables([empty_table(PARTITIONS), *tables])
 
 
 def _partitions_of(table: Table) -> pa.Table:
     snapshot = table.snapshot
     if snapshot is None:
-        return PARTITIONS.empty_table()
+        return empty_table(PARTITIONS)
     sums = (
         live_entries(snapshot, store_of(table).manifests)
         .group_by(["partition"], use_threads=False)
@@ -159,7 +160,7 @@ def _partitions_of(table: Table) -> pa.Table:
     columns: dict[str, Any] = {
         "database_name": pa.repeat(table.identifier.database, count),
         "table_name": pa.repeat(table.identifier.table, count),
-        "partition_name": pa.array(
+        "partition_name": arrow_array(
             [
                 path.rstrip("/")
                 for path in partition_paths(table.partition_keys, values, types, options)
@@ -170,7 +171,7 @@ def _partitions_of(table: Table) -> pa.Table:
         "file_size_in_bytes": sums["file_size_bytes_sum"],
         "file_count": sums["file_name_count"],
         "last_file_creation_time": _to_utc(sums["creation_time_millis_max"]),
-        "done": pa.array(np.zeros(count, np.bool_)),
+        "done": arrow_array(np.zeros(count, np.bool_)),
     }
     return pa.table(columns).select(PARTITIONS.names).cast(PARTITIONS)
 
@@ -178,7 +179,7 @@ def _partitions_of(table: Table) -> pa.Table:
 def _to_utc(local_millis: pa.ChunkedArray) -> pa.ChunkedArray:
     """Turn the wall clock of this process's zone into epoch milliseconds."""
     return pa.chunked_array(
-        [pa.array([local_to_epoch(millis) for millis in local_millis.to_pylist()], pa.int64())]
+        [arrow_array([local_to_epoch(millis) for millis in local_millis.to_pylist()], pa.int64())]
     )
 
 
@@ -193,7 +194,7 @@ def _tables_of(catalog: Listing) -> Iterator[Table]:
 def _table(schema: pa.Schema, rows: list[tuple[Any, ...]]) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else (() for _ in schema)
     arrays = [
-        pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)
+        arrow_array(list(column), field.type) for column, field in zip(columns, schema, strict=True)
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
 

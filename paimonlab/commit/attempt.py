@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import CURRENT_VERSION, FIRST_SNAPSHOT_ID, CommitKind, Snapshot
@@ -113,8 +114,8 @@ def next_snapshot(
 
 
 def _delta_record_count(delta: pa.Table) -> int:
-    rows = delta["row_count"].to_numpy()
-    is_added = delta["kind"].to_numpy() == int(FileKind.ADD)
+    rows = numpy_values(delta["row_count"])
+    is_added = numpy_values(delta["kind"]) == int(FileKind.ADD)
     return int(np.where(is_added, rows, -rows).sum())
 
 

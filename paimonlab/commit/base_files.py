@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, empty_table
 from paimonlab.commit.checked import Checked
 from paimonlab.commit.conflicts import Base
 from paimonlab.commit.read_set import Landed
@@ -23,7 +24,7 @@ from paimonlab.scan.live_files import (
     read_entries,
 )
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, is_kind
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 
 _MOST_CHANGES = 100
@@ -60,7 +61,7 @@ class BaseFiles:
         """
         latest_id = latest.id if latest else 0
         if latest is None or latest_id == checked_id:
-            nothing = ENTRY_SCHEMA.empty_table()
+            nothing = empty_table(ENTRY_SCHEMA)
             return Base(self.table, latest_id, nothing, is_complete=latest is None)
         ours = pc.unique(partitions)
 
@@ -192,9 +193,9 @@ def _outcome(changes: Sequence[pa.Table]) -> pa.Table:
     between may delete them, which `fold` alone would not show.
     """
     folded = fold(changes)
-    alive = folded.filter(pc.equal(folded["kind"], int(FileKind.ADD)))
+    alive = folded.filter(is_kind(folded, FileKind.ADD))
     entries = concat(changes)
-    deleted = entries.filter(pc.equal(entries["kind"], int(FileKind.DELETE)))
+    deleted = entries.filter(is_kind(entries, FileKind.DELETE))
     identity = identities(concat([alive, deleted]))
     is_gone = ~np.isin(identity[alive.num_rows :], identity[: alive.num_rows])
-    return concat([alive, deleted.filter(pa.array(is_gone))])
+    return concat([alive, deleted.filter(arrow_array(is_gone))])

@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.commit.manifest_merge import Full, MergeOptions, must_change, plan_merge
 from paimonlab.metadata.manifests import ManifestOptions, ManifestStore
 from paimonlab.scan.entries import fold
 from paimonlab.scan.live_files import manifests_of, read_entries
-from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta, is_kind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import DataField
 
@@ -82,7 +83,7 @@ class BaseManifests:
         self, latest: Snapshot, metas: Sequence[ManifestFileMeta]
     ) -> pa.ChunkedArray:
         entries = self._folded(latest, metas)
-        is_deleted = pc.equal(entries["kind"], int(FileKind.DELETE))
+        is_deleted = is_kind(entries, FileKind.DELETE)
         return entries.filter(is_deleted)["file_name"]
 
     def _holds(self, latest: Snapshot, meta: ManifestFileMeta, names: pa.ChunkedArray) -> bool:
@@ -90,4 +91,4 @@ class BaseManifests:
             return False
         entries = self._folded(latest, [meta])
         is_named = pc.is_in(entries["file_name"], names.combine_chunks())
-        return bool(np.any(is_named.to_numpy()))
+        return bool(np.any(numpy_values(is_named)))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, empty_table, numpy_values
 from paimonlab.commit.base_files import BaseFiles
 from paimonlab.commit.conflicts import Base, check_delta, without_duplicates
 from paimonlab.commit.file_changes import FileChanges, IndexChanges
@@ -35,7 +36,7 @@ from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
 from paimonlab.scan.entries import concat, with_kind
 from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, is_kind
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.types.data_types import DataField, DataType
@@ -222,9 +223,9 @@ class Increment:
         owners = set(vector_owners(new))
         if not owners or latest is None or latest.id == self.checked_id:
             return
-        partitions = pa.array([file.partition for file in new], pa.large_binary())
+        partitions = arrow_array([file.partition for file in new], pa.large_binary())
         base = self.base.of(latest, pa.chunked_array([partitions]), self.checked_id)
-        is_added = pc.equal(base.entries["kind"], int(FileKind.ADD))
+        is_added = is_kind(base.entries, FileKind.ADD)
         added = set(base.entries.filter(is_added)["file_name"].to_pylist())
         gone = set(base.entries["file_name"].to_pylist()) - added
         ours = set(self.changes.entries["file_name"].to_pylist())
@@ -254,7 +255,7 @@ class Increment:
 
     def _deleted_files(self) -> set[str]:
         entries = self.changes.entries
-        is_deleted = pc.equal(entries["kind"], int(FileKind.DELETE))
+        is_deleted = is_kind(entries, FileKind.DELETE)
         return set(entries.filter(is_deleted)["file_name"].to_pylist())
 
 
@@ -279,7 +280,7 @@ class Overwrite:
         added = self.changes.entries
         self._check_scope(added)
         self._check_reads(latest)
-        alive = ENTRY_SCHEMA.empty_table()
+        alive = empty_table(ENTRY_SCHEMA)
         if latest is not None:
             alive = live_entries(latest, self.base.manifests, keep=self._keep)
         entries = concat([with_kind(alive, FileKind.DELETE), added])
@@ -289,7 +290,7 @@ class Overwrite:
 
     def _indexes(self, latest: Snapshot | None) -> Sequence[IndexManifestEntry] | None:
         before = self.base.indexes(latest)
-        partitions = pa.array([file.partition for file in before], pa.large_binary())
+        partitions = arrow_array([file.partition for file in before], pa.large_binary())
         hit = self._covered(pa.chunked_array([partitions]))
         replaced = [file for file, is_hit in zip(before, hit.tolist(), strict=True) if is_hit]
         new = self.changes.indexes.new
@@ -315,7 +316,7 @@ class Overwrite:
             check_none_appended(landed, reads, table)
 
     def _keep(self, entries: pa.Table) -> pa.Table:
-        return self._replaceable(entries.filter(pa.array(self._covered(entries["partition"]))))
+        return self._replaceable(entries.filter(arrow_array(self._covered(entries["partition"]))))
 
     def _replaceable(self, entries: pa.Table) -> pa.Table:
         if self.shape.buckets == POSTPONE_BUCKET:
@@ -326,7 +327,7 @@ class Overwrite:
     def _covered(self, partitions: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
         encoded = pc.dictionary_encode(partitions.combine_chunks())
         covered = self.scope.covers(encoded.dictionary, self.shape.partition_fields)
-        return covered[encoded.indices.to_numpy()]
+        return covered[numpy_values(encoded.indices)]
 
     def _check_scope(self, added: pa.Table) -> None:
         if not self._covered(added["partition"]).all():
@@ -343,4 +344,4 @@ class NoChange:
 
     def after(self, latest: Snapshot | None) -> Delta:  # noqa: ARG002
         """Return nothing."""
-        return Delta(ENTRY_SCHEMA.empty_table())
+        return Delta(empty_table(ENTRY_SCHEMA))

@@ -13,10 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import FilesConflictError
 from paimonlab.scan.entries import codes, concat, group_codes, identities
 from paimonlab.scan.key_ranges import first_overlap
-from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind, is_kind
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.types.data_types import DataType
 
@@ -62,7 +63,7 @@ def check_delta(
     count = base.entries.num_rows
     both = concat([base.entries, delta])
     identity = identities(both)
-    is_added = both["kind"].to_numpy() == int(FileKind.ADD)
+    is_added = numpy_values(both["kind"]) == int(FileKind.ADD)
     was_added = is_added[:count]
     alive, gone = identity[:count][was_added], identity[:count][~was_added]
     changed = identity[count:]
@@ -75,7 +76,7 @@ def check_delta(
     kept = np.concatenate(
         [np.flatnonzero(was_added)[stays], count + np.flatnonzero(is_added[count:])]
     )
-    remaining = both.take(pa.array(kept))
+    remaining = both.take(arrow_array(kept))
     check_total_buckets(remaining, base)
     if key_types is not None and added.size:
         check_key_ranges(remaining, added.size, base, key_types)
@@ -91,10 +92,10 @@ def without_duplicates(added: pa.Table, base: Base) -> pa.Table:
     base
         What the commit follows.
     """
-    alive = base.entries.filter(pc.equal(base.entries["kind"], int(FileKind.ADD)))
+    alive = base.entries.filter(is_kind(base.entries, FileKind.ADD))
     identity = identities(concat([alive, added]))
     is_new = ~np.isin(identity[alive.num_rows :], identity[: alive.num_rows])
-    return added.filter(pa.array(is_new))
+    return added.filter(arrow_array(is_new))
 
 
 def _repeated(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -123,7 +124,7 @@ def check_total_buckets(files: pa.Table, base: Base) -> None:
     if not files.num_rows:
         return
     partition = codes(files["partition"])
-    totals = files["total_buckets"].to_numpy()
+    totals = numpy_values(files["total_buckets"])
     first = np.unique(partition, return_index=True)[1]
     differs = np.flatnonzero(totals != totals[first][partition])
     if differs.size:
@@ -159,7 +160,7 @@ def check_key_ranges(
     FilesConflictError
         If two do: another compaction was faster.
     """
-    levels = files["level"].to_numpy()
+    levels = numpy_values(files["level"])
     bucket_and_level = [
         codes(files["partition"]),
         *(codes(files[name]) for name in ("bucket", "level")),
@@ -169,10 +170,10 @@ def check_key_ranges(
     rows = np.flatnonzero(np.isin(group, ours))
     if rows.size < 2:
         return
-    chosen = files.take(pa.array(rows))
+    chosen = files.take(arrow_array(rows))
     pair = first_overlap(group[rows], chosen["min_key"], chosen["max_key"], key_types)
     if pair is not None:
-        names = sorted(chosen["file_name"].take(pa.array(pair)).to_pylist())
+        names = sorted(chosen["file_name"].take(arrow_array(pair)).to_pylist())
         raise FilesConflictError(
             base.table,
             base.snapshot_id,
@@ -187,7 +188,7 @@ def _names(
     wanted: npt.NDArray[np.int64], entries: pa.Table, identity: npt.NDArray[np.int64]
 ) -> list[str]:
     rows = np.flatnonzero(np.isin(identity, wanted))
-    return sorted(set(entries["file_name"].take(pa.array(rows)).to_pylist()))
+    return sorted(set(entries["file_name"].take(arrow_array(rows)).to_pylist()))
 
 
 def _check_deleted(

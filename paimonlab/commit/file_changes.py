@@ -16,7 +16,7 @@ from paimonlab.formats.manifests.entry_rows import entries_to_table
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
-from paimonlab.spec.manifests.manifest import FileKind, ManifestEntry
+from paimonlab.spec.manifests.manifest import FileKind, ManifestEntry, is_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class FileChanges:
     @property
     def only_adds(self) -> bool:
         """Whether no row goes: no file is deleted and no deletion vector changes."""
-        deletes = pc.any(pc.equal(self.entries["kind"], int(FileKind.DELETE))).as_py()
+        deletes = pc.any(is_kind(self.entries, FileKind.DELETE)).as_py()
         return not deletes and not self.indexes.has_vectors
 
 

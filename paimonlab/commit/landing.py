@@ -39,7 +39,7 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.entries import concat
 from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.scan.live_files import delta_manifests_of, read_entries
-from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind, is_kind
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import (
     FIRST_SNAPSHOT_ID,
@@ -229,7 +229,7 @@ def _written_millis(change: Change) -> int | None:
     if not isinstance(change, Increment | Overwrite):
         return None
     entries = change.changes.entries
-    times = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))["creation_time_millis"]
+    times = entries.filter(is_kind(entries, FileKind.ADD))["creation_time_millis"]
     if not len(times) or times.null_count:
         return None
     return local_to_epoch(pc.min(times).as_py())

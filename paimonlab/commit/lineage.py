@@ -21,7 +21,7 @@ from paimonlab.scan.live_files import (
     manifests_of,
     read_entries,
 )
-from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta, is_kind
 from paimonlab.spec.snapshot import Snapshot
 
 
@@ -124,7 +124,7 @@ def _but(entries: pa.Table, kind: FileKind, other: FileKind) -> pa.Array:
 
     A file that moves to another level is in both.
     """
-    of_kind = entries.filter(pc.equal(entries["kind"], int(kind)))["file_name"]
-    of_other = entries.filter(pc.equal(entries["kind"], int(other)))["file_name"]
+    of_kind = entries.filter(is_kind(entries, kind))["file_name"]
+    of_other = entries.filter(is_kind(entries, other))["file_name"]
     names = of_kind.filter(pc.invert(pc.is_in(of_kind, of_other.combine_chunks())))
     return names.combine_chunks()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import empty_table
 from paimonlab.commit.attempt import CommitRequest, ManifestLists, next_snapshot
 from paimonlab.commit.base_manifests import BaseManifests
 from paimonlab.commit.commit_changes import Change
@@ -151,7 +152,7 @@ class _Entries:
     @property
     def written(self) -> pa.Table:
         """The entries in them (`ENTRY_SCHEMA`)."""
-        return ENTRY_SCHEMA.empty_table() if self._written is None else self._written
+        return empty_table(ENTRY_SCHEMA) if self._written is None else self._written
 
     @property
     def names(self) -> list[str]:

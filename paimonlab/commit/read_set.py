@@ -13,9 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import FilesConflictError
 from paimonlab.spec.buckets.key import BucketKey
-from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind, is_kind
 from paimonlab.spec.snapshot import CommitKind
 
 Mask = npt.NDArray[np.bool_]
@@ -96,7 +97,7 @@ def check_none_appended(landed: Iterable[Landed], reads: ReadSet, table: str) ->
     """
     assert reads.may_match is not None, "the caller asks only then"
     for commit in _with_other_rows(landed):
-        added = commit.entries.filter(pc.equal(commit.entries["kind"], int(FileKind.ADD)))
+        added = commit.entries.filter(is_kind(commit.entries, FileKind.ADD))
         if added.num_rows and reads.may_match(added).any():
             problem = "added rows that may match, and 'write.isolation' = 'serializable' forbids it"
             _refuse(commit, reads.snapshot_id, table, problem)
@@ -127,7 +128,9 @@ def check_partitions_unchanged(
         If rows were added or deleted: they would be lost or reappear.
     """
     for commit in _with_other_rows(landed):
-        indexed = pa.chunked_array([pa.array(sorted(commit.index_partitions), pa.large_binary())])
+        indexed = pa.chunked_array(
+            [arrow_array(sorted(commit.index_partitions), pa.large_binary())]
+        )
         if covers(commit.entries["partition"]).any() or covers(indexed).any():
             _refuse(commit, reads.snapshot_id, table, "changed rows that this overwrite replaces")
 
@@ -186,11 +189,11 @@ def check_keys_known(
     FilesConflictError
         If a partition was overwritten: rows of one key might get into two buckets.
     """
-    ours = pa.array(sorted(partitions), pa.large_binary())
+    ours = arrow_array(sorted(partitions), pa.large_binary())
     for commit in landed:
         if commit.user == user or commit.kind is not CommitKind.OVERWRITE:
             continue
-        gone = commit.entries.filter(pc.equal(commit.entries["kind"], int(FileKind.DELETE)))
+        gone = commit.entries.filter(is_kind(commit.entries, FileKind.DELETE))
         is_hit = pc.any(pc.is_in(gone["partition"], ours)).as_py()
         if is_hit or not commit.index_partitions.isdisjoint(partitions):
             problem = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.spec.manifests.manifest import FileKind
 
@@ -39,20 +40,20 @@ def assign_row_ids(
     ValueError
         If an added file does not say how it came to be.
     """
-    is_added = entries["kind"].to_numpy() == int(FileKind.ADD)
+    is_added = numpy_values(entries["kind"]) == int(FileKind.ADD)
     source = entries["file_source"]
-    if np.any(is_added & source.is_null().to_numpy()):
+    if np.any(is_added & numpy_values(source.is_null())):
         raise ValueError("files of a table with row ids must say whether they were compacted")
-    is_written = source.fill_null(-1).to_numpy() == int(FileSource.APPEND)
+    is_written = numpy_values(source.fill_null(-1)) == int(FileSource.APPEND)
     first = entries["first_row_id"]
-    gets_ids = is_added & is_written & first.is_null().to_numpy()
-    counts = np.where(gets_ids, entries["row_count"].to_numpy(), 0)
+    gets_ids = is_added & is_written & numpy_values(first.is_null())
+    counts = np.where(gets_ids, numpy_values(entries["row_count"]), 0)
     starts = next_row_id + np.cumsum(counts) - counts
-    ids = np.where(gets_ids, starts, first.fill_null(0).to_numpy())
-    has_ids = gets_ids | first.is_valid().to_numpy()
-    columns = {"first_row_id": pa.array(ids, pa.int64(), mask=~has_ids)}
+    ids = np.where(gets_ids, starts, numpy_values(null_filled(first, 0)))
+    has_ids = gets_ids | numpy_values(first.is_valid())
+    columns = {"first_row_id": arrow_array(ids, pa.int64(), mask=~has_ids)}
     for name in ("min_sequence_number", "max_sequence_number"):
-        columns[name] = pa.array(np.where(is_added, snapshot_id, entries[name].to_numpy()))
+        columns[name] = arrow_array(np.where(is_added, snapshot_id, numpy_values(entries[name])))
     for name, column in columns.items():
         index = entries.schema.get_field_index(name)
         entries = entries.set_column(index, entries.schema.field(index), column)

@@ -10,13 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.errors import FilesConflictError
-from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind, is_kind
 
 
 def completing_files(entries: pa.Table) -> pa.Table:
     """Return the additions that have the row ids of other files (`ENTRY_SCHEMA`)."""
-    is_added = pc.equal(entries["kind"], int(FileKind.ADD))
+    is_added = is_kind(entries, FileKind.ADD)
     return entries.filter(pc.and_(is_added, entries["first_row_id"].is_valid()))
 
 
@@ -41,10 +42,10 @@ def check_row_ranges(
     FilesConflictError
         If rows are gone, or others wrote columns of them meanwhile.
     """
-    first = alive["first_row_id"].fill_null(-1).to_numpy()
-    rows = alive["row_count"].to_numpy()
-    newest = alive["max_sequence_number"].to_numpy()
-    starts, counts = added["first_row_id"].to_numpy(), added["row_count"].to_numpy()
+    first = numpy_values(alive["first_row_id"].fill_null(-1))
+    rows = numpy_values(alive["row_count"])
+    newest = numpy_values(alive["max_sequence_number"])
+    starts, counts = numpy_values(added["first_row_id"]), numpy_values(added["row_count"])
     order = np.lexsort((newest, first))
     # The last of equal first row ids is the newest file.
     preceding = np.searchsorted(first[order], starts, side="right") - 1

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.spec.binary_row import rows as binary_row
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
@@ -61,10 +62,10 @@ class OverwriteScope:
         (n,) bool
         """
         if self.rows is not None:
-            wanted = pa.array(sorted(self.rows), partitions.type)
+            wanted = arrow_array(sorted(self.rows), partitions.type)
             if self.ignores_blanks:
                 partitions, wanted = _bare_rows(partitions, fields), _bare_rows(wanted, fields)
-            return pc.is_in(partitions, wanted).to_numpy(zero_copy_only=False)
+            return numpy_values(pc.is_in(partitions, wanted), zero_copy_only=False)
         if self.values is None:
             return np.ones(len(partitions), np.bool_)
         columns = partition_columns(partitions, fields)
@@ -122,6 +123,6 @@ def _has(
     for name, value in values.items():
         column = columns.column(name)
         wanted = without_blanks(value) if name in chars else value
-        same = pc.equal(column, wanted).fill_null(False) if value.is_valid else column.is_null()  # noqa: FBT003
-        mask &= same.to_numpy(zero_copy_only=False)
+        same = null_filled(pc.equal(column, wanted), False) if value.is_valid else column.is_null()
+        mask &= numpy_values(same, zero_copy_only=False)
     return mask

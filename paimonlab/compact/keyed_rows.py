@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import no_rows
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.record_expiry import RecordExpiry
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, file_columns
@@ -236,7 +237,7 @@ class _Reader:
     def _key_batches(self, run: SortedRun, batch_rows: int) -> Iterator[KeyBatch]:
         for rows in self._batches(run, batch_rows):
             yield KeyBatch(rows, is_last=False)
-        yield KeyBatch(pa.RecordBatch.from_pylist([], schema=self._schema), is_last=True)
+        yield KeyBatch(no_rows(self._schema), is_last=True)
 
     def _batches(self, run: SortedRun, batch_rows: int) -> Iterator[pa.RecordBatch]:
         """Read the rows of a run that are there for a reader."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.formats.row_group import RowGroup
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -51,7 +52,7 @@ WHOLE = Share(0, 1)
 
 def filtered(rows: pa.RecordBatch, mask: Mask) -> pa.RecordBatch:
     """Keep the rows where ``mask`` is true; all of them without a copy."""
-    return rows if mask.all() else rows.filter(pa.array(mask))
+    return rows if mask.all() else rows.filter(arrow_array(mask))
 
 
 def kept_rows(rows: pa.RecordBatch, keep: Mask, start: int) -> pa.RecordBatch:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
 from paimonlab.datafile.per_value import per_value
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
@@ -33,7 +34,7 @@ def integer_to_number(array: pa.Array, source: AtomicType, target: AtomicType) -
 
 def integer_to_boolean(array: pa.Array, _source: AtomicType, _target: AtomicType) -> pa.Array:
     """Everything but 0 is true."""
-    return pc.not_equal(array, pa.scalar(0, array.type))
+    return pc.not_equal(array, arrow_scalar(0, array.type))
 
 
 def integer_to_decimal(array: pa.Array, _source: AtomicType, target: AtomicType) -> pa.Array:
@@ -52,7 +53,7 @@ def float_to_integer(array: pa.Array, _source: AtomicType, target: AtomicType) -
     is_above, is_below = values >= float(limits.max), values <= float(limits.min)
     inside = np.where(is_above | is_below | np.isnan(values), 0, values).astype(dtype)
     saturated = np.where(is_above, limits.max, np.where(is_below, limits.min, inside))
-    return pa.array(saturated, mask=is_null).cast(to_arrow(target), safe=False)
+    return arrow_array(saturated, mask=is_null).cast(to_arrow(target), safe=False)
 
 
 def float_to_float(array: pa.Array, _source: AtomicType, target: AtomicType) -> pa.Array:
@@ -86,7 +87,7 @@ def decimal_to_integer(array: pa.Array, source: AtomicType, target: AtomicType) 
     whole = pc.trunc(array).cast(pa.decimal128(38, 0)) if source.scale else array
     words: npt.NDArray[np.int64] = np.frombuffer(whole.buffers()[1], np.int64).reshape(-1, 2)
     low = np.ascontiguousarray(words[whole.offset : whole.offset + len(whole), 0])
-    return pa.array(low, mask=_is_null(array)).cast(to_arrow(target), safe=False)
+    return arrow_array(low, mask=_is_null(array)).cast(to_arrow(target), safe=False)
 
 
 def decimal_to_float(array: pa.Array, source: AtomicType, target: AtomicType) -> pa.Array:
@@ -95,7 +96,7 @@ def decimal_to_float(array: pa.Array, source: AtomicType, target: AtomicType) ->
         return array.cast(pa.string()).cast(pa.float64()).cast(to_arrow(target), safe=False)
     unscaled = array.view(pa.decimal128(38, 0)).cast(pa.int64())
     values, is_null = _numpy(unscaled, np.float64)
-    quotient = pa.array(values / 10.0 ** (source.scale or 0), mask=is_null)
+    quotient = arrow_array(values / 10.0 ** (source.scale or 0), mask=is_null)
     return quotient.cast(to_arrow(target), safe=False)
 
 
@@ -110,19 +111,19 @@ def _fit(wide: pa.Array, target: AtomicType) -> pa.Array:
     """Bring decimal256 values, of at most the target's scale, to the target."""
     scale = target.scale or 0
     digits = (target.precision or 0) - scale
-    limit = pa.scalar(Decimal(10) ** digits, pa.decimal256(_WIDEST_DIGITS, 0))
+    limit = arrow_scalar(Decimal(10) ** digits, pa.decimal256(_WIDEST_DIGITS, 0))
     fits = pc.less(pc.abs(wide), limit.cast(pa.decimal256(_WIDEST_DIGITS, wide.type.scale)))
-    wide = pc.if_else(fits, wide, pa.scalar(None, wide.type))
+    wide = pc.if_else(fits, wide, arrow_scalar(None, wide.type))
     return wide.cast(pa.decimal256(_WIDEST_DIGITS, scale), safe=False).cast(to_arrow(target))
 
 
 def _is_null(array: pa.Array) -> npt.NDArray[np.bool_] | None:
-    return array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    return numpy_values(array.is_null(), zero_copy_only=False) if array.null_count else None
 
 
 def _numpy(
     array: pa.Array, dtype: type[np.float64]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     """Return values (0 at nulls) and where the nulls are."""
-    filled = array.fill_null(0) if array.null_count else array
-    return filled.to_numpy().astype(dtype), _is_null(array)
+    filled = null_filled(array, 0) if array.null_count else array
+    return numpy_values(filled).astype(dtype), _is_null(array)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import no_rows, null_filled, numpy_values
 from paimonlab.datafile.evolution import Evolution
 from paimonlab.datafile.masks import (
     WHOLE,
@@ -169,8 +170,8 @@ class DataFile:
         is_match = np.zeros(self.meta.row_count if others else 0, np.bool_)
         matches = []
         for start, rows in self._pieces_of(group, ranges, asking, batch_rows):
-            is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
-            mask = is_true.to_numpy(zero_copy_only=False)
+            is_true = null_filled(evaluate(predicate, rows), False)
+            mask = numpy_values(is_true, zero_copy_only=False)
             if keep is not None:
                 mask = mask & keep[start : start + rows.num_rows]
             matching = filtered(rows, mask)
@@ -350,7 +351,7 @@ class DataFile:
                     ranges = ranges_of_rows(local)
                     tables.append(self.content.read_ranges(evolution.file_fields, group, ranges))
         if not tables:
-            return pa.RecordBatch.from_pylist([], schema=evolution.arrow_schema)
+            return no_rows(evolution.arrow_schema)
         (rows,) = pa.concat_tables(tables).combine_chunks().to_batches()
         return evolution.apply(rows)
 

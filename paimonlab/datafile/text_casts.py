@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.datafile.number_casts import rounded
 from paimonlab.datafile.per_value import per_value
 from paimonlab.spec.java_text import decode_utf8
@@ -99,7 +100,9 @@ def text_to_integer(array: pa.Array, _source: AtomicType, target: AtomicType) ->
     _require(array, pc.match_substring_regex(array, _INTEGER), target)
     parts = pc.extract_regex(array, r"^\+?(?P<sign>-?)(?P<digits>\d*)")
     # A zero in front makes digits of none, and changes no other number.
-    whole = pc.binary_join_element_wise(parts.field("sign"), "0", parts.field("digits"), "")
+    whole = pc.binary_join_element_wise(
+        parts.field("sign"), arrow_scalar("0"), parts.field("digits"), arrow_scalar("")
+    )
     whole = pc.if_else(array.is_valid(), whole, None)
     try:
         return whole.cast(to_arrow(target))

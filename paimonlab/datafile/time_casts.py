@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.datafile.per_value import per_value
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
@@ -79,7 +80,7 @@ def timestamp_to_date(array: pa.Array, source: AtomicType, _target: AtomicType) 
     """
     divide = _divided if source.root is TypeRoot.TIMESTAMP else np.floor_divide
     days = divide(_millis(array), _DAY_MILLIS).astype(np.int32)
-    return pa.array(days, pa.int32(), mask=_is_null(array)).cast(pa.date32())
+    return arrow_array(days, pa.int32(), mask=_is_null(array)).cast(pa.date32())
 
 
 def timestamp_to_time(array: pa.Array, source: AtomicType, target: AtomicType) -> pa.Array:
@@ -94,22 +95,22 @@ def timestamp_to_time(array: pa.Array, source: AtomicType, target: AtomicType) -
     millis = remainder(_millis(array), _DAY_MILLIS)
     if (millis < 0).any():
         raise ValueError(f"cannot read a timestamp before 1970 as {format_type(target)}")
-    return pa.array(millis.astype(np.int32), pa.int32(), mask=_is_null(array)).cast(
+    return arrow_array(millis.astype(np.int32), pa.int32(), mask=_is_null(array)).cast(
         to_arrow(target)
     )
 
 
 def timestamp_to_integer(array: pa.Array, _source: AtomicType, target: AtomicType) -> pa.Array:
     """Count epoch seconds, divided toward zero; INT wraps."""
-    seconds = pa.array(_divided(_millis(array), 1_000), mask=_is_null(array))
+    seconds = arrow_array(_divided(_millis(array), 1_000), mask=_is_null(array))
     return seconds.cast(to_arrow(target), safe=False)
 
 
 def integer_to_timestamp(array: pa.Array, _source: AtomicType, target: AtomicType) -> pa.Array:
     """Take epoch seconds."""
-    filled = array.cast(pa.int64()).fill_null(0).to_numpy()
+    filled = numpy_values(null_filled(array.cast(pa.int64()), 0))
     with np.errstate(over="ignore"):
-        millis = pa.array(filled * np.int64(1_000), mask=_is_null(array))
+        millis = arrow_array(filled * np.int64(1_000), mask=_is_null(array))
     return _cast(millis.cast(pa.timestamp("ms")), to_arrow(target), target)
 
 
@@ -214,7 +215,7 @@ def _cut(array: pa.Array, precision: int) -> pa.Array:
     if precision < 3:
         step = 10 ** (3 - precision)
         millis = _divided(_millis(array), step) * step
-        return pa.array(millis, mask=_is_null(array)).cast(pa.timestamp("ms"))
+        return arrow_array(millis, mask=_is_null(array)).cast(pa.timestamp("ms"))
     step = _UNITS[array.type.unit] // 10**precision
     if step <= 1:
         return array
@@ -222,7 +223,7 @@ def _cut(array: pa.Array, precision: int) -> pa.Array:
     # Java looks at the digits of the nanosecond as a number: 1 nanosecond is one digit.
     is_short = values % _UNITS["ns"] < 10**precision if array.type.unit == "ns" else False
     cut = np.where(is_short, values, values - values % step)
-    return pa.array(cut, mask=_is_null(array)).cast(pa.timestamp(array.type.unit))
+    return arrow_array(cut, mask=_is_null(array)).cast(pa.timestamp(array.type.unit))
 
 
 def _with_unit(array: pa.Array, unit: str, target: AtomicType) -> pa.Array:
@@ -230,13 +231,13 @@ def _with_unit(array: pa.Array, unit: str, target: AtomicType) -> pa.Array:
     local = array.cast(pa.timestamp(array.type.unit))
     if _UNITS[unit] < _UNITS[local.type.unit]:
         values = _epoch(local) // (_UNITS[local.type.unit] // _UNITS[unit])
-        return pa.array(values, mask=_is_null(array)).cast(pa.timestamp(unit))
+        return arrow_array(values, mask=_is_null(array)).cast(pa.timestamp(unit))
     return _cast(local, pa.timestamp(unit), target)
 
 
 def _epoch(array: pa.Array) -> npt.NDArray[np.int64]:
     """Return the stored numbers of timestamps, 0 at nulls."""
-    numbers: npt.NDArray[np.int64] = array.cast(pa.int64()).fill_null(0).to_numpy()
+    numbers: npt.NDArray[np.int64] = numpy_values(null_filled(array.cast(pa.int64()), 0))
     return numbers
 
 
@@ -251,7 +252,7 @@ def _divided(numbers: npt.NDArray[np.int64], divisor: int) -> npt.NDArray[np.int
 
 
 def _is_null(array: pa.Array) -> npt.NDArray[np.bool_] | None:
-    return array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    return numpy_values(array.is_null(), zero_copy_only=False) if array.null_count else None
 
 
 def _cast(array: pa.Array, arrow_type: pa.DataType, target: AtomicType) -> pa.Array:

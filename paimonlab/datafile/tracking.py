@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS, TRACKING_FIELDS
 from paimonlab.spec.types.data_types import DataField
@@ -73,8 +74,8 @@ def tracked(rows: pa.RecordBatch, meta: DataFileMeta, start: int) -> pa.RecordBa
 
 def _made(name: str, meta: DataFileMeta, start: int, count: int) -> pa.Array | pa.Scalar | None:
     if name == SEQUENCE_NUMBER:
-        return pa.scalar(meta.max_sequence_number, pa.int64())
+        return arrow_scalar(meta.max_sequence_number, pa.int64())
     if name == ROW_ID and meta.first_row_id is not None:
         first = meta.first_row_id + start
-        return pa.array(np.arange(first, first + count, dtype=np.int64))
+        return arrow_array(np.arange(first, first + count, dtype=np.int64))
     return None

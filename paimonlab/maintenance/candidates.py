@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.maintenance.references import ReferenceReader
 from paimonlab.maintenance.unneeded import Candidates
 from paimonlab.scan.entries import concat
 from paimonlab.spec.manifests.data_file import FileSource
-from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta, is_kind
 from paimonlab.spec.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ def _add_deleted(
                 pieces.clear()
             next_id = snapshot.id + 1
             if entries is not None and entries.num_rows:
-                ids = pa.array([snapshot.id] * entries.num_rows, pa.int64())
+                ids = arrow_array([snapshot.id] * entries.num_rows, pa.int64())
                 pieces.append(entries.select(_COLUMNS).append_column("id", ids))
         if pieces:
             _apply(candidates, pa.concat_tables(pieces).combine_chunks(), reader, leaving)
@@ -166,7 +166,7 @@ def _add_changelogs(
             _add_list(candidates, name, snapshot.changelog_manifest_list_size, snapshot, reader)
             if entries is None:
                 continue
-            added = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))
+            added = entries.filter(is_kind(entries, FileKind.ADD))
             sizes = added["file_size_bytes"].to_pylist()
             for paths, size in zip(reader.data_files(added), sizes, strict=True):
                 reason = f"changelog of snapshot {snapshot.id}"

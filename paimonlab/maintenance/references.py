@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import SnapshotExpiredError
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
@@ -22,7 +22,7 @@ from paimonlab.scan.live_files import (
 )
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.split_paths import bucket_paths
-from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta, is_kind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import DataField
 
@@ -104,7 +104,7 @@ class ReferenceReader:
         delta = delta_manifests_of(snapshot, self.manifests)
         changelog = changelog_manifests_of(snapshot, self.manifests)
         entries = concat(read_entries(snapshot, [*delta, *changelog], self.manifests))
-        added = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))
+        added = entries.filter(is_kind(entries, FileKind.ADD))
         files = self._of_metadata(snapshot, [*metas, *changelog])
         return replace(files, data=self._data(added))
 
@@ -155,7 +155,7 @@ class ReferenceReader:
             return {}
         folders = ["index"] * len(entries)
         if self.options.has_indexes_beside_data:
-            partitions = pa.array([entry.partition for entry in entries], pa.large_binary())
+            partitions = arrow_array([entry.partition for entry in entries], pa.large_binary())
             folders = self._folders(partitions, [entry.bucket for entry in entries])
         return {
             self.layout.index_file(

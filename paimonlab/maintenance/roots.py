@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
 from paimonlab.maintenance.references import ReferenceReader
 from paimonlab.maintenance.table_history import TableHistory
@@ -29,7 +30,7 @@ from paimonlab.scan.live_files import (
     manifests_of,
     read_entries,
 )
-from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta, is_kind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import FileIO
 
@@ -177,7 +178,7 @@ def needed(
     CorruptMetadataError, SnapshotExpiredError
         If a file that a root names cannot be read, and the root is still there.
     """
-    names = pa.array(sorted(data_names), pa.large_string())
+    names = arrow_array(sorted(data_names), pa.large_string())
     paths: set[str] = set()
     seen: set[tuple[object, ...]] = set()
     has_all = False
@@ -249,7 +250,7 @@ def _named(
     if what == "state":
         entries = _alive(entries)
     elif what == "commit":
-        entries = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))
+        entries = entries.filter(is_kind(entries, FileKind.ADD))
     return {path for paths in reader.data_files(entries) for path in paths}
 
 
@@ -270,7 +271,7 @@ def _alive(entries: pa.Table) -> pa.Table:
     is_alive = [
         kind == FileKind.ADD and balance[key] > 0 for key, kind in zip(keys, kinds, strict=True)
     ]
-    return entries.filter(pa.array(is_alive))
+    return entries.filter(arrow_array(is_alive))
 
 
 def entries_since(
@@ -289,7 +290,7 @@ def entries_since(
     """
     before = {meta.file_name for meta in manifests_of(older, reader.manifests)}
     metas = [meta for meta in manifests_of(newer, reader.manifests) if meta.file_name not in before]
-    wanted = pa.array(sorted(names), pa.large_string())
+    wanted = arrow_array(sorted(names), pa.large_string())
     return _named(newer, metas, reader, wanted, "all")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.maintenance.roots import Root
 from paimonlab.metadata.layout import TableLayout
@@ -53,7 +54,7 @@ class _NameReader:
         self.used: set[str] = set()
         self._manifests = manifests
         self._file_io = file_io
-        self._names = pa.array(sorted(candidates), pa.large_string())
+        self._names = arrow_array(sorted(candidates), pa.large_string())
         self._lists: dict[str, list[str]] = {}
         self._entries: dict[str, list[_Entry]] = {}
         self._indexes: set[str] = set()
@@ -160,8 +161,8 @@ def _entries_of(entries: pa.Table, names: pa.Array) -> list[_Entry]:
     is_wanted = pc.or_(
         pc.is_in(entries["file_name"], names), pc.match_substring(entries["file_name"], ".cc-")
     )
-    rows = sorted({*np.flatnonzero(is_wanted.to_numpy()).tolist(), *owners.to_pylist()})
-    chosen = entries.take(pa.array(rows, pa.int64()))
+    rows = sorted({*np.flatnonzero(numpy_values(is_wanted)).tolist(), *owners.to_pylist()})
+    chosen = entries.take(arrow_array(rows, pa.int64()))
     columns = ("kind", "partition", "bucket", "file_name", "extra_files")
     return [
         _Entry(kind, (partition, bucket, name), (*_stored_names(name), *(extra or ())))

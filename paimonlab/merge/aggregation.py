@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.merge.arithmetic import (
     every,
     extreme,
@@ -205,14 +206,14 @@ def _one_by_one(
 def _joined(column: pa.Array, members: Members, delimiter: str) -> pa.Array:
     """Join the texts of each group; empty ones add nothing, as in Java Paimon since 1.4."""
     valued = with_values(column, members)
-    texts = column.take(pa.array(valued.positions))
+    texts = column.take(arrow_array(valued.positions))
     bounds = np.concatenate([[0], valued.ends])
-    adds = pc.greater(pc.binary_length(texts), 0)
+    adds = pc.greater(pc.binary_length(texts), arrow_scalar(0))
     if not pc.all(adds).as_py():
         texts = texts.filter(adds)
-        bounds = np.concatenate([[0], np.cumsum(adds.to_numpy(zero_copy_only=False))])[bounds]
+        bounds = np.concatenate([[0], np.cumsum(numpy_values(adds, zero_copy_only=False))])[bounds]
     has_none = np.concatenate([valued.lengths == 0, [False]])
-    offsets = pa.array(bounds.astype(np.int32), mask=has_none if has_none.any() else None)
+    offsets = arrow_array(bounds.astype(np.int32), mask=has_none if has_none.any() else None)
     return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), delimiter)
 
 

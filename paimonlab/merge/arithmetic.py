@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.merge.groups import Mask, Members
 from paimonlab.merge.order import decimal_words
 from paimonlab.merge.picking import flipped, float_ranks, with_values
@@ -86,7 +87,7 @@ def _numbers(column: pa.Array) -> Numbers:
         column = column.view(pa.int64() if kind.bit_width == 64 else pa.int32())
     if column.null_count:
         column = column.fill_null(False if pa.types.is_boolean(kind) else 0)
-    numbers: Numbers = column.to_numpy(zero_copy_only=False)
+    numbers: Numbers = numpy_values(column, zero_copy_only=False)
     return numbers
 
 
@@ -144,7 +145,7 @@ def _logical(ufunc: np.ufunc, column: pa.Array, members: Members) -> pa.Array:
 def _as_column(values: Numbers, members: Members, kind: pa.DataType) -> pa.Array:
     is_null = members.lengths == 0
     mask = is_null if is_null.any() else None
-    array = pa.array(np.ascontiguousarray(values), mask=mask)
+    array = arrow_array(np.ascontiguousarray(values), mask=mask)
     return array.view(kind) if pa.types.is_temporal(kind) else array.cast(kind)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.merge.fold import Fold, skipping_nulls
 from paimonlab.spec.aggregate import Aggregate
 
@@ -107,7 +108,7 @@ def _lists(
     column: pa.Array,
 ) -> tuple[Callable[[int], Any], Callable[[Sequence[Any]], pa.Array]]:
     """Return how a row's list of positions of elements is found, and made into a column."""
-    offsets = column.offsets.to_numpy()
+    offsets = numpy_values(column.offsets)
 
     def value(position: int) -> list[int] | None:
         if not column[position].is_valid:
@@ -119,8 +120,8 @@ def _lists(
         ends = np.cumsum([0, *counts]).astype(np.int32)
         missing = [*(elements is None for elements in values), False]
         mask = np.array(missing) if any(missing) else None
-        bounds = pa.array(ends, mask=mask)
-        taken = pa.array(list(chain.from_iterable(filter(None, values))), pa.int64())
+        bounds = arrow_array(ends, mask=mask)
+        taken = arrow_array(list(chain.from_iterable(filter(None, values))), pa.int64())
         if pa.types.is_map(column.type):
             entries = column.keys.take(taken), column.items.take(taken)
             return pa.MapArray.from_arrays(bounds, *entries, type=column.type)
@@ -154,9 +155,9 @@ def _hashable(elements: pa.Array) -> list[Hashable]:
         return _sliced(elements, _hashable(elements.values), tuple)
     if pa.types.is_floating(kind):
         integer, bits = (pa.int64(), np.int64) if kind.bit_width == 64 else (pa.int32(), np.int32)
-        numbers = elements.fill_null(0.0).to_numpy()
+        numbers = numpy_values(null_filled(elements, 0.0))
         same_nan = np.where(np.isnan(numbers), np.array(np.nan, numbers.dtype), numbers)
-        return _or_none(elements, pa.array(same_nan.view(bits), integer).to_pylist())
+        return _or_none(elements, arrow_array(same_nan.view(bits), integer).to_pylist())
     if pa.types.is_temporal(kind):
         elements = elements.view(pa.int64() if kind.bit_width == 64 else pa.int32())
     values: list[Hashable] = elements.to_pylist()

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError
 from paimonlab.merge.groups import by_age
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
@@ -45,7 +46,7 @@ def deduplicate(rows: pa.Table, key: Sequence[str]) -> pa.Table:
         m <= n rows sorted by ``key``, one per distinct key, same schema as ``rows``.
     """
     keys = sort_keys([rows[name] for name in key])
-    return rows.take(pa.array(newest(keys, [as_numpy(rows[SEQUENCE_NUMBER])])))
+    return rows.take(arrow_array(newest(keys, [as_numpy(rows[SEQUENCE_NUMBER])])))
 
 
 def oldest(keys: Keys) -> npt.NDArray[np.int64]:
@@ -54,7 +55,7 @@ def oldest(keys: Keys) -> npt.NDArray[np.int64]:
     Examples
     --------
     >>> oldest(np.array([7, 9, 7]))
-    array([0, 1])
+    arrow_array([0, 1])
     """
     order, is_last = by_age(keys, ())
     return order[np.flatnonzero(np.concatenate([[True], is_last[:-1]])[: len(keys)])]
@@ -81,9 +82,9 @@ def newest(keys: Keys, sequences: Sequence[Keys] = ()) -> npt.NDArray[np.int64]:
     Examples
     --------
     >>> newest(np.array([7, 9, 7]))
-    array([2, 1])
+    arrow_array([2, 1])
     >>> newest(np.array([7, 9, 7]), [np.array([5, 0, 4])])
-    array([0, 1])
+    arrow_array([0, 1])
     """
     order, is_last = by_age(keys, sequences)
     return order[np.flatnonzero(is_last)]
@@ -122,7 +123,7 @@ def winners(
     Examples
     --------
     >>> winners(np.array([1, 2, 1]), kinds=np.array([0, 0, 3], np.int8))
-    array([False,  True, False])
+    arrow_array([False,  True, False])
     """
     if kinds is not None and engine.ignore_delete:
         return _among(is_add(kinds), keys, sequences, engine)

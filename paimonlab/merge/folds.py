@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.merge.collections import collect_fold, merge_map_fold, nested_update_fold
 from paimonlab.merge.fold import Fold, skipping_nulls
 from paimonlab.merge.groups import Members
@@ -118,7 +119,7 @@ def pick(column: pa.Array, positions: Any, more: pa.Array | None = None) -> pa.A
     if more is not None:
         column = pa.concat_arrays([column, more.cast(column.type)])
     missing = positions < 0
-    indices = pa.array(positions, mask=missing if missing.any() else None)
+    indices = arrow_array(positions, mask=missing if missing.any() else None)
     return column.take(indices)
 
 
@@ -136,7 +137,7 @@ def _picks(
         return position if valid is None or valid[position] else None
 
     def build(values: Sequence[int | None]) -> pa.Array:
-        return column.take(pa.array(values, pa.int64()))
+        return column.take(arrow_array(values, pa.int64()))
 
     return Fold(value=value, add=add, retract=retract, column=build, reset=reset)
 
@@ -179,7 +180,7 @@ class _First:
 
 def _chooses(column: pa.Array, *, greatest: bool) -> Callable[[Any, Any], Any]:
     if pa.types.is_floating(column.type):
-        codes = float_ranks(column.fill_null(0.0).to_numpy())
+        codes = float_ranks(numpy_values(null_filled(column, 0.0)))
     else:
         codes = sort_keys([column])
 
@@ -196,5 +197,5 @@ def _listagg_fold(column: pa.Array, delimiter: str) -> Fold:
         value=lambda position: column[position].as_py(),
         add=skipping_nulls(lambda old, new: f"{old}{delimiter}{new}" if old and new else old + new),
         retract=None,
-        column=lambda values: pa.array(values, column.type),
+        column=lambda values: arrow_array(values, column.type),
     )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import null_filled, numpy_values
 from paimonlab.errors import DataError
 from paimonlab.merge.arithmetic import decimals
 from paimonlab.merge.fold import Fold, Step, skipping_nulls
@@ -65,7 +66,7 @@ def product_fold(column: pa.Array, name: str) -> Fold:
 def _plain(column: pa.Array) -> tuple[Callable[[int], Any], Callable[[Sequence[Any]], pa.Array]]:
     """Return how numbers are read and made into a column."""
     if pa.types.is_floating(column.type):
-        numbers = column.fill_null(0.0).to_numpy()
+        numbers = numpy_values(null_filled(column, 0.0))
 
         def value(position: int) -> Any:
             return numbers[position] if column[position].is_valid else None

@@ -18,6 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
+
 Keys: TypeAlias = npt.NDArray[Any]
 """(n,) of an integer or fixed-width bytes type; compares and sorts as the keys do."""
 
@@ -59,9 +61,9 @@ def sort_keys(
     Examples
     --------
     >>> sort_keys([pa.array([3, -1, 2])]).argsort()
-    array([1, 2, 0])
+    arrow_array([1, 2, 0])
     >>> sort_keys([pa.array(["b", None, "a"]), pa.array([1, 1, 1])]).argsort()
-    array([1, 2, 0])
+    arrow_array([1, 2, 0])
     """
     arrays = [one_array(column) for column in columns]
     if len(arrays) == 1 and arrays[0].null_count == 0:
@@ -79,7 +81,7 @@ def sort_keys(
 
 def as_numpy(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
     """Return the numbers of a column without nulls; several chunks are copied into one."""
-    numbers: npt.NDArray[Any] = one_array(column).to_numpy()
+    numbers: npt.NDArray[Any] = numpy_values(one_array(column))
     return numbers
 
 
@@ -102,7 +104,7 @@ class _Part:
         """Encode one column."""
         is_valid = None
         if array.null_count:
-            is_valid = array.is_valid().to_numpy(zero_copy_only=False)
+            is_valid = numpy_values(array.is_valid(), zero_copy_only=False)
         signed = _numbers(array)
         if signed is not None:
             numbers = signed.astype(np.int64, copy=False).view(np.uint64) ^ _SIGN
@@ -172,16 +174,16 @@ def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
         return column
     if column.num_chunks == 1:
         return column.chunk(0)
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else arrow_array([], column.type)
 
 
 def _numbers(array: pa.Array) -> npt.NDArray[Any] | None:
     """Return integers that sort as the column does (anything at nulls), or None."""
     kind = array.type
     if pa.types.is_boolean(kind):
-        return _filled(array, False).cast(pa.int8()).to_numpy()  # noqa: FBT003 - a value
+        return numpy_values(_filled(array, False).cast(pa.int8()))  # noqa: FBT003 - a value
     if pa.types.is_floating(kind):
-        return _float_bits(_filled(array, 0.0).to_numpy())
+        return _float_bits(numpy_values(_filled(array, 0.0)))
     if pa.types.is_decimal128(kind):
         return _small_decimals(array)
     if pa.types.is_integer(kind) or pa.types.is_temporal(kind):
@@ -189,7 +191,7 @@ def _numbers(array: pa.Array) -> npt.NDArray[Any] | None:
             raise TypeError(f"{kind} is not a type of key columns")
         integer = pa.int64() if kind.bit_width == 64 else pa.int32()
         same_width = array if pa.types.is_integer(kind) else array.view(integer)
-        return _filled(same_width, 0).to_numpy()
+        return numpy_values(_filled(same_width, 0))
     return None
 
 
@@ -211,7 +213,7 @@ def decimal_words(array: pa.Array) -> npt.NDArray[np.int64]:
     words: npt.NDArray[np.int64] = np.frombuffer(array.buffers()[1], np.int64)
     words = words.reshape(-1, 2)[array.offset : array.offset + len(array)]
     if array.null_count:
-        words = np.where(array.is_valid().to_numpy(zero_copy_only=False)[:, None], words, 0)
+        words = np.where(numpy_values(array.is_valid(), zero_copy_only=False)[:, None], words, 0)
     return words
 
 
@@ -251,7 +253,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 def _as_binary(array: pa.Array) -> pa.Array:
     """Return the values as LARGE_BINARY, empty at nulls."""
     binary = array.cast(pa.large_binary())
-    return binary.fill_null(b"") if binary.null_count else binary
+    return null_filled(binary, b"") if binary.null_count else binary
 
 
 def _padded(array: pa.Array) -> npt.NDArray[np.uint8] | None:
@@ -302,4 +304,4 @@ def _words_as_bytes(
 def _ranks(array: pa.Array) -> npt.NDArray[np.uint64]:
     """Rank long strings; equal values share a rank."""
     ranks = pc.rank(_as_binary(array), sort_keys="ascending", tiebreaker="dense")
-    return ranks.to_numpy().astype(np.uint64)
+    return numpy_values(ranks).astype(np.uint64)

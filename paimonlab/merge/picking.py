@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.merge.groups import NONE, Mask, Members, Positions
 from paimonlab.merge.order import sort_keys
 
@@ -19,7 +20,7 @@ def is_valid(column: pa.Array) -> Mask | None:
     """Return (n,) where a column has values; None: everywhere."""
     if not column.null_count:
         return None
-    valid: Mask = column.is_valid().to_numpy(zero_copy_only=False)
+    valid: Mask = numpy_values(column.is_valid(), zero_copy_only=False)
     return valid
 
 
@@ -74,9 +75,9 @@ def _extreme(ranks: npt.NDArray[np.int64], members: Members) -> Positions:
 
 def _ranks(column: pa.Array, members: Members) -> npt.NDArray[np.int64]:
     """Return (m,) numbers that compare as the values do."""
-    values = column.take(pa.array(members.positions))
+    values = column.take(arrow_array(members.positions))
     if pa.types.is_floating(column.type):
-        return float_ranks(values.to_numpy()).astype(np.int64)
+        return float_ranks(numpy_values(values)).astype(np.int64)
     codes = sort_keys([values])
     if codes.dtype.kind == "i":
         return codes.astype(np.int64)

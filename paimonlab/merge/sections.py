@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.merge.order import sort_keys
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -83,7 +84,7 @@ def overlapping(low: Ranks, high: Ranks) -> list[Ranks]:
     Examples
     --------
     >>> overlapping(np.array([5, 0, 3]), np.array([9, 3, 4]))
-    [array([1, 2]), array([0])]
+    [arrow_array([1, 2]), arrow_array([0])]
     """
     order = np.lexsort((high, low))
     reach = np.maximum.accumulate(high[order])
@@ -94,7 +95,7 @@ def overlapping(low: Ranks, high: Ranks) -> list[Ranks]:
 def _key_ranks(files: Sequence[DataFileMeta], key_types: Sequence[DataType]) -> tuple[Ranks, Ranks]:
     """Rank the smallest and greatest keys of files among each other."""
     rows = [file.min_key for file in files] + [file.max_key for file in files]
-    keys = sort_keys(decode(pa.array(rows, pa.large_binary()), key_types))
+    keys = sort_keys(decode(arrow_array(rows, pa.large_binary()), key_types))
     ranks = np.unique(keys, return_inverse=True)[1].astype(np.int64)
     return ranks[: len(files)], ranks[len(files) :]
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.interrupts import interrupts_held_back
 from paimonlab.merge import bitmap64
 from paimonlab.merge.fold import Fold, skipping_nulls
@@ -30,7 +31,7 @@ def sketch_fold(column: pa.Array, function: str) -> Fold:
         value=lambda position: column[position].as_py(),
         add=skipping_nulls(SKETCHES[function]),
         retract=None,
-        column=lambda values: pa.array(values, column.type),
+        column=lambda values: arrow_array(values, column.type),
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats.manifests import manifest as manifest_avro
 from paimonlab.formats.manifests.index_manifest import read_index_manifest, write_index_manifest
@@ -20,7 +21,7 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifest_cache import ManifestCache, shared_cache
 from paimonlab.metadata.partition_stats import partition_stats
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta, is_kind
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 from paimonlab.storage.forks import UniqueNames
@@ -242,7 +243,7 @@ class ManifestStore:
         name = f"manifest-{self._names.next()}"
         self._write(name, data)
         self._cache.put(self._layout.manifest(name), entries)
-        added = pc.sum(pc.equal(entries["kind"], int(FileKind.ADD))).as_py()
+        added = pc.sum(is_kind(entries, FileKind.ADD)).as_py()
         buckets, levels = pc.min_max(entries["bucket"]), pc.min_max(entries["level"])
         min_row_id, max_row_id = _row_id_range(entries)
         return ManifestFileMeta(
@@ -269,7 +270,7 @@ def _row_id_range(entries: pa.Table) -> tuple[int | None, int | None]:
     first = entries["first_row_id"]
     if first.null_count:
         return None, None
-    last = pc.subtract(pc.add(first, entries["row_count"]), 1)
+    last = pc.subtract(pc.add(first, entries["row_count"]), arrow_scalar(1))
     return pc.min(first).as_py(), pc.max(last).as_py()
 
 

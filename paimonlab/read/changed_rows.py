@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from msgspec.structs import replace
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.datafile.layout import KIND_FIELD
 from paimonlab.datafile.masks import Mask
 from paimonlab.read.difference import read_difference
@@ -83,7 +84,7 @@ def read_change_split(
     """
     schema = change_schema(plan)
     for kinds, rows in _kinds_and_rows(split, plan, file_io):
-        symbols = pa.array(SYMBOLS, pa.string()).take(pa.array(kinds))
+        symbols = arrow_array(SYMBOLS, pa.string()).take(arrow_array(kinds))
         columns = [rows.column(name) for name in plan.columns]
         yield pa.RecordBatch.from_arrays([symbols, *columns], schema=schema)
 
@@ -105,7 +106,7 @@ def read_inserts(
         for kinds, rows in _kinds_and_rows(split, plan, file_io):
             keeps = (kinds == RowKind.INSERT) | (kinds == RowKind.UPDATE_AFTER)
             if keeps.any():
-                yield rows.filter(pa.array(keeps)).select(list(plan.columns))
+                yield rows.filter(arrow_array(keeps)).select(list(plan.columns))
 
     some = [split for split in splits if not (split.is_diff and split.fate is Fate.GONE)]
     batches = in_threads([partial(inserts, split) for split in some])
@@ -160,4 +161,4 @@ def _unmerged(
                 keep=mask,
                 batch_rows=wanted.bounds.batch_rows,
             ):
-                yield rows.column(KIND_FIELD.name).to_numpy(), rows
+                yield numpy_values(rows.column(KIND_FIELD.name)), rows

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, no_rows, numpy_values
 from paimonlab.datafile.layout import KIND_FIELD
 from paimonlab.datafile.masks import Mask
 from paimonlab.errors import UnsupportedError
@@ -123,7 +124,7 @@ def changed(
         is_pair = members.lengths > 1
         reports[is_pair] = ~_same_rows(piece.rows, members.first()[is_pair], last[is_pair], fields)
     positions = last[reports]
-    kinds = piece.rows[KIND_FIELD.name].to_numpy()[positions].astype(np.int8)
+    kinds = numpy_values(piece.rows[KIND_FIELD.name])[positions].astype(np.int8)
     kinds[is_gone[reports]] = int(RowKind.DELETE)
     return positions, kinds
 
@@ -146,8 +147,8 @@ def _same_rows(
         return np.empty(0, np.bool_)
     types = [field.type for field in fields]
     values = rows.select([field.name for field in fields])
-    left, right = (encode(values.take(pa.array(one)).columns, types) for one in (olds, news))
-    return np.asarray(pc.equal(left, right).to_numpy(zero_copy_only=False), np.bool_)
+    left, right = (encode(values.take(arrow_array(one)).columns, types) for one in (olds, news))
+    return np.asarray(numpy_values(pc.equal(left, right), zero_copy_only=False), np.bool_)
 
 
 def _reported(
@@ -157,13 +158,13 @@ def _reported(
     plan: ReadPlan,
 ) -> Iterator[tuple[npt.NDArray[np.int8], pa.RecordBatch]]:
     names = [field.name for field in plan.fields_to_read]
-    changes = rows.select(names).take(pa.array(positions))
-    changes = changes.append_column(KIND_FIELD.name, pa.array(kinds))
+    changes = rows.select(names).take(arrow_array(positions))
+    changes = changes.append_column(KIND_FIELD.name, arrow_array(kinds))
     if plan.predicate is not None and changes.num_rows:
         changes = changes.filter(evaluate(plan.predicate, changes))
     for batch in changes.combine_chunks().to_batches(max_chunksize=plan.bounds.batch_rows):
         if batch.num_rows:
-            yield batch.column(KIND_FIELD.name).to_numpy(), batch
+            yield numpy_values(batch.column(KIND_FIELD.name)), batch
 
 
 def _piece_rows(split: ChangeSplit, plan: ReadPlan) -> int:
@@ -255,11 +256,11 @@ def _merged(
         return _selected(side, [file], {file.file_name: mask}, plan, file_io, batch_rows)
 
     for rows in merged_rows(side, plan, file_io, read_file, with_kinds=True):
-        is_there = is_add(rows.column(KIND_FIELD.name).to_numpy())
-        yield rows if is_there.all() else rows.filter(pa.array(is_there))
+        is_there = is_add(numpy_values(rows.column(KIND_FIELD.name)))
+        yield rows if is_there.all() else rows.filter(arrow_array(is_there))
 
 
 def _as_run(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[KeyBatch]:
     for batch in batches:
         yield KeyBatch(batch.cast(schema), is_last=False)
-    yield KeyBatch(pa.RecordBatch.from_pylist([], schema=schema), is_last=True)
+    yield KeyBatch(no_rows(schema), is_last=True)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, no_rows
 from paimonlab.datafile.layout import KIND_FIELD
 from paimonlab.datafile.masks import Mask
 from paimonlab.merge.deduplicate import is_add
@@ -83,7 +84,7 @@ class _LastChanges:
     def batches(self, batch_rows: int) -> Iterator[KeyBatch]:
         """Read the last row of each key, and count how many there are."""
         schema = arrow_schema(self._fields)
-        open_key, open_count = pa.RecordBatch.from_pylist([], schema=schema), 0
+        open_key, open_count = no_rows(schema), 0
         split, file, plan, file_io = self._opened
         with open_data_file(split, file, plan, file_io) as data:
             for batch in data.batches(self._fields, batch_rows=batch_rows):
@@ -95,7 +96,7 @@ class _LastChanges:
                 (whole,) = rows.combine_chunks().to_batches()
                 open_key, open_count = whole.slice(int(ends[-1])), int(counts[-1])
                 self._counts.append(counts[:-1])
-                yield KeyBatch(whole.take(pa.array(ends[:-1])), is_last=False)
+                yield KeyBatch(whole.take(arrow_array(ends[:-1])), is_last=False)
         self._counts.append(np.array([open_count] if open_count else [], np.int64))
         yield KeyBatch(open_key, is_last=True)
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.datafile.masks import Mask
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.deletions import surviving_rows
@@ -88,8 +89,8 @@ def _hits(split: DataSplit, plan: ReadPlan, file_io: FileIO, survivors: Mask | N
         for start, rows in data.positioned(
             fields, predicate=predicate, keep=survivors, batch_rows=plan.bounds.batch_rows
         ):
-            is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
-            is_hit = is_true.to_numpy(zero_copy_only=False)
+            is_true = null_filled(evaluate(predicate, rows), False)
+            is_hit = numpy_values(is_true, zero_copy_only=False)
             hits[start : start + rows.num_rows] = is_hit
     return hits if survivors is None else hits & survivors
 
@@ -126,4 +127,4 @@ def divided_rows(
             if wanted is None:
                 yield rows, hits[part]
             elif wanted[part].any():
-                yield rows.filter(pa.array(wanted[part])), hits[part][wanted[part]]
+                yield rows.filter(arrow_array(wanted[part])), hits[part][wanted[part]]

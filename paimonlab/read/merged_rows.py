@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.datafile.layout import KIND_FIELD
 from paimonlab.datafile.masks import Mask
 from paimonlab.merge.deduplicate import is_add
@@ -104,7 +105,7 @@ def _with_kinds(merged: Merged, plan: ReadPlan) -> pa.RecordBatch:
     rows = pa.RecordBatch.from_arrays(list(merged.columns.values()), names=list(merged.columns))
     rows = rows.select(list(plan.columns)).cast(arrow_schema(plan.fields))
     kinds = np.zeros(rows.num_rows, np.int8) if merged.kinds is None else merged.kinds
-    return rows.append_column(KIND_FIELD.name, pa.array(kinds, pa.int8()))
+    return rows.append_column(KIND_FIELD.name, arrow_array(kinds, pa.int8()))
 
 
 def _visible(merged: Merged, plan: ReadPlan) -> pa.RecordBatch:
@@ -112,9 +113,9 @@ def _visible(merged: Merged, plan: ReadPlan) -> pa.RecordBatch:
     rows = pa.RecordBatch.from_arrays(list(merged.columns.values()), names=list(merged.columns))
     if VALUE_KIND in plan.columns:
         kinds = np.zeros(len(rows), np.int8) if merged.kinds is None else merged.kinds
-        rows = rows.append_column(VALUE_KIND, pa.array(kinds, pa.int8()))
+        rows = rows.append_column(VALUE_KIND, arrow_array(kinds, pa.int8()))
     if merged.kinds is not None and not plan.keeps_deletes:
-        rows = rows.filter(pa.array(is_add(merged.kinds)))
+        rows = rows.filter(arrow_array(is_add(merged.kinds)))
     if plan.predicate is not None and rows.num_rows:
         rows = rows.filter(evaluate(plan.predicate, rows))
     rows = rows.select(list(plan.columns))

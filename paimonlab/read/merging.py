@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, no_rows, null_filled, numpy_values
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, key_field
 from paimonlab.datafile.masks import Mask
 from paimonlab.datafile.reader import DataFile
@@ -145,7 +146,7 @@ class SplitMerger:
         mask = np.zeros(file.row_count, np.bool_)
         with open_data_file(self.split, file, self.plan, self.file_io) as data:
             for start, rows in data.positioned([KIND_FIELD], batch_rows=self.batch_rows(1)):
-                mask[start : start + rows.num_rows] = is_add(rows.column(VALUE_KIND).to_numpy())
+                mask[start : start + rows.num_rows] = is_add(numpy_values(rows.column(VALUE_KIND)))
         return mask if survivors is None else mask & survivors
 
     def _merge(self, section: Section, masks: list[Mask | None]) -> None:
@@ -252,10 +253,10 @@ class RunOfKeys:
                     else:
                         takes = _takes(rows, start, predicate, alive)
                         part = _Part(position, start + np.flatnonzero(takes))
-                        wanted = rows.filter(pa.array(takes))
+                        wanted = rows.filter(arrow_array(takes))
                     self._open_parts.append(part)
                     yield KeyBatch(wanted, is_last=False)
-        nothing = pa.RecordBatch.from_pylist([], schema=arrow_schema(self._fields))
+        nothing = no_rows(arrow_schema(self._fields))
         yield KeyBatch(nothing, is_last=True)
 
     def forget(self) -> None:
@@ -286,6 +287,6 @@ def _takes(
     if alive is not None:
         takes &= alive[start : start + rows.num_rows]
     if predicate is not None:
-        is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
-        takes &= is_true.to_numpy(zero_copy_only=False)
+        is_true = null_filled(evaluate(predicate, rows), False)
+        takes &= numpy_values(is_true, zero_copy_only=False)
     return takes

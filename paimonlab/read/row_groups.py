@@ -15,6 +15,7 @@ from contextlib import ExitStack
 import msgspec
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import UnsupportedError
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
@@ -155,7 +156,7 @@ def _partition_columns(
     if not asked:
         return {}
     types = [plan.schema.field(key).type for key in keys]
-    values = decode(pa.array([split.partition], pa.large_binary()), types)
+    values = decode(arrow_array([split.partition], pa.large_binary()), types)
     return {name: pa.repeat(values[keys.index(name)][0], count) for name in asked}
 
 

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.datafile.masks import WHOLE, Mask, Share
 from paimonlab.progress import Progress
 from paimonlab.read.file_indexes import indexed_rows
@@ -272,7 +273,7 @@ def _all_or_none(parts: Sequence[Predicate]) -> Predicate | None:
 
 def _partition_row(split: DataSplit, plan: ReadPlan) -> pa.RecordBatch:
     fields = [plan.schema.field(name) for name in plan.schema.partition_keys]
-    rows = pa.array([split.partition], pa.large_binary())
+    rows = arrow_array([split.partition], pa.large_binary())
     arrays = decode(rows, [field.type for field in fields])
     return pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(fields))
 

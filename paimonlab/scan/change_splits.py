@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.options import ScanOptions
@@ -118,7 +119,7 @@ def splits_of(
         return
     order, starts = _grouped(entries, request.options, target_bytes)
     files = file_metas(entries, order)
-    heads = entries.take(pa.array(order[starts]))
+    heads = entries.take(arrow_array(order[starts]))
     buckets = heads["bucket"].to_pylist()
     paths = bucket_paths(
         heads["partition"].combine_chunks(),
@@ -146,8 +147,8 @@ def splits_of(
 
 def by_age(entries: pa.Table) -> pa.Table:
     """Order files as a merge wants them: deeper levels, then smaller sequence numbers, first."""
-    low, high = (entries[f"{end}_sequence_number"].to_numpy() for end in ("min", "max"))
-    return entries.take(pa.array(np.lexsort((low, high, -entries["level"].to_numpy()))))
+    low, high = (numpy_values(entries[f"{end}_sequence_number"]) for end in ("min", "max"))
+    return entries.take(arrow_array(np.lexsort((low, high, -numpy_values(entries["level"])))))
 
 
 def _grouped(
@@ -158,7 +159,7 @@ def _grouped(
     order = np.argsort(bucket, kind="stable")
     split = bucket[order]
     if target_bytes is not None:
-        sizes = entries["file_size_bytes"].to_numpy()[order]
+        sizes = numpy_values(entries["file_size_bytes"])[order]
         weights = np.maximum(sizes, options.open_file_cost_bytes).astype(np.int64)
         split = pack(split, weights, target_bytes)
     return order, np.flatnonzero(np.diff(split, prepend=-1))

@@ -12,6 +12,7 @@ from enum import Enum
 import pyarrow as pa
 from msgspec.structs import replace
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
@@ -172,7 +173,7 @@ def _entries(
     keeps = matches_manifests(metas, conditions, None, request.schema).tolist()
     kept = [meta for meta, keep in zip(metas, keeps, strict=True) if keep]
     entries = in_real_buckets(concat(read_entries(snapshot, kept, manifests)))
-    if (entries["kind"].to_numpy() != int(FileKind.ADD)).any():
+    if (numpy_values(entries["kind"]) != int(FileKind.ADD)).any():
         raise CorruptMetadataError(
             f"snapshot-{snapshot.id}", "its changes cannot be read: an append deletes files"
         )
@@ -196,10 +197,10 @@ def _unmerged_splits(
         # Rows are not merged, so that each counts by its own values.
         mask &= matches_values(entries, conditions, request.schema, schemas)
     if request.skips_level_0:
-        mask &= entries["level"].to_numpy() > 0
+        mask &= numpy_values(entries["level"]) > 0
     if request.created_since_millis is not None:
         mask &= created_since(entries, request.created_since_millis)
-    files = entries.filter(pa.array(mask))
+    files = entries.filter(arrow_array(mask))
     target_bytes = None if moves else request.options.split_target_bytes
     splits = splits_of(files, request, snapshot_id, target_bytes=target_bytes)
     return [ChangeSplit(after=split) for split in splits]

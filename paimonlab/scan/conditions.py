@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.predicates.predicate import (
     AlwaysTrue,
@@ -93,7 +94,7 @@ class Conditions:
             return None
         rows = list(product(*([literal.value for literal in values] for values in sets)))
         arrays = [
-            pa.array([row[position] for row in rows], to_arrow(field.type))
+            arrow_array([row[position] for row in rows], to_arrow(field.type))
             for position, field in enumerate(fields)
         ]
         return pa.table(arrays, names=[field.name for field in fields])
@@ -101,7 +102,7 @@ class Conditions:
 
 def _is_true(constant: Predicate) -> bool:
     """Whether a predicate over no columns is true."""
-    one_row = pa.record_batch([pa.array([0])], names=["none"])
+    one_row = pa.record_batch([arrow_array([0])], names=["none"])
     return evaluate(constant, one_row)[0].as_py() is True
 
 

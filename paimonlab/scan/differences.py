@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from msgspec.structs import replace
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import SchemaError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
@@ -117,7 +118,7 @@ class _State:
     vectors: DeletionFiles
 
     def keep(self, mask: Mask) -> _State:
-        return _State(self.snapshot_id, self.files.filter(pa.array(mask)), self.vectors)
+        return _State(self.snapshot_id, self.files.filter(arrow_array(mask)), self.vectors)
 
 
 def _live(
@@ -134,11 +135,11 @@ def _live(
     entries = in_real_buckets(concat(read_entries(snapshot, kept, manifests)))
     mask = matches_partitions(entries, conditions, request.schema)
     mask &= matches_buckets(entries, conditions, None, request.schema, schemas)
-    alive = live([entries.filter(pa.array(mask))], referrer=snapshot.file_name)
+    alive = live([entries.filter(arrow_array(mask))], referrer=snapshot.file_name)
     mask = matches_keys(alive, conditions, request.schema, schemas)
     if request.skips_level_0:
-        mask &= alive["level"].to_numpy() > 0
-    return alive.filter(pa.array(mask))
+        mask &= numpy_values(alive["level"]) > 0
+    return alive.filter(arrow_array(mask))
 
 
 def _check_buckets(entries: pa.Table, before: Snapshot, after: Snapshot) -> None:
@@ -171,7 +172,7 @@ def _needed(states: Sequence[_State], request: ChangeRequest) -> list[_State]:
 
 def _sections(files: pa.Table, request: ChangeRequest) -> npt.NDArray[np.int64]:
     """Give files of a bucket whose key ranges overlap a number."""
-    number = np.unique(files["bucket"].to_numpy(), return_inverse=True)[1].astype(np.int64)
+    number = np.unique(numpy_values(files["bucket"]), return_inverse=True)[1].astype(np.int64)
     bucket = group_codes([codes(files["partition"]), number])
     return sections(bucket, files["min_key"], files["max_key"], _key_types(request))
 

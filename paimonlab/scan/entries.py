@@ -12,15 +12,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, empty_table, numpy_values
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, IDENTITY_COLUMNS, FileKind
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, IDENTITY_COLUMNS, FileKind, is_kind
 
 
 def concat(tables: Sequence[pa.Table]) -> pa.Table:
     """Concatenate tables of entries, each column in one chunk."""
     if not tables:
-        return ENTRY_SCHEMA.empty_table()
+        return empty_table(ENTRY_SCHEMA)
     return pa.concat_tables(tables).combine_chunks()
 
 
@@ -54,7 +55,7 @@ def fold(tables: Sequence[pa.Table], *, referrer: str = "") -> pa.Table:
     names = codes(entries["file_name"])
     if _all_added(entries) and _count(names) == entries.num_rows:
         return entries
-    return entries.filter(pa.array(_survives(entries, referrer)))
+    return entries.filter(arrow_array(_survives(entries, referrer)))
 
 
 def live(tables: Sequence[pa.Table], *, referrer: str = "") -> pa.Table:
@@ -74,7 +75,7 @@ def live(tables: Sequence[pa.Table], *, referrer: str = "") -> pa.Table:
     """
     entries = fold(tables, referrer=referrer)
     if not _all_added(entries):
-        deleted = entries.filter(pc.equal(entries["kind"], int(FileKind.DELETE)))
+        deleted = entries.filter(is_kind(entries, FileKind.DELETE))
         raise CorruptMetadataError(
             referrer or "manifests",
             f"the file {deleted['file_name'][0].as_py()} is deleted, but was never added",
@@ -84,20 +85,20 @@ def live(tables: Sequence[pa.Table], *, referrer: str = "") -> pa.Table:
 
 def with_kind(entries: pa.Table, kind: FileKind) -> pa.Table:
     """Return the same entries, all of one kind."""
-    kinds = pa.array(np.full(entries.num_rows, int(kind), np.int32))
+    kinds = arrow_array(np.full(entries.num_rows, int(kind), np.int32))
     return entries.set_column(0, ENTRY_SCHEMA.field("kind"), kinds)
 
 
 def without_stats_of_deleted(entries: pa.Table) -> pa.Table:
     """Return the same entries, those of deleted files without statistics of their values."""
-    is_deleted = pc.equal(entries["kind"], int(FileKind.DELETE)).combine_chunks()
+    is_deleted = is_kind(entries, FileKind.DELETE).combine_chunks()
     if not pc.any(is_deleted).as_py():
         return entries
     blank = {
-        "value_stats_min_values": pa.scalar(EMPTY_ROW, pa.large_binary()),
-        "value_stats_max_values": pa.scalar(EMPTY_ROW, pa.large_binary()),
-        "value_stats_null_counts": pa.scalar([], pa.large_list(pa.int64())),
-        "value_stats_cols": pa.scalar([], pa.large_list(pa.large_string())),
+        "value_stats_min_values": arrow_scalar(EMPTY_ROW, pa.large_binary()),
+        "value_stats_max_values": arrow_scalar(EMPTY_ROW, pa.large_binary()),
+        "value_stats_null_counts": arrow_scalar([], pa.large_list(pa.int64())),
+        "value_stats_cols": arrow_scalar([], pa.large_list(pa.large_string())),
     }
     for name, value in blank.items():
         index = entries.schema.get_field_index(name)
@@ -121,7 +122,7 @@ def codes(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[np.int64]:
     """
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = pc.dictionary_encode(array, null_encoding="encode")
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return numpy_values(encoded.indices, zero_copy_only=False).astype(np.int64)
 
 
 def group_codes(columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
@@ -139,7 +140,7 @@ def group_codes(columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int6
 
 
 def _all_added(entries: pa.Table) -> bool:
-    return not pc.any(pc.equal(entries["kind"], int(FileKind.DELETE))).as_py()
+    return not pc.any(is_kind(entries, FileKind.DELETE)).as_py()
 
 
 def _count(numbers: npt.NDArray[np.int64]) -> int:
@@ -160,17 +161,17 @@ def _is_list(column: pa.ChunkedArray) -> bool:
 
 def list_codes(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     """Give each distinct value of a column of lists of texts a number; null is a value."""
-    if not pc.any(pc.greater(pc.list_value_length(column), 0)).as_py():
+    if not pc.any(pc.greater(pc.list_value_length(column), arrow_scalar(0))).as_py():
         return codes(column.is_null())
     # There is no kernel for large lists.
-    joined = pc.binary_join(column.cast(pa.list_(pa.string())), "\0")
+    joined = pc.binary_join(column.cast(pa.list_(pa.string())), arrow_scalar("\0"))
     return codes(joined)
 
 
 def _survives(entries: pa.Table, referrer: str) -> npt.NDArray[np.bool_]:
     """Mark what is left of each file: its first entry if a deletion, its last if an addition."""
     identity = identities(entries)
-    is_added = entries["kind"].to_numpy() == int(FileKind.ADD)
+    is_added = numpy_values(entries["kind"]) == int(FileKind.ADD)
     order = np.argsort(identity, kind="stable")
     of_file, added = identity[order], is_added[order]
     is_first = np.ones(order.size, np.bool_)

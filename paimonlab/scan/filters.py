@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.spec.manifests.manifest import FileKind
 
 
@@ -53,12 +54,12 @@ def filtered(entries: pa.Table, filters: Iterable[Filter]) -> tuple[pa.Table, li
         of its file are none.
     """
     # One for an addition, minus one for a deletion.
-    weights = np.where(entries["kind"].to_numpy() == int(FileKind.ADD), 1, -1)
+    weights = np.where(numpy_values(entries["kind"]) == int(FileKind.ADD), 1, -1)
     is_left = np.ones(entries.num_rows, np.bool_)
     steps = []
     for step in filters:
         is_left &= step.keeps(entries)
         steps.append(Step(step.name, int(weights[is_left].sum()), step.is_hidden))
     if not is_left.all():
-        entries = entries.filter(pa.array(is_left))
+        entries = entries.filter(arrow_array(is_left))
     return entries, steps

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.scan.entries import group_codes
 from paimonlab.spec.binary_row import rows as binary_row
 from paimonlab.spec.types.data_types import DataType
@@ -100,4 +101,4 @@ def key_ranks(
 
 def _rank(column: pa.Array) -> npt.NDArray[np.int64]:
     ranks = pc.rank(column, sort_keys="ascending", tiebreaker="dense")
-    return ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1
+    return numpy_values(ranks, zero_copy_only=False).astype(np.int64) - 1

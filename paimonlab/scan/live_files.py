@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import live
@@ -15,6 +16,8 @@ from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import Snapshot
+
+_POSTPONED = arrow_scalar(POSTPONE_BUCKET, pa.int32())
 
 
 def manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list[ManifestFileMeta]:
@@ -94,7 +97,7 @@ def live_entries(
 
 def in_real_buckets(entries: pa.Table) -> pa.Table:
     """Leave out files whose rows get a bucket by compaction: readers do not see them yet."""
-    is_real = pc.not_equal(entries["bucket"], POSTPONE_BUCKET)
+    is_real = pc.not_equal(entries["bucket"], _POSTPONED)
     return entries if pc.all(is_real).as_py() is not False else entries.filter(is_real)
 
 

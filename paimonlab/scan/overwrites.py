@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.change_splits import ChangeRequest, ChangeSplit, by_age, splits_of
@@ -71,7 +72,7 @@ def overwrite_changes(
         mask &= matches_values(entries, conditions, request.schema, schemas)
     if request.created_since_millis is not None:
         mask &= created_since(entries, request.created_since_millis)
-    added, gone = _sides(entries.filter(pa.array(mask)))
+    added, gone = _sides(entries.filter(arrow_array(mask)))
     if not request.schema.primary_keys:
         target_bytes = request.options.split_target_bytes
         splits = splits_of(added, request, snapshot.id, target_bytes=target_bytes)
@@ -98,11 +99,11 @@ def overwrite_changes(
 
 def _sides(entries: pa.Table) -> tuple[pa.Table, pa.Table]:
     """Separate added files from deleted ones; files that are both are left out."""
-    is_added = entries["kind"].to_numpy() == int(FileKind.ADD)
+    is_added = numpy_values(entries["kind"]) == int(FileKind.ADD)
     identity = identities(entries)
     both = np.intersect1d(identity[is_added], identity[~is_added])
     counts = ~np.isin(identity, both)
     return (
-        entries.filter(pa.array(is_added & counts)),
-        entries.filter(pa.array(~is_added & counts)),
+        entries.filter(arrow_array(is_added & counts)),
+        entries.filter(arrow_array(~is_added & counts)),
     )

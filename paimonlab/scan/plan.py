@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, empty_table, numpy_values
 from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
@@ -90,7 +91,7 @@ class Plan:
 
     def without(self, partitions: Collection[bytes]) -> Plan:
         """Return the plan without the files of some partitions, as serialised BinaryRows."""
-        values = pa.array([*partitions], self.files.schema.field("partition").type)
+        values = arrow_array([*partitions], self.files.schema.field("partition").type)
         files = self.files.filter(pc.invert(pc.is_in(self.files["partition"], values)))
         return replace(
             self,
@@ -147,7 +148,7 @@ def plan(
     conditions = Conditions.of(request.predicate, schema)
     if snapshot is None or conditions.is_impossible:
         return Plan(
-            snapshot=snapshot, splits=[], files=ENTRY_SCHEMA.empty_table(), steps=_NOTHING_READ
+            snapshot=snapshot, splits=[], files=empty_table(ENTRY_SCHEMA), steps=_NOTHING_READ
         )
     metas = manifests_of(snapshot, manifests)
     kept = _kept(metas, matches_manifests(metas, conditions, request.buckets, schema))
@@ -233,7 +234,7 @@ def _visible(request: ScanRequest, schema: TableSchema, options: ScanOptions) ->
 
 
 def _levels(files: pa.Table) -> npt.NDArray[np.int32]:
-    levels: npt.NDArray[np.int32] = files["level"].to_numpy()
+    levels: npt.NDArray[np.int32] = numpy_values(files["level"])
     return levels
 
 

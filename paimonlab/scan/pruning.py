@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.conditions import Conditions
@@ -55,8 +56,8 @@ def matches_partitions(entries: pa.Table, conditions: Conditions, schema: TableS
         return np.ones(entries.num_rows, np.bool_)
     partitions = pc.dictionary_encode(entries["partition"].combine_chunks())
     distinct = partition_columns(partitions.dictionary, partition_fields(schema))
-    is_true = pc.fill_null(evaluate(conditions.partition, distinct), False)  # noqa: FBT003
-    return is_true.to_numpy(zero_copy_only=False)[partitions.indices.to_numpy()]
+    is_true = null_filled(evaluate(conditions.partition, distinct), False)
+    return numpy_values(is_true, zero_copy_only=False)[numpy_values(partitions.indices)]
 
 
 def matches_buckets(
@@ -71,7 +72,7 @@ def matches_buckets(
     A key is hashed as the schema of its file has it: after a change of its type, say from INT
     to BIGINT, old files are not pruned.
     """
-    own, totals = entries["bucket"].to_numpy(), entries["total_buckets"].to_numpy()
+    own, totals = numpy_values(entries["bucket"]), numpy_values(entries["total_buckets"])
     mask = np.ones(entries.num_rows, np.bool_)
     if buckets is not None:
         mask &= np.isin(own, list(buckets))
@@ -86,7 +87,7 @@ def matches_buckets(
 
 
 def _has_bucket_keys_of(schema: TableSchema, entries: pa.Table, schemas: SchemaManager) -> Mask:
-    ids = entries["schema_id"].to_numpy()
+    ids = numpy_values(entries["schema_id"])
     wanted = _bucket_key_types(schema)
     same = [id for id in np.unique(ids).tolist() if _bucket_key_types(schemas.get(id)) == wanted]
     return np.isin(ids, same)
@@ -138,12 +139,14 @@ def _manifest_stats(
 ) -> dict[str, ColumnStats]:
     stats = [meta.partition_stats for meta in metas]
     low = partition_columns(
-        pa.array([stat.min_values for stat in stats], pa.large_binary()), fields
+        arrow_array([stat.min_values for stat in stats], pa.large_binary()), fields
     )
     high = partition_columns(
-        pa.array([stat.max_values for stat in stats], pa.large_binary()), fields
+        arrow_array([stat.max_values for stat in stats], pa.large_binary()), fields
     )
-    rows = pa.array([meta.num_added_files + meta.num_deleted_files for meta in metas], pa.int64())
+    rows = arrow_array(
+        [meta.num_added_files + meta.num_deleted_files for meta in metas], pa.int64()
+    )
     return {
         field.name: ColumnStats(
             low.column(position),
@@ -156,6 +159,6 @@ def _manifest_stats(
 
 
 def _null_counts(counts: Sequence[tuple[int | None, ...] | None], position: int) -> pa.Array:
-    return pa.array(
+    return arrow_array(
         [of_manifest[position] if of_manifest else None for of_manifest in counts], pa.int64()
     )

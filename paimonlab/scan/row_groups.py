@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.manifests.data_file import DataFileMeta
 
@@ -40,8 +41,8 @@ def rank_by_row_id(entries: pa.Table, bucket: npt.NDArray[np.int64]) -> npt.NDAr
     UnsupportedError
         If row ids of two groups overlap.
     """
-    first = entries["first_row_id"].fill_null(-1).to_numpy()
-    rows = entries["row_count"].to_numpy()
+    first = numpy_values(entries["first_row_id"].fill_null(-1))
+    rows = numpy_values(entries["row_count"])
     order = np.lexsort((np.arange(len(first)), first, bucket))
     ordered, of_bucket = first[order], bucket[order]
     is_new = np.ones(len(order), np.bool_)

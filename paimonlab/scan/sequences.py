@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, empty_table, numpy_values
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, is_kind
 from paimonlab.spec.snapshot import Snapshot
 
 _KEYS = ["partition", "bucket", "total_buckets"]
@@ -39,7 +39,7 @@ def restore_sequence_numbers(snapshot: Snapshot | None, manifests: ManifestStore
     """
     if snapshot is None:
         names = [*_KEYS, "max_sequence_number"]
-        return pa.schema([ENTRY_SCHEMA.field(name) for name in names]).empty_table()
+        return empty_table(pa.schema([ENTRY_SCHEMA.field(name) for name in names]))
     return _greatest(live_entries(snapshot, manifests))
 
 
@@ -54,7 +54,7 @@ def with_changes(known: pa.Table, changes: Sequence[pa.Table]) -> pa.Table:
         Their entries (`ENTRY_SCHEMA`).
     """
     columns = [*_KEYS, "max_sequence_number"]
-    added = [table.filter(pc.equal(table["kind"], int(FileKind.ADD))) for table in changes]
+    added = [table.filter(is_kind(table, FileKind.ADD)) for table in changes]
     together = pa.concat_tables([known, *(table.select(columns) for table in added)])
     return _greatest(together.combine_chunks())
 
@@ -63,14 +63,14 @@ def _greatest(entries: pa.Table) -> pa.Table:
     order, starts = _buckets(entries)
     if not order.size:
         return entries.select([*_KEYS, "max_sequence_number"])
-    greatest = np.maximum.reduceat(entries["max_sequence_number"].to_numpy()[order], starts)
-    heads = entries.select(_KEYS).take(pa.array(order[starts]))
-    return heads.append_column("max_sequence_number", pa.array(greatest))
+    greatest = np.maximum.reduceat(numpy_values(entries["max_sequence_number"])[order], starts)
+    heads = entries.select(_KEYS).take(arrow_array(order[starts]))
+    return heads.append_column("max_sequence_number", arrow_array(greatest))
 
 
 def _buckets(entries: pa.Table) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Order entries by bucket; return the order, and where in it each bucket starts."""
-    numbers = [np.unique(entries[name].to_numpy(), return_inverse=True)[1] for name in _KEYS[1:]]
+    numbers = [np.unique(numpy_values(entries[name]), return_inverse=True)[1] for name in _KEYS[1:]]
     of_entry = group_codes([codes(entries["partition"]), *numbers])
     order = np.argsort(of_entry, kind="stable")
     return order, np.flatnonzero(np.diff(of_entry[order], prepend=-1))

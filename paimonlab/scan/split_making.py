@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.key_ranges import sections
@@ -85,7 +86,7 @@ def place(
     -----
     A file that does not say how many deletes it holds may hold some.
     """
-    number = np.unique(entries["bucket"].to_numpy(), return_inverse=True)[1].astype(np.int64)
+    number = np.unique(numpy_values(entries["bucket"]), return_inverse=True)[1].astype(np.int64)
     bucket = group_codes([codes(entries["partition"]), number])
     if by_row_id:
         unit = rank_by_row_id(entries, bucket)
@@ -94,10 +95,10 @@ def place(
         return Placement(bucket, _rank_as_written(entries, bucket), np.ones(len(bucket), np.bool_))
     unit = sections(bucket, entries["min_key"], entries["max_key"], key_types)
     is_alone = np.bincount(unit)[unit] == 1
-    has_deletes = entries["delete_row_count"].fill_null(1).to_numpy() != 0
+    has_deletes = numpy_values(null_filled(entries["delete_row_count"], 1)) != 0
     if not has_each_key_once:
         return Placement(bucket, unit, is_alone & ~has_deletes)
-    must_merge = has_deletes | (entries["level"].to_numpy() == 0)
+    must_merge = has_deletes | (numpy_values(entries["level"]) == 0)
     is_ready = ~np.bincount(bucket, must_merge).astype(np.bool_)[bucket]
     # Files of a ready bucket are units of their own, in the order of their keys.
     order = np.lexsort((np.where(is_ready, np.arange(len(unit)), -1), unit))
@@ -109,7 +110,9 @@ def place(
 
 def _rank_as_written(entries: pa.Table, bucket: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     rank = np.empty(len(bucket), np.int64)
-    rank[np.lexsort((entries["min_sequence_number"].to_numpy(), bucket))] = np.arange(len(bucket))
+    rank[np.lexsort((numpy_values(entries["min_sequence_number"]), bucket))] = np.arange(
+        len(bucket)
+    )
     return rank
 
 
@@ -154,7 +157,7 @@ def make_splits(
     order = _order(entries, placement, split, is_append=is_append)
     firsts = np.flatnonzero(np.diff(split[order], prepend=-1))
     files = file_metas(entries, order)
-    heads = entries.take(pa.array(order[firsts]))
+    heads = entries.take(arrow_array(order[firsts]))
     buckets = heads["bucket"].to_pylist()
     bounds = [*firsts.tolist(), len(files)]
     return [
@@ -184,7 +187,7 @@ def make_splits(
 def _split_of_file(
     entries: pa.Table, placement: Placement, target_bytes: int, open_cost_bytes: int
 ) -> npt.NDArray[np.int64]:
-    sizes = np.bincount(placement.unit, entries["file_size_bytes"].to_numpy())
+    sizes = np.bincount(placement.unit, numpy_values(entries["file_size_bytes"]))
     unit, first = np.unique(placement.unit, return_index=True)
     # Raw splits keep away from those that merge: they are read much faster.
     merges = ~placement.is_raw[first]
@@ -200,10 +203,10 @@ def _order(
     entries: pa.Table, placement: Placement, split: npt.NDArray[np.int64], *, is_append: bool
 ) -> npt.NDArray[np.int64]:
     """Order files by split, oldest run first; what came into the table first is older."""
-    low, high = (entries[f"{end}_sequence_number"].to_numpy() for end in ("min", "max"))
+    low, high = (numpy_values(entries[f"{end}_sequence_number"]) for end in ("min", "max"))
     if is_append:
         return np.lexsort((low, split))
-    level = entries["level"].to_numpy()
+    level = numpy_values(entries["level"])
     by_key = np.where(placement.is_raw | (level > 0), placement.unit, 0)
     newest_level_last = np.where(placement.is_raw, 0, -level)
     return np.lexsort((low, high, by_key, newest_level_last, split))
@@ -211,7 +214,7 @@ def _order(
 
 def file_metas(entries: pa.Table, order: npt.NDArray[np.int64]) -> list[DataFileMeta]:
     """Make values of entries; without statistics, which have done their work."""
-    chosen = entries.select([*_META_COLUMNS, *_META_LISTS]).take(pa.array(order))
+    chosen = entries.select([*_META_COLUMNS, *_META_LISTS]).take(arrow_array(order))
     columns = [chosen[name].to_pylist() for name in _META_COLUMNS]
     extras = [tuple(names or ()) for names in chosen["extra_files"].to_pylist()]
     written = [

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar
 from paimonlab.errors import ColumnNotFoundError
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.entries import codes, group_codes, list_codes
@@ -68,7 +69,7 @@ def column_stats(
     fields = [schema.field(name) for name in names]
     groups = list(_groups(entries, kind, schemas))
     order = np.concatenate([group.rows for group in groups] or [np.empty(0, np.int64)])
-    back = pa.array(np.argsort(order, kind="stable"))
+    back = arrow_array(np.argsort(order, kind="stable"))
     stats_of_groups = [[group.column(field) for field in fields] for group in groups]
     return {
         field.name: _joined([columns[position] for columns in stats_of_groups], back, field)
@@ -188,7 +189,7 @@ def _groups(entries: pa.Table, kind: Kind, schemas: SchemaManager) -> Iterator[_
 def _group(
     rows: npt.NDArray[np.int64], entries: pa.Table, kind: Kind, schemas: SchemaManager
 ) -> _Group:
-    ours = entries.take(pa.array(rows)).combine_chunks()
+    ours = entries.take(arrow_array(rows)).combine_chunks()
     file_schema = schemas.get(ours["schema_id"][0].as_py())
     low, high, nulls = (
         ours[f"{kind}_{part}"].combine_chunks()
@@ -233,14 +234,14 @@ def _element(lists: pa.Array, position: int, length: int) -> pa.Array:
     A count below 0 is unknown: Java writes -1 where a Parquet file, for its long values, has none.
     """
     lengths = pc.list_value_length(lists)
-    if lists.null_count or not pc.all(pc.equal(lengths, length)).as_py():
+    if lists.null_count or not pc.all(pc.equal(lengths, arrow_scalar(length))).as_py():
         return pa.nulls(len(lists), pa.int64())
     picked = np.arange(len(lists)) * length + position
-    counts = pc.list_flatten(lists).take(pa.array(picked))
-    is_known = pc.greater_equal(counts, 0)
+    counts = pc.list_flatten(lists).take(arrow_array(picked))
+    is_known = pc.greater_equal(counts, arrow_scalar(0))
     if pc.all(is_known).as_py() is not False:
         return counts
-    return pc.if_else(is_known, counts, pa.scalar(None, pa.int64()))
+    return pc.if_else(is_known, counts, arrow_scalar(None, pa.int64()))
 
 
 def _joined(parts: Sequence[ColumnStats], back: pa.Array, field: DataField) -> ColumnStats:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError, SchemaError
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.arrow import to_arrow
@@ -40,7 +41,7 @@ def partition_values(
 def _scalar(name: str, value: Any, schema: TableSchema) -> pa.Scalar:
     target = schema.field(name).type
     try:
-        given = pa.array([value])
+        given = arrow_array([value])
         if pa.types.is_string(given.type) and not pa.types.is_string(to_arrow(target)):
             given = pc.cast(given, to_arrow(target))  # '2026-01-01' of a DATE column
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

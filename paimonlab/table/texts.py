@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.partitions.folders import partition_label
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
@@ -34,7 +35,7 @@ def partition_name(rows: pa.Array, fields: Sequence[DataField], default_name: st
         if not fields
         else [partition_label(names, row, default_name) for row in zip(*texts, strict=True)]
     )
-    return pa.array(shown, pa.string()).take(encoded.indices)
+    return arrow_array(shown, pa.string()).take(encoded.indices)
 
 
 def partition_values_text(columns: Sequence[pa.Array], types: Sequence[DataType]) -> pa.Array:
@@ -54,7 +55,7 @@ def value_texts(column: pa.Array, data_type: DataType) -> pa.Array:
 
     Bytes are lower-case hex; Java prints where they are in memory.
     """
-    return pa.array(_statistic_texts(column, data_type), pa.string())
+    return arrow_array(_statistic_texts(column, data_type), pa.string())
 
 
 def _statistic_texts(column: pa.Array, data_type: DataType) -> list[str | None]:
@@ -67,8 +68,10 @@ def map_text(names: Sequence[str], values: Sequence[pa.Array]) -> pa.Array:
     """``{a=1, b=null}`` for each row, names sorted."""
     pieces = []
     for name, texts in sorted(zip(names, values, strict=True), key=lambda pair: pair[0]):
-        shown = pc.fill_null(texts, "null")
-        pieces.append(pc.binary_join_element_wise(f"{name}=", shown, ""))
+        shown = null_filled(texts, "null")
+        pieces.append(
+            pc.binary_join_element_wise(arrow_scalar(f"{name}="), shown, arrow_scalar(""))
+        )
     return _enclosed(pieces, "{}", len(values[0]) if values else 0)
 
 
@@ -103,13 +106,14 @@ def _texts_of(
     columns: Sequence[pa.Array], types: Sequence[DataType], texts: _Texts
 ) -> list[pa.Array]:
     return [
-        pc.fill_null(pa.array(texts(column, data_type), pa.string()), "null")
+        null_filled(arrow_array(texts(column, data_type), pa.string()), "null")
         for column, data_type in zip(columns, types, strict=True)
     ]
 
 
 def _enclosed(pieces: Sequence[pa.Array], brackets: str, count: int) -> pa.Array:
     if not pieces:
-        return pa.array([brackets] * count, pa.string())
-    joined = pc.binary_join_element_wise(*pieces, ", ")
-    return pc.binary_join_element_wise(brackets[0], joined, brackets[1], "")
+        return arrow_array([brackets] * count, pa.string())
+    joined = pc.binary_join_element_wise(*pieces, arrow_scalar(", "))
+    opening, closing = map(arrow_scalar, brackets)
+    return pc.binary_join_element_wise(opening, joined, closing, arrow_scalar(""))

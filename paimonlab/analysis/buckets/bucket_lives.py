@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.scan.entries import concat
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import Snapshot
@@ -42,7 +43,7 @@ class ShownBucket:
         """Return the rows of this bucket."""
         is_here = pc.and_(
             pc.equal(table["bucket"], self.bucket),
-            pc.equal(table["partition"], pa.scalar(self.partition, pa.large_binary())),
+            pc.equal(table["partition"], arrow_scalar(self.partition, pa.large_binary())),
         )
         return table.filter(is_here)
 
@@ -73,7 +74,7 @@ class Lives:
         """Forget what happened before a state, which becomes state 0."""
         is_known = np.flatnonzero(self.died > state)
         return Lives(
-            self.files.take(pa.array(is_known)),
+            self.files.take(arrow_array(is_known)),
             np.maximum(self.born[is_known] - state, 0),
             self.died[is_known] - state,
             self.snapshots[state:],
@@ -115,7 +116,7 @@ def lives(key: ShownBucket, live: pa.Table, commits: Sequence[Commit]) -> Lives:
     identities = list(
         zip(everything["file_name"].to_pylist(), everything["level"].to_pylist(), strict=True)
     )
-    is_added = (everything["kind"].to_numpy() == int(FileKind.ADD)).tolist()
+    is_added = (numpy_values(everything["kind"]) == int(FileKind.ADD)).tolist()
     count = parts[0].num_rows
     for row in range(count, everything.num_rows):
         identity, state = identities[row], int(states[row])
@@ -129,7 +130,7 @@ def lives(key: ShownBucket, live: pa.Table, commits: Sequence[Commit]) -> Lives:
         if identities[row] not in alive:
             begin(identities[row], row, 0)
     return Lives(
-        everything.take(pa.array(rows, pa.int64())),
+        everything.take(arrow_array(rows, pa.int64())),
         np.array(born, np.int64),
         np.array(died, np.int64),
         tuple(snapshot for snapshot, _ in touched),

@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
+
 _RENAMED = {
     "file_name_count": "files",
     "file_size_bytes_sum": "bytes",
@@ -35,14 +37,15 @@ def bucket_totals(files: pa.Table) -> pa.Table:
         ``compacted_files`` (those a compaction wrote) and ``highest_level``.
     """
     level = files["level"]
-    is_upper = pc.greater(level, 0)
+    is_upper = pc.greater(level, arrow_scalar(0))
     wide = (
         files.select(["partition", "bucket", "file_name", "file_size_bytes", "row_count", "level"])
         .append_column("delete_row_count", files["delete_row_count"])
-        .append_column("is_level_0", pc.cast(pc.equal(level, 0), pa.int64()))
-        .append_column("upper_level", pc.if_else(is_upper, level, pa.scalar(None, pa.int32())))
+        .append_column("is_level_0", pc.cast(pc.equal(level, arrow_scalar(0)), pa.int64()))
+        .append_column("upper_level", pc.if_else(is_upper, level, arrow_scalar(None, pa.int32())))
         .append_column(
-            "is_compacted", pc.fill_null(pc.cast(pc.equal(files["file_source"], 1), pa.int64()), 0)
+            "is_compacted",
+            null_filled(pc.cast(pc.equal(files["file_source"], arrow_scalar(1)), pa.int64()), 0),
         )
     )
     totals = wide.group_by(["partition", "bucket"], use_threads=False).aggregate(
@@ -68,6 +71,6 @@ def worst(totals: pa.Table, most: int, *, has_levels: bool) -> pa.Table:
     those with the most files; then those with the most bytes.
     """
     columns = ["level_0", "runs", "bytes"] if has_levels else ["files", "bytes"]
-    keys = [-totals[name].to_numpy() for name in reversed(columns)]
-    order = np.lexsort((totals["bucket"].to_numpy(), *keys))
-    return totals.take(pa.array(order[:most]))
+    keys = [-numpy_values(totals[name]) for name in reversed(columns)]
+    order = np.lexsort((numpy_values(totals["bucket"]), *keys))
+    return totals.take(arrow_array(order[:most]))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.analysis.buckets.skew import Skew, skew
+from paimonlab.arrow_values import arrow_scalar, numpy_values
 from paimonlab.spec.visible_text import shortened
 
 MEASURES = ("bytes", "files", "rows", "file_size", "level_0", "age")
@@ -89,7 +90,7 @@ def bucket_sums(files: pa.Table) -> pa.Table:
         ``partition`` (serialised), ``bucket`` and int64 columns ``bytes``, ``files``, ``rows``,
         ``level_0`` and ``updated_millis``, which may be null.
     """
-    is_low = pc.cast(pc.equal(files["level"], 0), pa.int64())
+    is_low = pc.cast(pc.equal(files["level"], arrow_scalar(0)), pa.int64())
     columns = ["partition", "bucket", "file_size_bytes", "row_count", "creation_time_millis"]
     totals = (
         files.select(columns)
@@ -151,7 +152,7 @@ def heatmap(
     if top < 1:
         raise ValueError(f"top must be at least 1, got {top}")
     names, of_row = np.unique(np.array(partitions, object).astype(str), return_inverse=True)
-    columns, of_column = _columns(sums["bucket"].to_numpy())
+    columns, of_column = _columns(numpy_values(sums["bucket"]))
     values = {name: _filled(sums[name]) for name in _SUMS}
     newest = int(values["updated_millis"].max(initial=-1))
     amounts = measured(_totals(values, of_row, len(names)), by, newest)
@@ -211,7 +212,7 @@ def measured(values: Arrays, measure: str, newest: int) -> npt.NDArray[np.float6
 
 
 def _filled(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    return pc.fill_null(column, -1).to_numpy().astype(np.int64)
+    return numpy_values(pc.fill_null(column, -1)).astype(np.int64)
 
 
 def _totals(values: Arrays, of_row: npt.NDArray[np.int64], count: int) -> Arrays:

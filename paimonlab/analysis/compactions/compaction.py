@@ -19,8 +19,9 @@ from paimonlab.analysis.compactions.compaction_runs import (
     partitions_of,
     run_of,
 )
+from paimonlab.arrow_values import arrow_scalar, numpy_values
 from paimonlab.scan.entries import codes, group_codes
-from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind, is_kind
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import CommitKind
 
@@ -166,12 +167,12 @@ def space_amplification(files: pa.Table) -> float | None:
     if not files.num_rows:
         return None
     bucket = group_codes([codes(files["partition"]), codes(files["bucket"])])
-    level, size = files["level"].to_numpy(), files["file_size_bytes"].to_numpy()
+    level, size = numpy_values(files["level"]), numpy_values(files["file_size_bytes"])
     highest = np.zeros(int(bucket.max()) + 1, np.int64)
     np.maximum.at(highest, bucket, level)
     is_oldest = (level == highest[bucket]) & (level > 0)
     on_level_0 = np.flatnonzero(highest[bucket] == 0)
-    newest = files["max_sequence_number"].to_numpy()
+    newest = numpy_values(files["max_sequence_number"])
     order = on_level_0[np.lexsort((newest[on_level_0], bucket[on_level_0]))]
     is_first = np.ones(order.size, np.bool_)
     is_first[1:] = bucket[order][1:] != bucket[order][:-1]
@@ -180,14 +181,15 @@ def space_amplification(files: pa.Table) -> float | None:
 
 
 def _bytes_added(commit: Commit) -> int:
-    is_added = pc.equal(commit.entries["kind"], int(FileKind.ADD))
+    is_added = is_kind(commit.entries, FileKind.ADD)
     return int(pc.sum(commit.entries["file_size_bytes"].filter(is_added)).as_py() or 0)
 
 
 def _untouched(source: CompactionSource) -> list[Untouched]:
     totals = source.totals
     is_untouched = pc.and_(
-        pc.equal(totals["compacted_files"], 0), pc.equal(totals["highest_level"], 0)
+        pc.equal(totals["compacted_files"], arrow_scalar(0)),
+        pc.equal(totals["highest_level"], arrow_scalar(0)),
     )
     untouched = totals.filter(is_untouched).sort_by([("bytes", "descending")])
     fields = [source.schema.field(name) for name in source.schema.partition_keys]

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from paimonlab.analysis.buckets.bucket_lives import ShownBucket
 from paimonlab.analysis.compactions.compaction import Call
+from paimonlab.arrow_values import arrow_array
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.sql_text.call_text import call_text, literal, quoted
@@ -89,5 +90,5 @@ def _equal(field: DataField, value: str | None) -> str:
 
 def _values(partition: bytes, schema: TableSchema) -> Mapping[str, str | None]:
     fields = [schema.field(name) for name in schema.partition_keys]
-    columns = partition_columns(pa.array([partition], pa.large_binary()), fields)
+    columns = partition_columns(arrow_array([partition], pa.large_binary()), fields)
     return {field.name: display_texts(columns[field.name], field.type)[0] for field in fields}

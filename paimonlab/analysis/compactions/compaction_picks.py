@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.compact.strategy import StrategyOptions
 from paimonlab.compact.units import PickReason
 
@@ -50,8 +51,8 @@ def runs_of(files: pa.Table) -> Runs:
     files
         Its live files (`ENTRY_SCHEMA`).
     """
-    level, size = files["level"].to_numpy(), files["file_size_bytes"].to_numpy()
-    newest = files["max_sequence_number"].to_numpy()
+    level, size = numpy_values(files["level"]), numpy_values(files["file_size_bytes"])
+    newest = numpy_values(files["max_sequence_number"])
     first = np.flatnonzero(level == 0)
     first = first[np.argsort(-newest[first], kind="stable")]
     upper = [int(size[level == upper_level].sum()) for upper_level in np.unique(level[level > 0])]

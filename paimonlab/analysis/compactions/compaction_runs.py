@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.analysis.buckets.bucket_lives import Commit
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.spec.manifests.manifest import FileKind
@@ -93,7 +94,7 @@ def run_of(commit: Commit, schema: TableSchema) -> CompactionRun:
     for number in range(int(numbers.max()) + 1 if numbers.size else 0):
         here = numbers == number
         changes.append((int(np.flatnonzero(here)[0]), here))
-    size = entries["file_size_bytes"].to_numpy()
+    size = numpy_values(entries["file_size_bytes"])
     changes.sort(key=lambda change: -int(size[change[1] & read].sum()))
     shown = changes[:MOST_CHANGES]
     texts = partitions_of(entries, [row for row, _ in shown], fields)
@@ -124,7 +125,7 @@ def run_of(commit: Commit, schema: TableSchema) -> CompactionRun:
 
 
 def _levels(entries: pa.Table, added: _Mask) -> Iterable[LevelSum]:
-    level = entries["level"].to_numpy()
+    level = numpy_values(entries["level"])
     for number in np.unique(level).tolist():
         yield LevelSum(
             level=number,
@@ -136,8 +137,8 @@ def _levels(entries: pa.Table, added: _Mask) -> Iterable[LevelSum]:
 def _sum(entries: pa.Table, chosen: _Mask) -> FileSum:
     return FileSum(
         files=int(np.count_nonzero(chosen)),
-        bytes=int(entries["file_size_bytes"].to_numpy()[chosen].sum()),
-        rows=int(entries["row_count"].to_numpy()[chosen].sum()),
+        bytes=int(numpy_values(entries["file_size_bytes"])[chosen].sum()),
+        rows=int(numpy_values(entries["row_count"])[chosen].sum()),
     )
 
 
@@ -146,7 +147,7 @@ def _least_millis(
     written: _Mask,
     commit_millis: int,
 ) -> int | None:
-    times = entries["creation_time_millis"].filter(pa.array(written)).drop_null()
+    times = entries["creation_time_millis"].filter(arrow_array(written)).drop_null()
     if not len(times):
         return None
     elapsed = commit_millis - local_to_epoch(pc.min(times).as_py())
@@ -157,6 +158,6 @@ def partitions_of(entries: pa.Table, rows: Sequence[int], fields: Sequence[DataF
     """Name the partitions of some rows of entries; "" without partition columns."""
     if not fields:
         return [""] * len(rows)
-    taken = entries["partition"].take(pa.array(rows, pa.int64())).combine_chunks()
+    taken = entries["partition"].take(arrow_array(rows, pa.int64())).combine_chunks()
     texts: list[str] = partition_text(taken, fields).to_pylist()
     return texts

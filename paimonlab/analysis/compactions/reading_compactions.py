@@ -15,6 +15,7 @@ from paimonlab.analysis.buckets.newest_commits import newest_commits
 from paimonlab.analysis.compactions.compaction import Call, Compaction, CompactionSource, compaction
 from paimonlab.analysis.compactions.compaction_calls import calls
 from paimonlab.analysis.compactions.compaction_picks import Pick, explained, runs_of
+from paimonlab.arrow_values import arrow_array, empty_table, numpy_values
 from paimonlab.errors import PaimonError
 from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
@@ -68,7 +69,7 @@ def _source(table: Table, chosen: int | None, count: int) -> CompactionSource:
         raise ValueError(f"snapshot {chosen} of {table.name} is of kind {kind}, not a compaction")
     commits = [] if end is None else newest_commits(store, end, count)
     files = (
-        ENTRY_SCHEMA.empty_table()
+        empty_table(ENTRY_SCHEMA)
         if latest is None
         else in_real_buckets(live_entries(latest, store.manifests))
     )
@@ -107,8 +108,8 @@ class _Looked:
 def _asked(totals: pa.Table, *, has_levels: bool) -> pa.Table:
     """Choose the buckets that the picker is asked about: not too many, with not too many files."""
     chosen = worst(totals, _MOST_BUCKETS, has_levels=has_levels)
-    before = np.cumsum(chosen["files"].to_numpy()) - chosen["files"].to_numpy()
-    return chosen.filter(pa.array(before < _MOST_FILES))
+    before = np.cumsum(numpy_values(chosen["files"])) - numpy_values(chosen["files"])
+    return chosen.filter(arrow_array(before < _MOST_FILES))
 
 
 def _looked_at(table: Table, files: pa.Table, asked: pa.Table) -> _Looked:
@@ -121,7 +122,7 @@ def _looked_at(table: Table, files: pa.Table, asked: pa.Table) -> _Looked:
     except PaimonError as error:
         return _Looked(notes=(f"it is unclear what would be compacted: {error}",))
     fields = [table.schema.field(name) for name in table.partition_keys]
-    rows = pa.array([key.partition for key in keys], pa.large_binary())
+    rows = arrow_array([key.partition for key in keys], pa.large_binary())
     texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(keys)
     named = dict(zip(keys, texts, strict=True))
     by_place = {(bucket.partition, bucket.bucket): bucket for bucket in now}
@@ -142,9 +143,11 @@ def _planned(
     table: Table, keys: Collection[ShownBucket], *, full: bool
 ) -> tuple[BucketCompaction, ...]:
     """Ask the picker about some buckets."""
-    partitions = pa.array({key.partition for key in keys}, pa.large_binary())
+    partitions = arrow_array({key.partition for key in keys}, pa.large_binary())
     numbers = {partition: number for number, partition in enumerate(partitions.to_pylist())}
-    wanted = pa.array([numbers[key.partition] * _STRIDE + key.bucket for key in keys], pa.int64())
+    wanted = arrow_array(
+        [numbers[key.partition] * _STRIDE + key.bucket for key in keys], pa.int64()
+    )
 
     def keep(entries: pa.Table) -> pa.Table:
         number = pc.cast(pc.index_in(entries["partition"], partitions), pa.int64())

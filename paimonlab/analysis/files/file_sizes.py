@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.spec.sql_text.call_text import call_text
 
@@ -93,7 +94,7 @@ def numbered(partitions: Sequence[str], buckets: pa.ChunkedArray) -> tuple[Numbe
     (n,) int64
         A number for its bucket, from 0: different in each partition.
     """
-    of_partition = codes(pa.array(partitions, pa.string()))
+    of_partition = codes(arrow_array(partitions, pa.string()))
     return of_partition, group_codes([of_partition, codes(buckets)])
 
 

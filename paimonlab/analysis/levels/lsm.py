@@ -19,6 +19,7 @@ from paimonlab.analysis.compactions.compaction import Call
 from paimonlab.analysis.compactions.compaction_calls import calls
 from paimonlab.analysis.levels.lsm_files import LsmFile, files_shown, shown_lives
 from paimonlab.analysis.levels.lsm_steps import LsmStep, steps
+from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.schema.definition import TableSchema
@@ -124,7 +125,7 @@ def lsm(source: LsmSource, *, most_buckets: int) -> Lsm:
     totals = bucket_totals(source.files)
     chosen = worst(totals, most_buckets, has_levels=has_levels).to_pylist()
     fields = [source.schema.field(name) for name in source.schema.partition_keys]
-    rows = pa.array([total["partition"] for total in chosen], pa.large_binary())
+    rows = arrow_array([total["partition"] for total in chosen], pa.large_binary())
     texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(chosen)
     buckets: list[LsmBucket] = []
     left = MOST_FILES

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.analysis.buckets.bucket_lives import Lives
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.scan.key_ranges import key_ranks
 from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.spec.schema.definition import TableSchema
@@ -99,21 +100,21 @@ def files_shown(
     firsts = [group[0] for group in groups]
     lasts = [max(group, key=lambda row: (int(high[row]), row)) for group in groups]
     fields = [schema.field(name) for name in schema.trimmed_primary_keys]
-    smallest = _key_texts(files.column("min_key").take(pa.array(firsts, pa.int64())), fields)
-    greatest = _key_texts(files.column("max_key").take(pa.array(lasts, pa.int64())), fields)
+    smallest = _key_texts(files.column("min_key").take(arrow_array(firsts, pa.int64())), fields)
+    greatest = _key_texts(files.column("max_key").take(arrow_array(lasts, pa.int64())), fields)
     columns = {
-        name: files.column(name).to_numpy(zero_copy_only=False)
+        name: numpy_values(files.column(name), zero_copy_only=False)
         for name in ("file_size_bytes", "row_count", "level", "schema_id")
     } | {
-        "min_sequence": files.column("min_sequence_number").to_numpy(zero_copy_only=False),
-        "max_sequence": files.column("max_sequence_number").to_numpy(zero_copy_only=False),
+        "min_sequence": numpy_values(files.column("min_sequence_number"), zero_copy_only=False),
+        "max_sequence": numpy_values(files.column("max_sequence_number"), zero_copy_only=False),
     }
     bars = []
     for group, min_key, max_key in zip(groups, smallest, greatest, strict=True):
         rows = np.array(group)
         picked = files.select(
             ["file_name", "delete_row_count", "file_source", "creation_time_millis"]
-        ).take(pa.array(group, pa.int64()))
+        ).take(arrow_array(group, pa.int64()))
         names = picked["file_name"].to_pylist()
         deletes = picked["delete_row_count"].to_pylist()
         hidden = [vectors.get(name, 0) for name in names]
@@ -151,9 +152,9 @@ def _places(files: pa.Table, schema: TableSchema) -> tuple[Ranks, Ranks]:
 
 def _one_after_the_other(files: pa.Table) -> tuple[Ranks, Ranks]:
     """Place the files of an append table in the order in which their rows were written."""
-    first = files["first_row_id"].fill_null(-1).to_numpy()
-    sequence = files["min_sequence_number"].to_numpy()
-    created = files["creation_time_millis"].fill_null(0).to_numpy()
+    first = numpy_values(files["first_row_id"].fill_null(-1))
+    sequence = numpy_values(files["min_sequence_number"])
+    created = numpy_values(null_filled(files["creation_time_millis"], 0))
     order = np.lexsort((created, sequence, first))
     ranks = np.empty(order.size, np.int64)
     ranks[order] = np.arange(order.size)
@@ -162,14 +163,14 @@ def _one_after_the_other(files: pa.Table) -> tuple[Ranks, Ranks]:
 
 def _newest_first(files: pa.Table, low: Ranks, *, has_levels: bool) -> list[int]:
     """Order files by run: level 0 newest first, other levels by key; without levels by place."""
-    level = files["level"].to_numpy()
+    level = numpy_values(files["level"])
     if not has_levels:
         by_place: list[int] = np.lexsort((low, level)).tolist()
         return by_place
-    newest = -files["max_sequence_number"].to_numpy()
-    oldest = files["min_sequence_number"].to_numpy()
-    created = files["creation_time_millis"].fill_null(0).to_numpy()
-    names = files["file_name"].to_numpy(zero_copy_only=False).astype(str)
+    newest = -numpy_values(files["max_sequence_number"])
+    oldest = numpy_values(files["min_sequence_number"])
+    created = numpy_values(null_filled(files["creation_time_millis"], 0))
+    names = numpy_values(files["file_name"], zero_copy_only=False).astype(str)
     within = [np.where(level == 0, part, low) for part in (newest, oldest, created)]
     ordered: list[int] = np.lexsort((names, *reversed(within), level)).tolist()
     return ordered
@@ -180,7 +181,7 @@ def _groups(history: Lives, order: Sequence[int], low: Ranks, most: int) -> list
     if len(order) <= most:
         return [[row] for row in order]
     stays = (history.born == 0) & (history.died > history.last)
-    level = history.files["level"].to_numpy()
+    level = numpy_values(history.files["level"])
     staying = [row for row in order if stays[row]]
     room = max(most - (len(order) - len(staying)), 1)
     size = -(-len(staying) // room)

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from paimonlab.analysis.buckets.bucket_lives import Lives, Places
+from paimonlab.arrow_values import numpy_values
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.spec.snapshot import CommitKind
 
@@ -133,14 +134,14 @@ def _step(
 
 
 def _state(history: Lives, places: Places) -> _State:
-    level = history.files["level"].to_numpy()[places]
+    level = numpy_values(history.files["level"])[places]
     level_0 = int(np.count_nonzero(level == 0))
     return _State(
         files=int(places.size),
         level_0=level_0,
         runs=level_0 + int(np.unique(level[level > 0]).size),
-        rows=int(history.files["row_count"].to_numpy()[places].sum()),
-        bytes=int(history.files["file_size_bytes"].to_numpy()[places].sum()),
+        rows=int(numpy_values(history.files["row_count"])[places].sum()),
+        bytes=int(numpy_values(history.files["file_size_bytes"])[places].sum()),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from paimonlab.analysis.buckets.newest_commits import newest_commits
 from paimonlab.analysis.levels.lsm import Lsm, LsmSource, lsm
+from paimonlab.arrow_values import empty_table
 from paimonlab.compact.append_packing import AppendPackingOptions
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.tasks import TaskOptions
@@ -90,7 +91,7 @@ def source_of(table: Table, keep: Keep, snapshots: int) -> LsmSource:
         "snapshot": snapshot,
     }
     if snapshot is None:
-        return LsmSource(**given, files=ENTRY_SCHEMA.empty_table(), commits=(), vectors={})
+        return LsmSource(**given, files=empty_table(ENTRY_SCHEMA), commits=(), vectors={})
     entries = live_entries(snapshot, store.manifests, keep=keep)
     files = in_real_buckets(entries)
     return LsmSource(

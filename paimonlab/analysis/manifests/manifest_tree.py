@@ -21,7 +21,7 @@ from paimonlab.analysis.manifests.manifest_nodes import (
     total,
 )
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
-from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta, is_kind
 from paimonlab.spec.snapshot import Snapshot
 
 MOST_MANIFESTS = 300
@@ -164,7 +164,7 @@ def _list(part: ReadList, known: Collection[str], writing: Writing, most: int) -
 
 def entry_sums(entries: pa.Table) -> tuple[EntrySums, EntrySums]:
     """Add up what entries (`ENTRY_SCHEMA`) add and what they delete."""
-    is_added = pc.equal(entries["kind"], int(FileKind.ADD))
+    is_added = is_kind(entries, FileKind.ADD)
     numbers = entries.select(["row_count", "file_size_bytes"])
     return _sums(numbers.filter(is_added)), _sums(numbers.filter(pc.invert(is_added)))
 

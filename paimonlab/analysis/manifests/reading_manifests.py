@@ -16,6 +16,7 @@ from paimonlab.analysis.manifests.manifest_tree import (
     find_entries,
     manifest_tree,
 )
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import NotFoundError, SnapshotExpiredError, SnapshotNotFoundError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
@@ -166,7 +167,7 @@ def writing_of(definition: TableDefinition, schemas: SchemaManager) -> Writing:
     def partition(rows: Sequence[bytes]) -> list[str | None]:
         if not partition_fields:
             return [""] * len(rows)
-        return _short(partition_text(pa.array(rows, pa.large_binary()), partition_fields))
+        return _short(partition_text(arrow_array(rows, pa.large_binary()), partition_fields))
 
     def entries(table: pa.Table) -> list[EntryNode]:
         return _nodes(definition, schemas, table.combine_chunks(), names)
@@ -240,7 +241,7 @@ def _wanted(
             # Few distinct ones: partitions repeat.
             rows = _array(entries, "partition").dictionary_encode()
             texts = writing.partition(rows.dictionary.to_pylist())
-            same = pa.array([shown == partition for shown in texts], pa.bool_())
+            same = arrow_array([shown == partition for shown in texts], pa.bool_())
             wanted = pc.and_(wanted, same.take(rows.indices))
         return wanted
 

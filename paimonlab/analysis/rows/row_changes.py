@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, empty_table, numpy_values
 from paimonlab.errors import UnsupportedError
 from paimonlab.read.changed_rows import ROW_KIND, read_change_split
 from paimonlab.read.read_plan import ReadPlan
@@ -64,12 +65,12 @@ def reported(changes: Changes) -> RowChanges:
 
 def _paired(rows: pa.Table, bucket: int, schema: TableSchema) -> pa.Table:
     """Put ``-U`` and the ``+U`` of the same key that follows it together."""
-    kinds = rows[ROW_KIND].to_numpy(zero_copy_only=False)
+    kinds = numpy_values(rows[ROW_KIND], zero_copy_only=False)
     values = rows.drop_columns(ROW_KIND)
     is_first = (kinds[:-1] == "-U") & (kinds[1:] == "+U")
     if schema.primary_keys and len(kinds) > 1:
         keys = _keys(values, schema)
-        is_first &= pc.equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
+        is_first &= numpy_values(pc.equal(keys[1:], keys[:-1]), zero_copy_only=False)
     first = np.flatnonzero(is_first)
     # In -U +U +U the first two are a pair; pairs cannot overlap, as the kinds differ.
     is_second = np.zeros(len(kinds), np.bool_)
@@ -160,15 +161,15 @@ def _state(splits: Sequence[DataSplit], plan: ReadPlan, table: Table) -> pa.Tabl
 def _difference(old: pa.Table, new: pa.Table, bucket: int, schema: TableSchema) -> pa.Table:
     old_keys, new_keys = _keys(old, schema), _keys(new, schema)
     match = pc.index_in(new_keys, value_set=old_keys)
-    is_old = match.is_valid().to_numpy(zero_copy_only=False)
+    is_old = numpy_values(match.is_valid(), zero_copy_only=False)
     new_rows = np.flatnonzero(is_old)
-    old_rows = match.drop_null().to_numpy().astype(np.int64)
+    old_rows = numpy_values(match.drop_null()).astype(np.int64)
     types = [field.type for field in schema.fields]
-    same = _same(old.take(pa.array(old_rows)), new.take(pa.array(new_rows)), types)
+    same = _same(old.take(arrow_array(old_rows)), new.take(arrow_array(new_rows)), types)
     old_rows, new_rows = old_rows[~same], new_rows[~same]
     added_rows = np.flatnonzero(~is_old)
     is_deleted = pc.invert(pc.is_in(old_keys, value_set=new_keys))
-    deleted_rows = np.flatnonzero(is_deleted.to_numpy(zero_copy_only=False))
+    deleted_rows = np.flatnonzero(numpy_values(is_deleted, zero_copy_only=False))
     none = np.int64(-1)
     before = np.concatenate([old_rows, deleted_rows, np.full(len(added_rows), none)])
     after = np.concatenate([new_rows, np.full(len(deleted_rows), none), added_rows])
@@ -181,7 +182,7 @@ def _same(old: pa.Table, new: pa.Table, types: Sequence[Any]) -> npt.NDArray[np.
     if not old.num_rows:
         return np.empty(0, np.bool_)
     left, right = encode(old.columns, types), encode(new.columns, types)
-    return np.asarray(pc.equal(left, right).to_numpy(zero_copy_only=False), np.bool_)
+    return np.asarray(numpy_values(pc.equal(left, right), zero_copy_only=False), np.bool_)
 
 
 def _keys(rows: pa.Table, schema: TableSchema) -> pa.LargeBinaryArray:
@@ -201,9 +202,9 @@ def _events(
     marks = np.where(before < 0, "+", np.where(after < 0, "-", "~"))
     return pa.table(
         {
-            "mark": pa.array(marks.astype(object), pa.string()),
-            "kind": pa.array(labels.astype(object), pa.string()),
-            "bucket": pa.array(np.full(len(marks), bucket), pa.int32()),
+            "mark": arrow_array(marks.astype(object), pa.string()),
+            "kind": arrow_array(labels.astype(object), pa.string()),
+            "bucket": arrow_array(np.full(len(marks), bucket), pa.int32()),
             "before": _structs(old, before),
             "after": _structs(new, after),
         }
@@ -212,11 +213,11 @@ def _events(
 
 def _structs(rows: pa.Table, indexes: _Indexes) -> pa.StructArray:
     is_none = indexes < 0
-    taken = rows.take(pa.array(indexes, mask=is_none))
+    taken = rows.take(arrow_array(indexes, mask=is_none))
     fields = [pa.field(field.name, field.type) for field in rows.schema]
     arrays = [column.combine_chunks() for column in taken.columns]
     flat = [array.chunk(0) if isinstance(array, pa.ChunkedArray) else array for array in arrays]
-    return pa.StructArray.from_arrays(flat, fields=fields, mask=pa.array(is_none))
+    return pa.StructArray.from_arrays(flat, fields=fields, mask=arrow_array(is_none))
 
 
 def _together(pieces: Sequence[pa.Table], columns: pa.Schema) -> pa.Table:
@@ -230,7 +231,7 @@ def _together(pieces: Sequence[pa.Table], columns: pa.Schema) -> pa.Table:
             ("after", struct),
         ]
     )
-    return pa.concat_tables([schema.empty_table(), *pieces])
+    return pa.concat_tables([empty_table(schema), *pieces])
 
 
 def flattened(rows: pa.Table) -> pa.Table:

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.analysis.buckets.bucket_lives import Commit, ShownBucket
+from paimonlab.arrow_values import arrow_scalar, numpy_values
 from paimonlab.compact.simulator import Flush
 from paimonlab.scan.key_ranges import key_ranks
 from paimonlab.spec.binary_row.rows import decode
-from paimonlab.spec.manifests.manifest import FileKind
+from paimonlab.spec.manifests.manifest import FileKind, is_kind
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import CommitKind
@@ -64,7 +65,7 @@ def replayed(key: ShownBucket, commits: Sequence[Commit], schema: TableSchema) -
     if files is None or not files.num_rows:
         return []
     low, high = _key_numbers(files, schema)
-    order = np.lexsort((files["min_sequence_number"].to_numpy(), np.array(times)))
+    order = np.lexsort((numpy_values(files["min_sequence_number"]), np.array(times)))
     sizes, rows = files["file_size_bytes"].to_pylist(), files["row_count"].to_pylist()
     return [
         Flush(times[row], max(sizes[row], 1), max(rows[row], 1), low[row], high[row])
@@ -73,8 +74,8 @@ def replayed(key: ShownBucket, commits: Sequence[Commit], schema: TableSchema) -
 
 
 def _is_flush(entries: pa.Table) -> pa.ChunkedArray:
-    is_added = pc.equal(entries["kind"], int(FileKind.ADD))
-    return pc.and_(is_added, pc.equal(entries["level"], 0))
+    is_added = is_kind(entries, FileKind.ADD)
+    return pc.and_(is_added, pc.equal(entries["level"], arrow_scalar(0)))
 
 
 def _key_numbers(files: pa.Table, schema: TableSchema) -> tuple[list[int], list[int]]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from paimonlab.analysis.buckets.bucket_lives import ShownBucket
 from paimonlab.analysis.buckets.newest_commits import newest_commits
 from paimonlab.analysis.simulation.histories import FlushHistory, replayed
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import UnsupportedError
 from paimonlab.table.compacting.verb import kept
 from paimonlab.table.inside import definition_of, store_of
@@ -70,7 +71,7 @@ def flushes_of(
             f"nothing was flushed to {table.name} in its newest {_SNAPSHOTS} snapshots"
         )
     fields = [table.schema.field(name) for name in table.partition_keys]
-    (text,) = partition_text(pa.array([key.partition], pa.large_binary()), fields).to_pylist()
+    (text,) = partition_text(arrow_array([key.partition], pa.large_binary()), fields).to_pylist()
     place = f"{text if fields else ''} bucket {key.bucket}".strip()
     newest = flushes[-most:]
     words = (

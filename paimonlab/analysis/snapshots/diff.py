@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from paimonlab.analysis.schema_history import SchemaDifference
 from paimonlab.analysis.snapshots.file_totals import Sums
+from paimonlab.arrow_values import numpy_values
 from paimonlab.scan.entries import identities
 from paimonlab.spec.manifests.manifest import IDENTITY_COLUMNS
 from paimonlab.spec.snapshot import Snapshot
@@ -147,12 +148,12 @@ class _Columns:
     """The numbers of n files as arrays."""
 
     def __init__(self, files: pa.Table) -> None:
-        self.file_bytes: npt.NDArray[np.int64] = files["file_size_bytes"].to_numpy()
-        self.row_counts: npt.NDArray[np.int64] = files["row_count"].to_numpy()
-        self.buckets: npt.NDArray[np.int32] = files["bucket"].to_numpy()
-        self.levels: npt.NDArray[np.int32] = files["level"].to_numpy()
+        self.file_bytes: npt.NDArray[np.int64] = numpy_values(files["file_size_bytes"])
+        self.row_counts: npt.NDArray[np.int64] = numpy_values(files["row_count"])
+        self.buckets: npt.NDArray[np.int32] = numpy_values(files["bucket"])
+        self.levels: npt.NDArray[np.int32] = numpy_values(files["level"])
         encoded = files["partition"].combine_chunks().dictionary_encode()
-        self.partition_numbers: npt.NDArray[np.int32] = encoded.indices.to_numpy()
+        self.partition_numbers: npt.NDArray[np.int32] = numpy_values(encoded.indices)
         self.names: list[bytes] = encoded.dictionary.to_pylist()
 
     def sums(self, which: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Sums:

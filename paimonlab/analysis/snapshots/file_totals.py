@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 
 
@@ -56,13 +57,13 @@ def manifest_sums(tables: Sequence[pa.Table]) -> list[ManifestSums]:
         return []
     entries = pa.concat_tables(narrow)
     lengths = [table.num_rows for table in narrow]
-    is_deleted = entries["kind"].to_numpy() == int(FileKind.DELETE)
+    is_deleted = numpy_values(entries["kind"]) == int(FileKind.DELETE)
     slot = 2 * np.repeat(np.arange(len(narrow)), lengths) + is_deleted
     size = 2 * len(narrow)
     files = np.bincount(slot, minlength=size)
     rows, file_bytes = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    np.add.at(rows, slot, entries["row_count"].to_numpy())
-    np.add.at(file_bytes, slot, entries["file_size_bytes"].to_numpy())
+    np.add.at(rows, slot, numpy_values(entries["row_count"]))
+    np.add.at(file_bytes, slot, numpy_values(entries["file_size_bytes"]))
     sums = [
         Sums(file_count=count, row_count=row_count, file_bytes=size)
         for count, row_count, size in zip(

@@ -7,12 +7,29 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.formats.avro.container_writing import write_blocks, write_records
     from paimonlab.formats.avro.description import describe_avro
+    from paimonlab.formats.avro.few_records import columns_of, records_of
     from paimonlab.formats.avro.input import AvroInput
     from paimonlab.formats.avro.records import read_columns
 
-__all__ = ["AvroInput", "describe_avro", "read_columns"]
+__all__ = [
+    "AvroInput",
+    "columns_of",
+    "describe_avro",
+    "read_columns",
+    "records_of",
+    "write_blocks",
+    "write_records",
+]
 
 __getattr__, __dir__ = attributes_on_use(
-    __name__, AvroInput="input", describe_avro="description", read_columns="records"
+    __name__,
+    AvroInput="input",
+    columns_of="few_records",
+    describe_avro="description",
+    read_columns="records",
+    records_of="few_records",
+    write_blocks="container_writing",
+    write_records="container_writing",
 )

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 MAGIC = b"Obj\x01"
+BLOCK_BYTES = 64 * 1024
+"""Encoded records that fill a block."""
 SYNC_BYTES = 16
 """Length of the marker after the head and after each block."""
 

@@ -1,7 +1,7 @@
 """Avro object container files: a header, then blocks of records, compressed one by one.
 
-Reading takes a file apart, decompresses its blocks and lets polars turn the records into
-Arrow columns; writing puts blocks of encoded records together.
+Reading takes a file apart, decompresses its blocks and lets polars turn many records, or fastavro
+few, into Arrow columns; writing puts blocks of encoded records together.
 
 In files written here the marker between blocks is a digest of all that matters in the
 file, and the header says so: damage is found wherever it is. Other readers need not know.
@@ -12,8 +12,6 @@ Source: https://avro.apache.org/docs/1.12.0/specification/#object-container-file
 from __future__ import annotations
 
 import bz2
-import functools
-import io
 import json
 import lzma
 import zlib
@@ -21,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import fastavro
 import pyarrow as pa
 import zstandard
 
@@ -29,8 +26,9 @@ from paimonlab.errors import CorruptMetadataError, MemoryLimitError, Unsupported
 from paimonlab.formats import avro
 from paimonlab.formats.avro.blocks import MAGIC, SYNC_BYTES, Block
 from paimonlab.formats.avro.digests import DIGEST_KEY, DIGEST_NAME, digest
-from paimonlab.interrupts import interrupts_held_back
 
+FEW = 64
+"""Up to as many records are decoded as fast one by one, even where polars is imported."""
 MAX_DECODED_BYTES = 1 << 30
 """More than this in one file is not believed to be metadata."""
 
@@ -152,35 +150,7 @@ def read_records(data: bytes, *, path: str) -> list[dict[str, Any]]:
     `read_table`.
     """
     container = _open(data, path)
-    parsed = _parsed(container.schema, path)
-    with interrupts_held_back():  # fastavro makes a SystemError of one
-        return [record for block in container.blocks for record in _decoded(block, parsed, path)]
-
-
-def _decoded(block: Block, parsed: Any, path: str) -> Iterator[dict[str, Any]]:
-    stream = io.BytesIO(block.data)
-    for _ in range(block.record_count):
-        try:
-            record = fastavro.schemaless_reader(stream, parsed, None)
-        except Exception as error:
-            raise CorruptMetadataError(path, f"damaged Avro records: {error!r}") from error
-        if not isinstance(record, dict):
-            raise CorruptMetadataError(path, "its Avro values are not records")
-        yield record
-    if stream.tell() != len(block.data):
-        raise CorruptMetadataError(path, "damaged Avro records: bytes are left over")
-
-
-def _parsed(schema: bytes, path: str) -> Any:
-    try:
-        return _parse(schema)
-    except Exception as error:
-        raise CorruptMetadataError(path, f"damaged Avro schema: {error!r}") from error
-
-
-@functools.lru_cache(maxsize=64)
-def _parse(schema: bytes) -> Any:
-    return fastavro.parse_schema(json.loads(schema))
+    return avro.records_of(container.schema, container.blocks, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +200,8 @@ def _records(containers: Sequence[_Container]) -> pa.Table:
     blocks = [block for container in containers for block in container.blocks]
     expected_rows = sum(block.record_count for block in blocks)
     schema, is_wrapped = _record_schema(containers[0].schema, path)
+    if expected_rows <= FEW and (few := avro.columns_of(schema, blocks, path)) is not None:
+        return _unwrap(few) if is_wrapped else few
     try:
         table = avro.read_columns(schema, blocks)
     except ValueError as error:

@@ -14,12 +14,10 @@ import fastavro
 import zstandard
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.formats.avro.blocks import Block, container_pieces
+from paimonlab.formats.avro.blocks import BLOCK_BYTES, Block, container_pieces
 from paimonlab.formats.avro.digests import DIGEST_KEY, DIGEST_NAME, digest
 from paimonlab.interrupts import interrupts_held_back
 
-BLOCK_BYTES = 64 * 1024
-"""Encoded records that fill a block."""
 ZSTD_LEVEL = 1
 _CODECS = {"zstd": b"zstandard", "null": b"null"}
 

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.formats.avro.blocks import Block
-from paimonlab.formats.avro.container_writing import BLOCK_BYTES
+from paimonlab.formats.avro.blocks import BLOCK_BYTES, Block
 from paimonlab.formats.avro.encode import encode_rows
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, ENTRY_VERSION
 from paimonlab.spec.types.arrow import to_arrow

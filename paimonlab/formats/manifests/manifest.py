@@ -15,11 +15,10 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
+from paimonlab.formats import avro, manifests
 from paimonlab.formats.avro.columns import ColumnSource, check_version, conform
 from paimonlab.formats.avro.container import read_records
-from paimonlab.formats.avro.container_writing import write_blocks
 from paimonlab.formats.manifests.columns import is_avro, read_table, read_tables, write_rows
-from paimonlab.formats.manifests.entry_columns import entry_blocks
 from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.formats.manifests.records import ENTRY, LIST_ENTRY, LIST_ENTRY_WITH_ROW_IDS
 from paimonlab.spec.manifests.data_file import DataFileMeta, SimpleStats
@@ -178,8 +177,8 @@ def write_entries(
     """
     is_many = isinstance(entries, pa.Table) and entries.num_rows >= _MANY
     if is_many and file_format == "avro":
-        blocks = entry_blocks(entries, _NULLABLE)
-        return write_blocks(ENTRY, blocks, compression=compression, checksum=checksum)
+        blocks = manifests.entry_blocks(entries, _NULLABLE)
+        return avro.write_blocks(ENTRY, blocks, compression=compression, checksum=checksum)
     values = table_to_entries(entries) if isinstance(entries, pa.Table) else entries
     records = (_entry_record(entry) for entry in values)
     return write_rows(

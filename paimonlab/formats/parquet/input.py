@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from paimonlab.arrow_values import empty_table
 from paimonlab.errors import CorruptDataError, MemoryLimitError
 from paimonlab.formats.open_file import OpenFile
 from paimonlab.formats.parquet.columns import Reading, conform, readings
@@ -228,7 +229,7 @@ class ParquetInput(OpenFile):
             return _without_columns(count_rows(ranges))
         schema = arrow_schema(fields)
         if not len(ranges):
-            return schema.empty_table()
+            return empty_table(schema)
         with damage_named(self.path):
             parts = readings(self._metadata, fields, self.path)
             tables = [self._cut_rows(part, group, ranges) for part in parts]

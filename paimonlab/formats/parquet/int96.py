@@ -11,6 +11,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.errors import UnsupportedError
 
 _MAX_NANOS = 2**63 - 1
@@ -69,7 +70,7 @@ def _signed(micros: pa.Array, nanos: pa.Array, target: pa.DataType) -> pa.Array:
             for name in names
         ]
         return pa.StructArray.from_arrays(children, names, mask=mask)
-    starts = pa.array(micros.offsets.to_numpy(), pa.int32())
+    starts = arrow_array(numpy_values(micros.offsets), pa.int32())
     if pa.types.is_map(micros.type):
         keys = _signed(micros.keys, nanos.keys, target.key_type)
         items = _signed(micros.items, nanos.items, target.item_type)
@@ -96,7 +97,7 @@ def _signed_micros(micros: pa.Array, nanos: pa.Array) -> pa.Array:
     is not a multiple of a thousand.
     """
     shifted = pc.subtract(micros.cast(pa.int64()), _UNSIGNED_NANOS_MICROS)
-    is_negative = pc.equal(pc.multiply(shifted, 1000), nanos.cast(pa.int64()))
+    is_negative = pc.equal(pc.multiply(shifted, arrow_scalar(1000)), nanos.cast(pa.int64()))
     return pc.if_else(is_negative, shifted.cast(micros.type), micros)
 
 

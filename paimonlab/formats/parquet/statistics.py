@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.formats.parquet.pages import PageIndex, unpacked
 from paimonlab.spec.predicates.predicate import ColumnStats
 from paimonlab.spec.types.arrow import to_arrow
@@ -69,7 +70,7 @@ def _column_stats(
     except pa.ArrowException:
         return None  # unknown statistics only cost time
     int64 = pa.int64()
-    return ColumnStats(low, high, pa.array(null_counts, int64), pa.array(row_counts, int64))
+    return ColumnStats(low, high, arrow_array(null_counts, int64), arrow_array(row_counts, int64))
 
 
 def page_stats(
@@ -122,7 +123,7 @@ def page_stats(
 
 def _spread(stats: ColumnStats, pages: npt.NDArray[np.int64]) -> ColumnStats:
     """Give each block the statistics of the page it lies in."""
-    positions = pa.array(pages)
+    positions = arrow_array(pages)
     return ColumnStats(*(column.take(positions) for column in stats))
 
 
@@ -151,22 +152,22 @@ def _pages_of(
         return None
     rows = np.diff(places.first_rows, append=row_count)
     nulls = np.where(bounds.is_null, rows, -1 if bounds.null_counts is None else bounds.null_counts)
-    null_counts = pa.array(nulls, pa.int64(), mask=nulls < 0)
-    return places.first_rows, ColumnStats(low, high, null_counts, pa.array(rows, pa.int64()))
+    null_counts = arrow_array(nulls, pa.int64(), mask=nulls < 0)
+    return places.first_rows, ColumnStats(low, high, null_counts, arrow_array(rows, pa.int64()))
 
 
 def _values(raw: list[Any], physical: str, file_type: pa.DataType) -> pa.Array:
     """Turn physical values into those of the column's type in the file."""
     if pt.is_decimal(file_type):
-        return pa.array([_decimal(value, file_type.scale) for value in raw], file_type)
+        return arrow_array([_decimal(value, file_type.scale) for value in raw], file_type)
     match physical:
         case "INT32" | "INT64":
-            integers = pa.array(raw, pa.int32() if physical == "INT32" else pa.int64())
+            integers = arrow_array(raw, pa.int32() if physical == "INT32" else pa.int64())
             return integers.view(file_type) if pt.is_temporal(file_type) else integers
         case "BYTE_ARRAY":
-            return pa.array(raw, pa.binary())
+            return arrow_array(raw, pa.binary())
         case "BOOLEAN" | "FLOAT" | "DOUBLE":
-            return pa.array(raw, file_type)
+            return arrow_array(raw, file_type)
         case _:
             return pa.nulls(len(raw), file_type)  # INT96 has no order in footers
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.datafile.layout import file_columns
 from paimonlab.datafile.reader import DataFile
 from paimonlab.formats.manifests.entry_rows import table_to_entries
@@ -152,7 +153,7 @@ def _look_at_keys(
     sequence = pc.min_max(batch.column(SEQUENCE_NUMBER)).as_py()
     if sequence["min"] < meta.min_sequence_number or sequence["max"] > meta.max_sequence_number:
         seen.add("it has sequence numbers outside of those of its entry")
-    kinds = batch.column(VALUE_KIND).to_numpy()
+    kinds = numpy_values(batch.column(VALUE_KIND))
     seen.retracts += int(np.isin(kinds, [RowKind.UPDATE_BEFORE, RowKind.DELETE]).sum())
     if not is_sorted:
         return
@@ -180,8 +181,8 @@ def _has_disorder(keys: pa.Table) -> bool:
     is_wrong: npt.NDArray[np.bool_] = np.zeros(count, np.bool_)
     for column in keys.columns:
         before, after = column.slice(0, count), column.slice(1)
-        is_wrong |= ~is_decided & pc.greater(before, after).to_numpy()
-        is_decided |= pc.not_equal(before, after).to_numpy()
+        is_wrong |= ~is_decided & numpy_values(pc.greater(before, after))
+        is_decided |= numpy_values(pc.not_equal(before, after))
     return bool((is_wrong | ~is_decided).any())
 
 

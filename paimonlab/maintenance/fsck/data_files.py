@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.maintenance.fsck.roots import Branch
 from paimonlab.metadata.layout import TableLayout
@@ -95,19 +96,20 @@ def check_numbers(
     entries: pa.Table, paths: Sequence[str], branch: Branch, notes: Notes, referrer: str
 ) -> None:
     """Check what entries say of their files by itself."""
-    rows, deletes = entries["row_count"].to_numpy(), entries["delete_row_count"]
-    known = pa.array(sorted(branch.schemas), pa.int64())
+    rows, deletes = numpy_values(entries["row_count"]), entries["delete_row_count"]
+    known = arrow_array(sorted(branch.schemas), pa.int64())
     tests: list[tuple[str, npt.NDArray[np.bool_]]] = [
         ("a number of rows below 0", rows < 0),
-        ("more deleted rows than rows", deletes.fill_null(0).to_numpy() > rows),
+        ("more deleted rows than rows", numpy_values(null_filled(deletes, 0)) > rows),
         (
             "a smallest sequence number above the greatest",
-            entries["min_sequence_number"].to_numpy() > entries["max_sequence_number"].to_numpy(),
+            numpy_values(entries["min_sequence_number"])
+            > numpy_values(entries["max_sequence_number"]),
         ),
-        ("a level below 0", entries["level"].to_numpy() < 0),
+        ("a level below 0", numpy_values(entries["level"]) < 0),
         (
             "a schema that is not there",
-            ~pc.is_in(entries["schema_id"], known).to_numpy(),
+            ~numpy_values(pc.is_in(entries["schema_id"], known)),
         ),
     ]
     for problem, is_wrong in tests:
@@ -121,7 +123,7 @@ def check_key_ranges(entries: pa.Table, branch: Branch, notes: Notes, referrer: 
     schema = branch.schema
     if schema is None or not schema.primary_keys:
         return
-    deep = entries.filter(pc.greater(entries["level"], 0))
+    deep = entries.filter(pc.greater(entries["level"], arrow_scalar(0)))
     if deep.num_rows < 2:
         return
     names = ("partition", "bucket", "level")
@@ -129,7 +131,7 @@ def check_key_ranges(entries: pa.Table, branch: Branch, notes: Notes, referrer: 
     types = [schema.field(name).type for name in schema.trimmed_primary_keys]
     pair = first_overlap(group, deep["min_key"], deep["max_key"], types)
     if pair is not None:
-        first, second = deep["file_name"].take(pa.array(pair)).to_pylist()
+        first, second = deep["file_name"].take(arrow_array(pair)).to_pylist()
         level = deep["level"][pair[0]].as_py()
         problem = f"it shares keys with {second}, both are in level {level}"
         notes.add(first, problem, referrer=referrer, advice="Compact the bucket fully.")

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, empty_table
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.maintenance.fsck.roots import Root
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import live
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta, is_kind
 from paimonlab.spec.snapshot import Snapshot
 
 
@@ -48,9 +49,7 @@ class ManifestWalk:
                 root, snapshot.changelog_manifest_list, snapshot.changelog_manifest_list_size
             )
         if root.is_changelog:
-            return LiveFiles(
-                root, ENTRY_SCHEMA.empty_table(), _concat(changelog), is_complete=False
-            )
+            return LiveFiles(root, empty_table(ENTRY_SCHEMA), _concat(changelog), is_complete=False)
         base, base_complete = self._list(
             root, snapshot.base_manifest_list, snapshot.base_manifest_list_size
         )
@@ -58,7 +57,7 @@ class ManifestWalk:
             root, snapshot.delta_manifest_list, snapshot.delta_manifest_list_size
         )
         is_complete = base_complete and delta_complete
-        entries = ENTRY_SCHEMA.empty_table()
+        entries = empty_table(ENTRY_SCHEMA)
         if is_complete:
             with self._notes.taken(root.path, referrer=root.name):
                 entries = live([*base, *delta], referrer=root.path)
@@ -98,7 +97,7 @@ class ManifestWalk:
         return True
 
     def _check_manifest(self, meta: ManifestFileMeta, entries: pa.Table, referrer: str) -> None:
-        added = pc.sum(pc.equal(entries["kind"], int(FileKind.ADD))).as_py() or 0
+        added = pc.sum(is_kind(entries, FileKind.ADD)).as_py() or 0
         counts = (added, entries.num_rows - added)
         said = (meta.num_added_files, meta.num_deleted_files)
         if counts != said:
@@ -125,7 +124,7 @@ class ManifestWalk:
         self, root: Root, snapshot: Snapshot, entries: pa.Table, delta: pa.Table
     ) -> None:
         total = pc.sum(entries["row_count"]).as_py() or 0
-        sign = pc.if_else(pc.equal(delta["kind"], int(FileKind.ADD)), 1, -1)
+        sign = pc.if_else(is_kind(delta, FileKind.ADD), arrow_scalar(1), arrow_scalar(-1))
         changed = pc.sum(pc.multiply(delta["row_count"], sign)).as_py() or 0
         for what, said, counted in (
             ("rows", snapshot.total_record_count, total),
@@ -146,7 +145,7 @@ _COUNTS = "Counts are wrong that come from metadata alone."
 
 
 def _concat(tables: Sequence[pa.Table]) -> pa.Table:
-    return pa.concat_tables(tables).combine_chunks() if tables else ENTRY_SCHEMA.empty_table()
+    return pa.concat_tables(tables).combine_chunks() if tables else empty_table(ENTRY_SCHEMA)
 
 
 def unseen(files_of_roots: Iterator[LiveFiles]) -> Iterator[tuple[LiveFiles, pa.Table]]:
@@ -157,7 +156,7 @@ def unseen(files_of_roots: Iterator[LiveFiles]) -> Iterator[tuple[LiveFiles, pa.
     files, entries
         The entries of data and changelog files that are new with it.
     """
-    seen = pa.array([], pa.large_string())
+    seen = arrow_array([], pa.large_string())
     for files in files_of_roots:
         both = pa.concat_tables([files.entries, files.changelog]).combine_chunks()
         is_new = pc.invert(pc.is_in(both["file_name"], seen))

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.spec.binary_row.pieces import SPARE, Pieces
 
 
@@ -21,7 +22,7 @@ def null_mask(array: pa.Array) -> npt.NDArray[np.bool_] | None:
     """Mark the nulls of an array; None if there are none."""
     if array.null_count == 0:
         return None
-    return pc.is_null(array).to_numpy(zero_copy_only=False)
+    return numpy_values(pc.is_null(array), zero_copy_only=False)
 
 
 def fixed_values(array: pa.Array, dtype: str) -> npt.NDArray[np.generic]:

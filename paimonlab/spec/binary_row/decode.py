@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.binary_row.buffers import byte_array, fixed_array
 from paimonlab.spec.binary_row.layout import ROW_KIND_BITS, header_bytes
 from paimonlab.spec.binary_row.pieces import Pieces, joined, offsets_of, words_at
@@ -251,7 +252,7 @@ def _struct(
     arrow_type: pa.DataType, children: Sequence[pa.Array], is_null: npt.NDArray[np.bool_]
 ) -> pa.Array:
     return pa.StructArray.from_arrays(
-        children, fields=list(arrow_type), mask=pa.array(is_null) if is_null.any() else None
+        children, fields=list(arrow_type), mask=arrow_array(is_null) if is_null.any() else None
     )
 
 
@@ -265,7 +266,7 @@ def _arrays(cells: Cells, data_type: ArrayType) -> pa.Array:
     elements, offsets = _elements(cells.outside(), data_type.element, cells.is_null)
     arrow_type = to_arrow(data_type)
     return pa.ListArray.from_arrays(
-        pa.array(offsets, pa.int32()), elements, type=arrow_type, mask=_mask(cells.is_null)
+        arrow_array(offsets, pa.int32()), elements, type=arrow_type, mask=_mask(cells.is_null)
     )
 
 
@@ -288,7 +289,7 @@ def _maps(cells: Cells, data_type: DataType, key: DataType, value: DataType) -> 
     if key_array.null_count:
         raise DamagedRowError("a map has a null key")
     return pa.MapArray.from_arrays(
-        pa.array(offsets, pa.int32()),
+        arrow_array(offsets, pa.int32()),
         key_array,
         value_array,
         type=to_arrow(data_type),
@@ -297,7 +298,7 @@ def _maps(cells: Cells, data_type: DataType, key: DataType, value: DataType) -> 
 
 
 def _mask(is_null: npt.NDArray[np.bool_]) -> pa.Array | None:
-    return pa.array(is_null) if is_null.any() else None
+    return arrow_array(is_null) if is_null.any() else None
 
 
 def _signed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:

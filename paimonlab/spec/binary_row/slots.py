@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.binary_row import layout as binary_layout
 from paimonlab.spec.binary_row.buffers import (
@@ -261,7 +262,9 @@ def _zeroed_nulls(elements: Slots) -> Slots:
 
 
 def _counts(array: pa.Array) -> npt.NDArray[np.int64]:
-    counts = np.diff(array.offsets.to_numpy().astype(np.int64)) if len(array) else np.zeros(0, int)
+    counts = np.zeros(0, np.int64)
+    if len(array):
+        counts = np.diff(numpy_values(array.offsets).astype(np.int64))  # type: ignore[assignment]
     is_null = null_mask(array)
     return counts if is_null is None else np.where(is_null, 0, counts)
 

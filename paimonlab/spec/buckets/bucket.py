@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import null_filled
 from paimonlab.spec.binary_row.buffers import fixed_values, one_array
 from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.buckets.hive_hash import hive_hashes
@@ -89,7 +90,7 @@ def mod_bucket(values: pa.Array | pa.ChunkedArray, total_buckets: int) -> npt.ND
     """
     array = one_array(values)
     if array.null_count:
-        array = array.fill_null(0)
+        array = null_filled(array, 0)
     keys = fixed_values(array, f"<i{array.type.bit_width // 8}").astype(np.int64)
     return np.mod(keys, total_buckets).astype(np.int32)
 

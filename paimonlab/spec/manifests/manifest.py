@@ -12,7 +12,9 @@ from enum import IntEnum
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.spec.manifests.data_file import EMPTY_STATS, DataFileMeta, SimpleStats
 
 ENTRY_VERSION = 2
@@ -24,6 +26,14 @@ class FileKind(IntEnum):
 
     ADD = 0
     DELETE = 1
+
+
+_KINDS = {kind: arrow_scalar(int(kind), pa.int32()) for kind in FileKind}
+
+
+def is_kind(entries: pa.Table, kind: FileKind) -> pa.ChunkedArray:
+    """Return which entries of a table of `ENTRY_SCHEMA` do that with their file."""
+    return pc.equal(entries["kind"], _KINDS[kind])
 
 
 class ManifestEntry(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar
 from paimonlab.spec.predicates.like import like_regex
 from paimonlab.spec.predicates.tree import (
     AlwaysFalse,
@@ -88,7 +89,7 @@ def _evaluate(predicate: Predicate, batch: pa.RecordBatch | pa.Table) -> pa.Arra
         case Not(part):
             return pc.invert(_evaluate(part, batch))
         case AlwaysTrue() | AlwaysFalse() | AlwaysNull():
-            return pa.scalar(_CONSTANTS[type(predicate)], pa.bool_())
+            return arrow_scalar(_CONSTANTS[type(predicate)], pa.bool_())
     column: str = predicate.column  # type: ignore[attr-defined]
     return _leaf(predicate, batch.column(column))
 
@@ -108,7 +109,9 @@ def _leaf(predicate: Predicate, values: pa.Array) -> pa.Array:  # noqa: PLR0911 
         case IsNotNull():
             return values.is_valid()
         case Settled(_, value):
-            return pc.if_else(values.is_valid(), pa.scalar(value), pa.scalar(None, pa.bool_()))
+            return pc.if_else(
+                values.is_valid(), arrow_scalar(value), arrow_scalar(None, pa.bool_())
+            )
     raise AssertionError(f"{predicate!r} is not a leaf")
 
 
@@ -121,12 +124,12 @@ def _comparison(predicate: Comparison, values: pa.Array) -> pa.Array:
 
 
 def _membership(predicate: In, values: pa.Array) -> pa.Array:
-    literals = pa.array([literal.scalar for literal in predicate.literals])
+    literals = arrow_array([literal.scalar for literal in predicate.literals])
     values = _typed(values, literals.type)
     if pt.is_floating(literals.type):
-        values = pc.add(values, pa.scalar(0.0, literals.type))  # -0.0 hashes unlike 0.0
+        values = pc.add(values, arrow_scalar(0.0, literals.type))  # -0.0 hashes unlike 0.0
     is_member = pc.is_in(values, value_set=literals)
-    return pc.if_else(values.is_valid(), is_member, pa.scalar(None, pa.bool_()))
+    return pc.if_else(values.is_valid(), is_member, arrow_scalar(None, pa.bool_()))
 
 
 def _typed(values: pa.Array, arrow_type: pa.DataType) -> pa.Array:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.spec.predicates.tree import (
     AlwaysFalse,
     AlwaysNull,
@@ -103,8 +104,8 @@ def _leaf(  # noqa: PLR0911 - one return a case
 
 def _prefix_range(field: pc.Expression, prefix: str) -> pc.Expression:
     after = after_prefix(prefix)
-    at_least = field >= pa.scalar(prefix)
-    return at_least if after is None else at_least & (field < pa.scalar(after))
+    at_least = field >= arrow_scalar(prefix)
+    return at_least if after is None else at_least & (field < arrow_scalar(after))
 
 
 def after_prefix(prefix: str) -> str | None:

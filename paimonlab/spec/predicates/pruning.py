@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
 from paimonlab.spec.predicates.file_filter import after_prefix
 from paimonlab.spec.predicates.tree import (
     AlwaysFalse,
@@ -110,7 +111,7 @@ def _may_match(predicate: Predicate, stats: Mapping[str, ColumnStats], count: in
 
 def _leaf(predicate: Predicate, stats: ColumnStats) -> Mask:
     if isinstance(predicate, IsNull):
-        return _unless(pc.equal(stats.null_count, 0))
+        return _unless(pc.equal(stats.null_count, arrow_scalar(0)))
     has_values = _unless(pc.equal(stats.null_count, stats.row_count))
     match predicate:
         case Comparison(_, comparator, literal):
@@ -126,7 +127,7 @@ def _leaf(predicate: Predicate, stats: ColumnStats) -> Mask:
 
 def _unless(excluded: pa.Array) -> Mask:
     """Turn "certainly not" into "may be"; null is not certain."""
-    return ~pc.fill_null(excluded, False).to_numpy(zero_copy_only=False)  # noqa: FBT003
+    return ~numpy_values(null_filled(excluded, False), zero_copy_only=False)
 
 
 def _compare(  # noqa: PLR0911 - one return a case
@@ -164,7 +165,7 @@ def _reaches_up_to(value: pa.Scalar, stats: ColumnStats) -> Mask:
 
 def _any_within(values: list[pa.Scalar], stats: ColumnStats) -> Mask:
     if len(values) > _MOST_SINGLE_LOOKS:
-        ends = pc.min_max(pa.array(values))
+        ends = pc.min_max(arrow_array(values))
         return _reaches_down_to(ends["max"], stats) & _reaches_up_to(ends["min"], stats)
     looks = [_compare(Comparator.EQ, value, stats) for value in values]
     return functools.reduce(np.logical_or, looks)
@@ -172,5 +173,5 @@ def _any_within(values: list[pa.Scalar], stats: ColumnStats) -> Mask:
 
 def _may_start_with(prefix: str, stats: ColumnStats) -> Mask:
     after = after_prefix(prefix)
-    low = _reaches_up_to(pa.scalar(prefix), stats)
-    return low if after is None else low & _unless(pc.greater_equal(stats.min, pa.scalar(after)))
+    low = _reaches_up_to(arrow_scalar(prefix), stats)
+    return low if after is None else low & _unless(pc.greater_equal(stats.min, arrow_scalar(after)))

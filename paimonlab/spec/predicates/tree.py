@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataType
 
@@ -101,7 +102,7 @@ class Literal:
     def scalar(self) -> pa.Scalar:
         """A bound literal as an Arrow scalar of the column's Arrow type."""
         assert self.type is not None, f"{self} is not bound"
-        return pa.scalar(self.value, to_arrow(self.type))
+        return arrow_scalar(self.value, to_arrow(self.type))
 
     def __str__(self) -> str:
         return repr(self.value)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError
 from paimonlab.spec.value_text import java_float_text
 from paimonlab.spec.variant.parts import (
@@ -60,7 +61,7 @@ def to_json(variants: pa.StructArray | pa.ChunkedArray) -> pa.StringArray:
     >>> to_json(parse_json(['{"b": [1, 2.50], "a": null}'])).to_pylist()
     ['{"a":null,"b":[1,2.5]}']
     """
-    return pa.array([None if one is None else _text(one) for one in variants.to_pylist()])
+    return arrow_array([None if one is None else _text(one) for one in variants.to_pylist()])
 
 
 def _text(variant: dict[str, bytes]) -> str:

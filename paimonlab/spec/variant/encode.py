@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError
 from paimonlab.spec.types.arrow import VARIANT_STORAGE
 from paimonlab.spec.variant.build import (
@@ -64,7 +65,7 @@ def parse_json(texts: pa.Array | pa.ChunkedArray | Iterable[str | None]) -> pa.S
         texts = texts.to_pylist()
     encoded = [None if text is None else _encoded(text) for text in texts]
     values = [one and dict(zip(("value", "metadata"), one, strict=True)) for one in encoded]
-    return pa.array(values, VARIANT_STORAGE)
+    return arrow_array(values, VARIANT_STORAGE)
 
 
 def _encoded(text: str) -> tuple[bytes, bytes]:

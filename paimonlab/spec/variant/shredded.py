@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.types as pt
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.spec.types.arrow import VARIANT_STORAGE
 from paimonlab.spec.variant.build import (
@@ -95,7 +96,7 @@ def rebuilt(shredded: pa.StructArray) -> pa.StructArray:
         ]
     except (IndexError, ValueError, RecursionError) as error:
         raise DataError(f"a shredded VARIANT is damaged: {error}") from error
-    return pa.array(values, VARIANT_STORAGE)
+    return arrow_array(values, VARIANT_STORAGE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.bucket_vectors import VectorPlace, VectorWriter
 from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.formats.deletion_vectors import DeletionVector
@@ -153,7 +154,7 @@ class _Work:
             match, self._read, self._store.file_io, only_matched=match.is_whole or not goes
         )
         for rows, is_matched in parts:
-            mask = pa.array(is_matched)
+            mask = arrow_array(is_matched)
             stays = rows.filter(pc.invert(mask))
             if stays.num_rows:
                 writer.write(stays)
@@ -209,7 +210,7 @@ class _Work:
     @cached_property
     def _alive(self) -> set[str]:
         """Names of the files of the partitions, whether or not the condition rules them out."""
-        partitions = pa.array([partition for partition, _ in self._buckets], pa.large_binary())
+        partitions = arrow_array([partition for partition, _ in self._buckets], pa.large_binary())
 
         def keep(entries: pa.Table) -> pa.Table:
             return entries.filter(pc.is_in(entries["partition"], partitions))
@@ -221,7 +222,7 @@ class _Work:
         """Describe files as their manifest does; a plan leaves statistics out."""
         if not files:
             return []
-        names = pa.array([file.file_name for file in files], pa.large_string())
+        names = arrow_array([file.file_name for file in files], pa.large_string())
         entries = self._scan.plan().files
         named_entries = entries.filter(pc.is_in(entries["file_name"], names))
         return [entry.file for entry in table_to_entries(named_entries)]

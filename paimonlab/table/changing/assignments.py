@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.errors import ColumnNotFoundError, DataError
 from paimonlab.spec.literals import Exactly, place
 from paimonlab.spec.predicates.predicate import Column, Predicate, bind, evaluate
@@ -129,12 +130,12 @@ _ANY = "any column"
 def _constant(value: object, field: DataField) -> _Values:
     target = to_arrow(field.type)
     if value is None or pa.types.is_nested(target):
-        scalar = pa.scalar(value, target)
+        scalar = arrow_scalar(value, target)
     else:
         constant = place(value, field.type)
         if not isinstance(constant, Exactly):
             raise DataError(
                 f"column {field.name!r} is {format_type(field.type)}: it cannot hold {value!r}"
             )
-        scalar = pa.scalar(constant.value, target)
+        scalar = arrow_scalar(constant.value, target)
     return lambda rows: convert(pa.repeat(scalar, rows.num_rows), field.type, field.name)

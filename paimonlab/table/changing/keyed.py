@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.read.splits import read_splits
 from paimonlab.spec.options.table_options import Options, option_field
@@ -130,7 +131,7 @@ def change_rows(
                 if statement.assignments is not None:
                     changed = statement.assignments.applied(rows)
                     _check_nulls(definition, rows, changed)
-                kinds = pa.array(np.full(rows.num_rows, int(kind), np.int8))
+                kinds = arrow_array(np.full(rows.num_rows, int(kind), np.int8))
                 writer.write(changed.append_column(_KIND, kinds), row_kinds=_KIND)
             statement.report(done, len(splits), "splits")
         messages = writer.prepare_commit()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
@@ -104,8 +104,10 @@ def _drop(definition: TableDefinition, store: TableStore, predicate: Predicate) 
             return None
         return _replace_by_nothing(definition, store, OverwriteScope.whole_table(), None)
     fields = definition.partition_fields
-    is_true = evaluate(predicate, partition_columns(there, fields)).fill_null(False)  # noqa: FBT003
-    hit = there.filter(pa.array(np.asarray(is_true.to_numpy(zero_copy_only=False), np.bool_)))
+    is_true = null_filled(evaluate(predicate, partition_columns(there, fields)), False)
+    hit = there.filter(
+        arrow_array(np.asarray(numpy_values(is_true, zero_copy_only=False), np.bool_))
+    )
     if not len(hit):
         return None
     may_match = rows_of_interest(definition, store.schemas, predicate)

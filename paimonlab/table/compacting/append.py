@@ -14,6 +14,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.append_packing import (
     Files,
 )
@@ -256,7 +257,7 @@ def _result(
     buckets = []
     for key, of_bucket in groupby(tasks, key=lambda task: _place(task.bucket)):
         ours = list(of_bucket)
-        (text,) = partition_text(pa.array([key[0]], pa.large_binary()), fields).to_pylist()
+        (text,) = partition_text(arrow_array([key[0]], pa.large_binary()), fields).to_pylist()
         buckets.append(_summary(ours, text if fields else "", after.get(key)))
     return CompactResult(
         table=definition.name, snapshot=snapshot, is_dry_run=is_dry_run, buckets=tuple(buckets)

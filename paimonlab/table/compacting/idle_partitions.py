@@ -9,6 +9,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.scan.live_files import live_entries
 from paimonlab.table.store import TableStore
@@ -31,7 +32,7 @@ def idle_partitions(store: TableStore, since_millis: int) -> pa.Array:
     """
     snapshot = store.snapshots.latest()
     if snapshot is None:
-        return pa.array([], pa.large_binary())
+        return arrow_array([], pa.large_binary())
     files = live_entries(snapshot, store.manifests)
     newest = files.group_by("partition", use_threads=False).aggregate(
         [("creation_time_millis", "max")]
@@ -40,4 +41,4 @@ def idle_partitions(store: TableStore, since_millis: int) -> pa.Array:
         millis is None or local_to_epoch(millis) <= since_millis
         for millis in newest["creation_time_millis_max"].to_pylist()
     ]
-    return pc.filter(newest["partition"].combine_chunks(), pa.array(is_idle, pa.bool_()))
+    return pc.filter(newest["partition"].combine_chunks(), arrow_array(is_idle, pa.bool_()))

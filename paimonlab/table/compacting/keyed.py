@@ -21,6 +21,7 @@ from itertools import count
 import pyarrow as pa
 
 from paimonlab import clock
+from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.compaction import CompactPlan, Picked, compact, delete_outputs, pick_unit
 from paimonlab.compact.units import CompactIncrement
@@ -300,7 +301,7 @@ def _result(
     is_dry_run: bool = False,
 ) -> CompactResult:
     fields = definition.partition_fields
-    rows = pa.array([compaction.bucket.partition for compaction in done], pa.large_binary())
+    rows = arrow_array([compaction.bucket.partition for compaction in done], pa.large_binary())
     texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(done)
     return CompactResult(
         table=definition.name,

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.datafile.layout import KIND_FIELD
 from paimonlab.errors import SchemaError
 from paimonlab.formats.manifests.entry_rows import table_to_entries
@@ -289,7 +290,7 @@ def _result(
     fields = definition.partition_fields
     texts = [""] * len(partitions)
     if fields and partitions:
-        texts = partition_text(pa.array(partitions, pa.large_binary()), fields).to_pylist()
+        texts = partition_text(arrow_array(partitions, pa.large_binary()), fields).to_pylist()
     text_of = dict(zip(partitions, texts, strict=True))
     nothing = FileTotals(0, 0, 0)
     left = [

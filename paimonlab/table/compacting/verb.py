@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.clock import now_millis
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import SchemaError, UnsupportedError
@@ -138,15 +139,17 @@ def kept(
 
     def keep(entries: pa.Table) -> pa.Table:
         if buckets is not None:
-            entries = entries.filter(pc.is_in(entries["bucket"], pa.array([*buckets], pa.int32())))
+            entries = entries.filter(
+                pc.is_in(entries["bucket"], arrow_array([*buckets], pa.int32()))
+            )
         if not entries.num_rows or (partitions is None and predicate is None):
             return entries
         encoded = pc.dictionary_encode(entries["partition"].combine_chunks())
         covered = scope.covers(encoded.dictionary, fields)
         if predicate is not None:
             rows = partition_columns(encoded.dictionary, fields)
-            is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
-            covered = covered & is_true.to_numpy(zero_copy_only=False)
-        return entries.filter(pa.array(np.asarray(covered)[encoded.indices.to_numpy()]))
+            is_true = null_filled(evaluate(predicate, rows), False)
+            covered = covered & numpy_values(is_true, zero_copy_only=False)
+        return entries.filter(arrow_array(np.asarray(covered)[numpy_values(encoded.indices)]))
 
     return keep

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.entries import live
@@ -64,8 +65,8 @@ class BucketMemory:
 
 def of_buckets(keys: Collection[BucketKey]) -> Callable[[pa.Table], pa.Table]:
     """Return what keeps the entries of some buckets, and perhaps of a few others."""
-    partitions = pa.array({partition for partition, _ in keys}, pa.large_binary())
-    numbers = pa.array({bucket for _, bucket in keys}, pa.int32())
+    partitions = arrow_array({partition for partition, _ in keys}, pa.large_binary())
+    numbers = arrow_array({bucket for _, bucket in keys}, pa.int32())
 
     def keep(entries: pa.Table) -> pa.Table:
         entries = entries.filter(pc.is_in(entries["bucket"], numbers))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.split import DataSplit
@@ -44,14 +45,14 @@ class PlannedFiles:
         stats = {}
         if files and types:
             low, high = (
-                decode(pa.array(rows, pa.large_binary()), types, is_lenient=True)[0]
+                decode(arrow_array(rows, pa.large_binary()), types, is_lenient=True)[0]
                 for rows in (
                     [file.min_key for _, file in files],
                     [file.max_key for _, file in files],
                 )
             )
-            zeros = pa.array(np.zeros(len(files), np.int64))
-            rows = pa.array([file.row_count for _, file in files], pa.int64())
+            zeros = arrow_array(np.zeros(len(files), np.int64))
+            rows = arrow_array([file.row_count for _, file in files], pa.int64())
             stats = {schema.trimmed_primary_keys[0]: ColumnStats(low, high, zeros, rows)}
         split = np.array([number for number, _ in files], np.int64)
         lengths = [len(one.files) for one in splits]

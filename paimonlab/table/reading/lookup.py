@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, empty_table
 from paimonlab.errors import DataError, SchemaError
 from paimonlab.read.lookups import newest_rows
 from paimonlab.read.read_plan import ReadPlan
@@ -49,7 +50,7 @@ def lookup(scan: Scan, keys: Any) -> pa.Table:
     wanted = _keys(scan, keys)
     names = wanted.schema.names
     if wanted.num_rows == 0:
-        return scan.arrow_schema.empty_table()
+        return empty_table(scan.arrow_schema)
     within = None
     for name in names:
         is_wanted = col(name).is_in(pc.unique(wanted.column(name)).to_pylist())
@@ -90,7 +91,7 @@ def _keys(scan: Scan, keys: Any) -> pa.Table:
 
 def _semi_join(rows: pa.Table, wanted: pa.Table, names: list[str]) -> pa.Table:
     numbered = rows.select(names).append_column(
-        "position", pa.array(range(rows.num_rows), pa.int64())
+        "position", arrow_array(range(rows.num_rows), pa.int64())
     )
     matches = numbered.join(wanted, keys=names, join_type="left semi")
     return rows.take(matches.column("position"))
@@ -100,7 +101,7 @@ def _few(scan: Scan, predicate: Predicate) -> pa.Table:
     """Read the rows of a few keys through the remembered plan of their partitions."""
     conditions = Conditions.of(predicate, scan.schema)
     if scan.snapshot is None or conditions.is_impossible:
-        return scan.arrow_schema.empty_table()
+        return empty_table(scan.arrow_schema)
     files = _files(scan, conditions)
     plan = replace(files.plan, columns=scan.columns, predicate=predicate)
     is_simple = _keeps_newest(scan, plan)

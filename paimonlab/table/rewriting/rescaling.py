@@ -19,6 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.clock import now_millis
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.strategy import LevelOptions
@@ -258,7 +259,7 @@ class _Work:
 
 def _described(schema: TableSchema, buckets: Sequence[BucketFiles]) -> RescaledPartition:
     fields = [schema.field(name) for name in schema.partition_keys]
-    partition = pa.array([buckets[0].partition], pa.large_binary())
+    partition = arrow_array([buckets[0].partition], pa.large_binary())
     text = partition_text(partition, fields)[0].as_py() if fields else ""
     files: list[DataFileMeta] = [file for bucket in buckets for file in bucket.files]
     return RescaledPartition(

@@ -9,6 +9,7 @@ from collections import defaultdict
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import (
     ArrayType,
@@ -57,7 +58,7 @@ def aggregation_fields(
         )
         for field in schema.fields
     ]
-    columns = [pa.array(list(column), pa.string()) for column in zip(*rows, strict=True)]
+    columns = [arrow_array(list(column), pa.string()) for column in zip(*rows, strict=True)]
     return pa.Table.from_arrays(columns, schema=AGGREGATION_FIELDS)
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.interrupts import whole_module
 from paimonlab.read.changed_rows import read_change_split
 from paimonlab.read.splits import read_splits
@@ -176,7 +177,7 @@ def _present(scan: Scan) -> Rows:
     plan, splits = scan.read_plan(), scan.plan_here().splits
     if not scan.schema.primary_keys:
         for batch in read_splits(splits, plan, scan.store.file_io):
-            yield _behind(pa.array(np.zeros(batch.num_rows, np.int8)), batch)
+            yield _behind(arrow_array(np.zeros(batch.num_rows, np.int8)), batch)
         return
     kept = replace(
         plan,
@@ -190,7 +191,7 @@ def _present(scan: Scan) -> Rows:
 
 def _behind(kinds: pa.Array, rows: pa.RecordBatch) -> pa.RecordBatch:
     """Put the symbols of kinds before the columns of rows."""
-    arrays = [pa.array(SYMBOLS, pa.string()).take(pc.cast(kinds, pa.int32())), *rows.columns]
+    arrays = [arrow_array(SYMBOLS, pa.string()).take(pc.cast(kinds, pa.int32())), *rows.columns]
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([_KIND, *rows.schema]))
 
 
@@ -218,7 +219,7 @@ def _is_before_update(kinds: pa.Array) -> npt.NDArray[np.bool_]:
     """Mark each ``-U`` that a ``+U`` follows."""
     joins_next = np.zeros(len(kinds), np.bool_)
     before, after = (
-        pc.equal(kinds, symbol).to_numpy(zero_copy_only=False) for symbol in ("-U", "+U")
+        numpy_values(pc.equal(kinds, symbol), zero_copy_only=False) for symbol in ("-U", "+U")
     )
     joins_next[:-1] = before[:-1] & after[1:]
     return joins_next
@@ -235,7 +236,7 @@ def _lists(batch: pa.RecordBatch, joins_next: npt.NDArray[np.bool_]) -> pa.Recor
     """Put each row into lists, or with the next row where (n,) ``joins_next`` says so."""
     # A list ends with each row that is not joined with the next.
     ends = np.flatnonzero(~joins_next) + 1
-    offsets = pa.array(np.concatenate([[0], ends]).astype(np.int32))
+    offsets = arrow_array(np.concatenate([[0], ends]).astype(np.int32))
     lists = [pa.ListArray.from_arrays(offsets, column) for column in batch.columns[1:]]
-    kinds = batch.column(0).take(pa.array(ends - 1))
+    kinds = batch.column(0).take(arrow_array(ends - 1))
     return pa.RecordBatch.from_arrays([kinds, *lists], names=batch.schema.names)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import CorruptDataError
 from paimonlab.formats.file_index.container import DamagedIndexError, decode
 from paimonlab.spec.external_paths import folder_of
@@ -67,9 +68,9 @@ def file_indexes(
     own = list(FILE_INDEXES)[len(_OF_FILE) :]
     columns = zip(*index_rows, strict=True) if index_rows else ([] for _ in own)
     arrays = [
-        pa.array(list(column), field.type) for column, field in zip(columns, own, strict=True)
+        arrow_array(list(column), field.type) for column, field in zip(columns, own, strict=True)
     ]
-    whole = described.take(pa.array(rows, pa.int64())).combine_chunks().columns
+    whole = described.take(arrow_array(rows, pa.int64())).combine_chunks().columns
     return pa.Table.from_arrays([*whole, *arrays], schema=FILE_INDEXES)
 
 

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.split_paths import bucket_paths
@@ -114,16 +115,20 @@ def _paths(
     externals = found.column("external_path").to_pylist()
     rows = zip(folders, names, externals, strict=True)
     root = layout.table_path
-    return pa.array([out or f"{root}/{folder}/{name}" for folder, name, out in rows], pa.string())
+    return arrow_array(
+        [out or f"{root}/{folder}/{name}" for folder, name, out in rows], pa.string()
+    )
 
 
 def _formats(found: pa.Table) -> pa.Array:
     names = found.column("file_name").to_pylist()
-    return pa.array([PurePosixPath(name).suffix.removeprefix(".") for name in names], pa.string())
+    return arrow_array(
+        [PurePosixPath(name).suffix.removeprefix(".") for name in names], pa.string()
+    )
 
 
 def _sources(found: pa.Table) -> pa.Array:
-    names = pa.array([source.name for source in FileSource], pa.string())
+    names = arrow_array([source.name for source in FileSource], pa.string())
     return names.take(_array(found, "file_source"))
 
 

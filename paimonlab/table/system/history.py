@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.spec.types.json import fields_to_json
 from paimonlab.table.definition import TableDefinition
@@ -164,6 +165,6 @@ def _json(value: Any) -> str:
 def _table(schema: pa.Schema, rows: Sequence[Sequence[Any]]) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
     arrays = [
-        pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)
+        arrow_array(list(column), field.type) for column, field in zip(columns, schema, strict=True)
     ]
     return pa.Table.from_arrays(arrays, schema=schema)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.live_files import index_files_of
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
@@ -52,21 +53,21 @@ def table_indexes(
     """``$table_indexes``: one row an index file, in the order of the index manifest."""
     entries = index_entries(store.manifests, snapshot)
     fields = [definition.schema.field(key) for key in definition.schema.partition_keys]
-    partitions = pa.array([entry.partition for entry in entries], pa.large_binary())
+    partitions = arrow_array([entry.partition for entry in entries], pa.large_binary())
     about = [entry.global_index for entry in entries]
     names = {field.id: field.name for field in definition.schema.fields}
     columns = [
         partition_text(partitions, fields),
-        pa.array([entry.bucket for entry in entries], pa.int32()),
-        pa.array([entry.index_type for entry in entries], pa.string()),
-        pa.array([entry.file_name for entry in entries], pa.string()),
-        pa.array([entry.file_size_bytes for entry in entries], pa.int64()),
-        pa.array([entry.row_count for entry in entries], pa.int64()),
-        pa.array([_ranges(entry) for entry in entries], pa.list_(_RANGE)),
-        pa.array([vector and vector.row_range_start for vector in about], pa.int64()),
-        pa.array([vector and vector.row_range_end for vector in about], pa.int64()),
-        pa.array([vector and vector.index_field_id for vector in about], pa.int32()),
-        pa.array([vector and names.get(vector.index_field_id) for vector in about], pa.string()),
+        arrow_array([entry.bucket for entry in entries], pa.int32()),
+        arrow_array([entry.index_type for entry in entries], pa.string()),
+        arrow_array([entry.file_name for entry in entries], pa.string()),
+        arrow_array([entry.file_size_bytes for entry in entries], pa.int64()),
+        arrow_array([entry.row_count for entry in entries], pa.int64()),
+        arrow_array([_ranges(entry) for entry in entries], pa.list_(_RANGE)),
+        arrow_array([vector and vector.row_range_start for vector in about], pa.int64()),
+        arrow_array([vector and vector.row_range_end for vector in about], pa.int64()),
+        arrow_array([vector and vector.index_field_id for vector in about], pa.int32()),
+        arrow_array([vector and names.get(vector.index_field_id) for vector in about], pa.string()),
     ]
     return pa.Table.from_arrays(columns, schema=TABLE_INDEXES)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import FileIO, FileStatus
 from paimonlab.table.definition import TableDefinition
@@ -36,8 +37,8 @@ def branches(
     folders = _listed(store.layout.branches_folder, store.file_io)
     return pa.table(
         {
-            "branch_name": pa.array(list(folders), pa.string()),
-            "create_time": pa.array(
+            "branch_name": arrow_array(list(folders), pa.string()),
+            "create_time": arrow_array(
                 [local_time(status.modified_millis) for status in folders.values()],
                 pa.timestamp("ms"),
             ),
@@ -51,7 +52,7 @@ def consumers(
 ) -> pa.Table:
     """``$consumers``: one row per consumer, and the snapshot it reads next."""
     by_name = store.consumers.list()
-    columns = [pa.array([*by_name], pa.string()), pa.array([*by_name.values()], pa.int64())]
+    columns = [arrow_array([*by_name], pa.string()), arrow_array([*by_name.values()], pa.int64())]
     return pa.Table.from_arrays(columns, schema=CONSUMERS)
 
 

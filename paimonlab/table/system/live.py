@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import empty_table
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
@@ -18,6 +19,6 @@ def files_of(
     Files that wait for a compaction to give their rows buckets are there only if asked for.
     """
     if snapshot is None:
-        return ENTRY_SCHEMA.empty_table()
+        return empty_table(ENTRY_SCHEMA)
     files = live_entries(snapshot, manifests)
     return files if with_postponed else in_real_buckets(files)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.definition import TableDefinition
@@ -34,18 +35,18 @@ def manifests(
     """``$manifests``: base, delta and changelog manifests, in the order of the lists."""
     metas = [] if snapshot is None else _of(store, snapshot)
     fields = [definition.schema.field(key) for key in definition.schema.partition_keys]
-    low = pa.array([meta.partition_stats.min_values for meta in metas], pa.large_binary())
-    high = pa.array([meta.partition_stats.max_values for meta in metas], pa.large_binary())
+    low = arrow_array([meta.partition_stats.min_values for meta in metas], pa.large_binary())
+    high = arrow_array([meta.partition_stats.max_values for meta in metas], pa.large_binary())
     columns = [
-        pa.array([meta.file_name for meta in metas], pa.string()),
-        pa.array([meta.file_size_bytes for meta in metas], pa.int64()),
-        pa.array([meta.num_added_files for meta in metas], pa.int64()),
-        pa.array([meta.num_deleted_files for meta in metas], pa.int64()),
-        pa.array([meta.schema_id for meta in metas], pa.int64()),
+        arrow_array([meta.file_name for meta in metas], pa.string()),
+        arrow_array([meta.file_size_bytes for meta in metas], pa.int64()),
+        arrow_array([meta.num_added_files for meta in metas], pa.int64()),
+        arrow_array([meta.num_deleted_files for meta in metas], pa.int64()),
+        arrow_array([meta.schema_id for meta in metas], pa.int64()),
         partition_text(low, fields),
         partition_text(high, fields),
-        pa.array([meta.min_row_id for meta in metas], pa.int64()),
-        pa.array([meta.max_row_id for meta in metas], pa.int64()),
+        arrow_array([meta.min_row_id for meta in metas], pa.int64()),
+        arrow_array([meta.max_row_id for meta in metas], pa.int64()),
     ]
     return pa.Table.from_arrays(columns, schema=MANIFESTS)
 

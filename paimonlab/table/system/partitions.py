@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
@@ -107,7 +108,7 @@ def _sums(
         columns["bucket"] = sums.column("bucket")
     else:
         columns["total_buckets"] = sums.column("total_buckets_last")
-        columns["done"] = pa.array(np.zeros(sums.num_rows, np.bool_))
+        columns["done"] = arrow_array(np.zeros(sums.num_rows, np.bool_))
         columns["deleted_record_count"] = _deleted(manifests, snapshot, sums.column("partition"))
     table = pa.table({name: columns[name] for name in schema.names}).cast(schema)
     return table.sort_by([(key, "ascending") for key in keys])
@@ -135,4 +136,4 @@ def _deleted(
         None if None in by_bucket[partition] else sum(count or 0 for count in by_bucket[partition])
         for partition in partitions.to_pylist()
     ]
-    return pa.array(counts, pa.int64())
+    return arrow_array(counts, pa.int64())

@@ -10,6 +10,7 @@ import re
 import msgspec
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, empty_table
 from paimonlab.metadata.statistics import StatisticsStore
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.definition import TableDefinition
@@ -34,7 +35,7 @@ def statistics(
 ) -> pa.Table:
     """``$statistics``: one row if the snapshot has statistics, those of columns as JSON."""
     if snapshot is None or snapshot.statistics is None:
-        return STATISTICS.empty_table()
+        return empty_table(STATISTICS)
     files = StatisticsStore(store.file_io, store.layout)
     stored = files.read(snapshot.statistics, referrer=snapshot.file_name)
     columns = msgspec.json.format(msgspec.json.encode(stored.columns), indent=2).decode()
@@ -45,7 +46,9 @@ def statistics(
         stored.merged_record_size,
         _spaced(columns),
     )
-    arrays = [pa.array([value], field.type) for value, field in zip(row, STATISTICS, strict=True)]
+    arrays = [
+        arrow_array([value], field.type) for value, field in zip(row, STATISTICS, strict=True)
+    ]
     return pa.Table.from_arrays(arrays, schema=STATISTICS)
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import ColumnNotFoundError, UnsupportedError
 from paimonlab.interrupts import interrupts_held_back
 from paimonlab.spec.statistics.table import ColumnStatistics, Statistics
@@ -156,7 +157,7 @@ class _Column:
         # Hashes first: finding unique values takes threads, which a forked process has not.
         with interrupts_held_back():  # polars makes a panic of one, or nothing
             hashes = pl.Series(pl.from_arrow(present)).hash(seed=0).to_arrow()
-        both = np.concatenate([self.hashes, pc.unique(hashes).to_numpy()])
+        both = np.concatenate([self.hashes, numpy_values(pc.unique(hashes))])
         self.hashes = np.unique(both)[:_MOST_HASHES]
 
     def _widen(self, present: pa.Array) -> None:
@@ -205,4 +206,4 @@ class _Column:
     def _text(self, value: pa.Scalar | None) -> str | None:
         if value is None:
             return None
-        return display_texts(pa.array([value.as_py()], to_arrow(self.type)), self.type)[0]
+        return display_texts(arrow_array([value.as_py()], to_arrow(self.type)), self.type)[0]

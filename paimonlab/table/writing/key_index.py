@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.datafile.layout import key_field
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.splits import read_splits
@@ -72,7 +73,7 @@ class KeyIndex:
     def hashes(self, partition: bytes) -> Mapping[int, Hashes]:
         """Return the hashes of each bucket of a partition."""
         stored = self.files.read(partition)
-        is_ours = pc.equal(self._live["partition"], pa.scalar(partition, pa.large_binary()))
+        is_ours = pc.equal(self._live["partition"], arrow_scalar(partition, pa.large_binary()))
         with_files = self._live.filter(is_ours)["bucket"].to_pylist()
         missing = sorted(set(with_files) - set(stored))
         if missing:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.clock import now_millis
 from paimonlab.errors import CorruptMetadataError, SchemaError, UnsupportedError
 from paimonlab.spec.options.table_options import option_field, parse_list
@@ -70,7 +71,9 @@ def _path(definition: TableDefinition, partition: Mapping[str, Any]) -> str:
         )
     values = partition_values(partition, definition)
     types = [definition.schema.field(key).type for key in keys]
-    row = pa.record_batch([pa.array([values[key]], values[key].type) for key in keys], list(keys))
+    row = pa.record_batch(
+        [arrow_array([values[key]], values[key].type) for key in keys], list(keys)
+    )
     (path,) = partition_paths(keys, row, types, definition.options.slice(PartitionOptions))
     return path
 

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import null_filled
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import DataError, UnsupportedError
@@ -157,7 +158,7 @@ def _check_partition(
             continue
         nullable = with_nullable(definition.field(name).type, nullable=True)
         column = convert(batch.column(name), nullable, name, first_row=first_row)
-        same = pc.equal(column, value).fill_null(fill_value=False)
+        same = null_filled(pc.equal(column, value), False)
         if not value.is_valid:
             same = column.is_null()
         if not pc.all(same).as_py() and batch.num_rows:

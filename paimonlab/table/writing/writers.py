@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import SnapshotExpiredError
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
@@ -222,7 +223,7 @@ def has_same_buckets(
         there = sequence_numbers(store.sequence_memory, snapshot)
     except SnapshotExpiredError:
         return False
-    partitions = pa.array({message.partition for message in messages}, pa.large_binary())
+    partitions = arrow_array({message.partition for message in messages}, pa.large_binary())
     ours = there.filter(pc.is_in(there["partition"], partitions))
     counts = {*ours["total_buckets"].unique().to_pylist()}
     return counts <= {message.total_buckets for message in messages}

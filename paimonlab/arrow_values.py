@@ -1,0 +1,333 @@
+"""Arrow arrays and scalars of what Python and numpy have, without a look for pandas.
+
+``pyarrow.array`` and ``pyarrow.scalar``, and every kernel that is given a bare Python value, import
+pandas where it is installed: 0.2 s, which who asks for no pandas should not wait for. What metadata
+consists of is made from buffers here instead. pyarrow must not be kept from pandas otherwise: it
+looks once, and would take the times and the missing values of pandas for something else ever after.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Collection, Iterable
+from itertools import chain
+from types import NoneType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def arrow_array(
+    values: Collection[Any] | npt.NDArray[Any],
+    arrow_type: pa.DataType | None = None,
+    *,
+    mask: npt.NDArray[np.bool_] | None = None,
+) -> pa.Array:
+    """Make an array, as ``pyarrow.array`` does.
+
+    Without a look for pandas if they are numbers or truth values of numpy, or the type is given and
+    they are integers, truth values, bytes, texts, wall clocks, or lists of those; and if they are
+    scalars of one type. Anything else pyarrow makes.
+
+    Parameters
+    ----------
+    values
+        Those of numpy are not copied where their size is that of the type.
+    arrow_type
+        None: as numpy has it, or as pyarrow makes it of Python values.
+    mask
+        True: null. Only for values of numpy. None: no nulls.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, OverflowError
+        If a value is not of the type.
+
+    Examples
+    --------
+    >>> arrow_array([[1, None], None], pa.list_(pa.int64())).to_pylist()
+    [[1, None], None]
+    >>> arrow_array(np.arange(3), mask=np.array([False, True, False])).to_pylist()
+    [0, None, 2]
+    """
+    if isinstance(values, np.ndarray):
+        made = _numbers(values, arrow_type, mask)
+    else:
+        made = None if mask is not None else _of_python(values, arrow_type)
+    return pa.array(values, arrow_type, mask=mask) if made is None else made
+
+
+def _numbers(
+    values: npt.NDArray[Any], arrow_type: pa.DataType | None, mask: npt.NDArray[np.bool_] | None
+) -> pa.Array | None:
+    """Make what can be made of numbers; None: it is for pyarrow."""
+    dtype = values.dtype
+    if dtype.kind not in "iufb" or values.ndim != 1 or not dtype.isnative:
+        return None
+    kind = pa.from_numpy_dtype(dtype) if arrow_type is None else arrow_type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        return None
+    target = np.dtype(kind.to_pandas_dtype())
+    return _of_numbers(values, kind, mask) if _fits(values, target) else None
+
+
+def _fits(values: npt.NDArray[Any], target: np.dtype[Any]) -> bool:
+    """Whether numbers are the same as those of another type; unclear ones are not."""
+    if values.dtype == target:
+        return True
+    if values.dtype.kind in "iu" and target.kind in "iu":
+        limits = np.iinfo(target)
+        return not len(values) or bool(limits.min <= values.min() <= values.max() <= limits.max)
+    return values.dtype.kind == target.kind and np.can_cast(values.dtype, target)
+
+
+def _of_numbers(
+    values: npt.NDArray[Any], kind: pa.DataType, mask: npt.NDArray[np.bool_] | None
+) -> pa.Array:
+    if pa.types.is_boolean(kind):
+        data = np.packbits(values, bitorder="little")
+    else:
+        data = np.ascontiguousarray(values, kind.to_pandas_dtype())
+    valid = None if mask is None else pa.py_buffer(np.packbits(~mask, bitorder="little"))
+    return pa.Array.from_buffers(kind, len(values), [valid, pa.py_buffer(data)])
+
+
+def arrow_scalar(value: Any, arrow_type: pa.DataType | None = None) -> pa.Scalar:
+    """Make a scalar, as ``pyarrow.scalar`` does; see `arrow_array`.
+
+    Parameters
+    ----------
+    value
+        Of Python.
+    arrow_type
+        None: the one that pyarrow takes for such a value.
+
+    Examples
+    --------
+    >>> arrow_scalar("a").as_py(), arrow_scalar(None, pa.string()).is_valid
+    ('a', False)
+    """
+    kind = _KINDS.get(type(value)) if arrow_type is None else arrow_type
+    if kind is None:
+        return pa.scalar(value)
+    if value is None:
+        return pa.nulls(1, kind)[0]
+    if isinstance(value, float) and pa.types.is_floating(kind):
+        return arrow_array(np.array([value]), kind)[0]
+    return arrow_array([value], kind)[0]
+
+
+_KINDS = {int: pa.int64(), bool: pa.bool_(), float: pa.float64(), str: pa.string()}
+
+
+def no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    """Make a batch without rows, as ``Schema.empty_table`` makes a table."""
+    return pa.record_batch([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
+def empty_table(schema: pa.Schema) -> pa.Table:
+    """Make a table without rows, as ``Schema.empty_table`` does.
+
+    Examples
+    --------
+    >>> empty_table(pa.schema({"id": pa.int64()})).num_rows
+    0
+    """
+    return pa.Table.from_batches([no_rows(schema)])
+
+
+def _of_python(values: Collection[Any], arrow_type: pa.DataType | None) -> pa.Array | None:
+    return _of_scalars(values) if arrow_type is None else _made(values, arrow_type)
+
+
+def _made(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
+    """Make what can be made of buffers; None: some value, or the type, is for pyarrow."""
+    for is_kind, make in _MAKERS:
+        if is_kind(arrow_type):
+            return make(values, arrow_type)
+    return None
+
+
+def _of_scalars(values: Collection[Any]) -> pa.Array | None:
+    if not values or not all(isinstance(value, pa.Scalar) for value in values):
+        return None
+    if len({value.type for value in values}) > 1:
+        return None
+    return pa.concat_arrays([pa.repeat(value, 1) for value in values])
+
+
+def _integers(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
+    if not _are(values, int) or _has(values, bool):
+        return None
+    missing = _missing(values)
+    filled = list(values) if missing is None else [value or 0 for value in values]
+    try:
+        found = np.array(filled, np.int64)
+    except OverflowError:
+        return None
+    return _numbers(found, arrow_type, missing)
+
+
+def _truths(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
+    if not _are(values, bool):
+        return None
+    truths = np.fromiter(map(bool, values), np.bool_, len(values))
+    return _of_numbers(truths, arrow_type, _missing(values))
+
+
+def _moments(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
+    """Make timestamps of wall clocks; of instants, or finer than the unit, pyarrow does."""
+    if not _are(values, dt.datetime) or arrow_type.tz is not None or arrow_type.unit != "ms":
+        return None
+    if any(value is not None and (value.tzinfo or value.microsecond % 1000) for value in values):
+        return None
+    millis = [None if value is None else (value - _EPOCH) // _MILLI for value in values]
+    made = _integers(millis, pa.int64())
+    return None if made is None else made.view(arrow_type)
+
+
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock
+_MILLI = dt.timedelta(milliseconds=1)
+
+
+def _are(values: Collection[Any], *python_types: type) -> bool:
+    """Whether all values are of one of some types, or None."""
+    return all(issubclass(found, (*python_types, NoneType)) for found in set(map(type, values)))
+
+
+def _has(values: Collection[Any], python_type: type) -> bool:
+    return python_type in set(map(type, values))
+
+
+def _texts(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
+    return _pieces(values, arrow_type, str, str.encode)
+
+
+def _bytes(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
+    return _pieces(values, arrow_type, bytes, bytes)
+
+
+def _pieces(
+    values: Collection[Any],
+    arrow_type: pa.DataType,
+    python_type: type,
+    encode: Callable[[Any], bytes],
+) -> pa.Array | None:
+    if not _are(values, python_type):
+        return None
+    try:
+        pieces = [b"" if value is None else encode(value) for value in values]
+    except UnicodeEncodeError:
+        return None
+    starts = _starts(arrow_type, map(len, pieces), len(pieces))
+    if starts is None:
+        return None
+    buffers = [_validity(values), pa.py_buffer(starts), pa.py_buffer(b"".join(pieces))]
+    return pa.Array.from_buffers(arrow_type, len(values), buffers)
+
+
+def _lists(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
+    if not _are(values, list, tuple):
+        return None
+    starts = _starts(arrow_type, (len(value or ()) for value in values), len(values))
+    items = list(chain.from_iterable(value or () for value in values))
+    children = _made(items, arrow_type.value_type)
+    if starts is None or children is None:
+        return None
+    buffers = [_validity(values), pa.py_buffer(starts)]
+    return pa.Array.from_buffers(arrow_type, len(values), buffers, children=[children])
+
+
+def _starts(arrow_type: pa.DataType, lengths: Iterable[int], count: int) -> npt.NDArray[Any] | None:
+    """Where each value begins, and the end; None: the type has no numbers of that size."""
+    starts = np.zeros(count + 1, np.int64)
+    np.cumsum(np.fromiter(lengths, np.int64, count), out=starts[1:])
+    kind = pa.types
+    if (
+        kind.is_large_string(arrow_type)
+        or kind.is_large_binary(arrow_type)
+        or kind.is_large_list(arrow_type)
+    ):
+        return starts
+    return starts.astype(np.int32) if starts[-1] <= np.iinfo(np.int32).max else None
+
+
+def _missing(values: Collection[Any]) -> npt.NDArray[np.bool_] | None:
+    if not _has(values, NoneType):
+        return None
+    return np.fromiter((value is None for value in values), np.bool_, len(values))
+
+
+def _validity(values: Collection[Any]) -> pa.Buffer | None:
+    missing = _missing(values)
+    return None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+
+
+_Make = Callable[[Collection[Any], pa.DataType], pa.Array | None]
+_MAKERS: tuple[tuple[Callable[[pa.DataType], bool], _Make], ...] = (
+    (pa.types.is_integer, _integers),
+    (pa.types.is_boolean, _truths),
+    (pa.types.is_timestamp, _moments),
+    (pa.types.is_string, _texts),
+    (pa.types.is_large_string, _texts),
+    (pa.types.is_binary, _bytes),
+    (pa.types.is_large_binary, _bytes),
+    (pa.types.is_list, _lists),
+    (pa.types.is_large_list, _lists),
+)
+
+
+def numpy_values(
+    column: pa.Array | pa.ChunkedArray, *, zero_copy_only: bool | None = None
+) -> npt.NDArray[Any]:
+    """Return a column as numpy has it, as its method ``to_numpy`` does.
+
+    Without a look for pandas if they are numbers or truth values, none of them null.
+
+    Parameters
+    ----------
+    column
+        Not copied if it is one array of numbers; then it cannot be written to.
+    zero_copy_only
+        As the method has it, for what pyarrow makes. None: as it does without.
+
+    Examples
+    --------
+    >>> numpy_values(arrow_array(np.array([True, False])))
+    array([ True, False])
+    """
+    kind = column.type
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if (is_number or pa.types.is_boolean(kind)) and not column.null_count:
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        dtype = np.dtype(kind.to_pandas_dtype())
+        found = [_numpy_numbers(chunk, dtype) for chunk in chunks]
+        return found[0] if len(found) == 1 else np.concatenate([np.empty(0, dtype), *found])
+    if zero_copy_only is None:
+        return np.asarray(column.to_numpy())
+    return np.asarray(column.to_numpy(zero_copy_only=zero_copy_only))
+
+
+def _numpy_numbers(array: pa.Array, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    data = array.buffers()[1]
+    if data is None:
+        return np.empty(0, dtype)
+    if dtype != np.bool_:
+        return np.frombuffer(data, dtype, len(array), array.offset * dtype.itemsize)
+    bits = np.frombuffer(data, np.uint8)[array.offset // 8 : (array.offset + len(array) + 7) // 8]
+    shift = array.offset % 8
+    return np.unpackbits(bits, bitorder="little")[shift : shift + len(array)].view(np.bool_)
+
+
+def null_filled(column: pa.Array | pa.ChunkedArray, value: Any) -> pa.Array | pa.ChunkedArray:
+    """Return a column with a value in place of nulls, as its method ``fill_null`` does.
+
+    Examples
+    --------
+    >>> null_filled(arrow_array([1, None], pa.int8()), 0).to_pylist()
+    [1, 0]
+    """
+    return pc.coalesce(column, arrow_scalar(value, column.type)) if column.null_count else column

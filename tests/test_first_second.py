@@ -1,0 +1,85 @@
+"""What the first verbs of a process load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+
+VERB = """
+import os, sys, traceback
+
+class Loud:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pandas", "polars"):
+            traceback.print_stack()
+            sys.stderr.flush()
+            os._exit(3)
+
+sys.meta_path.insert(0, Loud())
+import paimonlab
+catalog = paimonlab.connect(sys.argv[1])
+table = catalog.table("db.t")
+{}
+"""
+"""pyarrow would swallow an error: here an import ends the process."""
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Make a primary-key table in which keys have to be merged."""
+    folder = str(tmp_path_factory.mktemp("warehouse"))
+    catalog = pl.connect(folder)
+    catalog.create_database("db")
+    columns = {"id": "BIGINT NOT NULL", "v": "STRING"}
+    table = catalog.create_table("db.t", columns, primary_keys=["id"], options={"bucket": "1"})
+    for _ in range(2):
+        table.write(pa.table({"id": range(9), "v": [str(number) for number in range(9)]}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "table.scan().to_arrow()",
+        "table.scan(['v'], 'id > 3 AND v IS NOT NULL', limit=2).to_arrow()",
+        "table.scan(where=\"v IN ('1', '2')\").to_arrow()",
+        "table.scan(snapshot=1).to_arrow()",
+        "table.scan().count()",
+        "catalog.table('db.t$files').scan().to_arrow()",
+        "catalog.table('db.t$snapshots').scan().to_arrow()",
+        "catalog.table('db.t$manifests').scan().to_arrow()",
+        "table.maintenance.expire_snapshots(retain_max=1, retain_min=1, dry_run=True)",
+    ],
+)
+def test_the_first_verb_loads_neither_pandas_nor_polars(verb: str, warehouse: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", VERB.format(verb), warehouse],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "module", ["pyarrow.orc", "fastavro.repository.base", "importlib.resources"]
+)
+def test_opening_a_catalog_does_not_load(module: str) -> None:
+    code = "import sys, paimonlab; paimonlab.connect('no/such/folder'); "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}print({module!r} in sys.modules)"],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.strip() == "False"
