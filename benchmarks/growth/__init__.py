@@ -6,5 +6,12 @@ with a function ``rows`` that yields `benchmarks.growth.row.GrowthRow`; `SUBJECT
 
 from __future__ import annotations
 
-SUBJECTS = ("commits", "planning", "many_groups", "small_files", "first_second")
+SUBJECTS = (
+    "commits",
+    "planning",
+    "many_groups",
+    "small_files",
+    "first_second",
+    "lookup_changelogs",
+)
 """Modules of this package, in the order of the table."""

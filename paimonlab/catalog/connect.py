@@ -31,8 +31,10 @@ _NO_EFFECT = frozenset(
 _ROOTS = "allowed-external-roots"
 _READ_ONLY = "read-only"
 _FOLLOW_LINKS = "follow-links"
+_LOOKUP_FOLDER = "lookup.cache-folder"
+_OWN = ("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, _LOOKUP_FOLDER)
 _KNOWN = (
-    *("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, *_SUPPORTED, *sorted(_NO_EFFECT)),
+    *(*_OWN, *_SUPPORTED, *sorted(_NO_EFFECT)),
     *("uri", "lock.enabled", "lock.type"),
 )
 
@@ -49,7 +51,9 @@ def connect(
         database is; or Paimon's catalog options, ``warehouse`` among them. Besides these there
         is ``allowed-external-roots``: folders, separated by commas, that data files of any table
         may be in, beyond those its own ``data-file.external-paths`` names; and ``read-only``:
-        with ``true`` whatever would change the warehouse raises `ReadOnlyError`.
+        with ``true`` whatever would change the warehouse raises `ReadOnlyError`; and
+        ``lookup.cache-folder``: where copies of files for finding rows by their keys are kept,
+        by default a folder of the user's among temporary files.
     follow_links
         Whether links in the folder of a table are read also where they lead out of it; the
         catalog option ``follow-links`` says the same. Only for tables of people you trust:
@@ -84,6 +88,7 @@ def connect(
         local_path(options["warehouse"]),
         ReadOnlyFileIO(store) if _is_true(_READ_ONLY, options) else store,
         external_roots=tuple(map(root_folder, roots)),
+        lookup_folder=_lookup_folder(options),
         options=options,
     )
 
@@ -93,12 +98,17 @@ def _check(options: Mapping[str, str]) -> None:
         if key in _SUPPORTED:
             if value not in _SUPPORTED[key]:
                 raise UnsupportedError(f"{key} = '{value}'")
-        elif key not in (*_NO_EFFECT, "warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS):
+        elif key not in (*_NO_EFFECT, *_OWN):
             if key in _KNOWN:
                 raise UnsupportedError(f"{key} = '{value}'")
             raise ValueError(f"unknown catalog option {key!r}.{close_matches(key, _KNOWN)}")
     if not options.get("warehouse"):
         raise ValueError("the catalog option 'warehouse' is missing")
+
+
+def _lookup_folder(options: Mapping[str, str]) -> str:
+    folder = options.get(_LOOKUP_FOLDER, "")
+    return folder and str(Path(folder).expanduser().absolute())
 
 
 def _is_true(key: str, options: Mapping[str, str]) -> bool:

@@ -55,6 +55,7 @@ class Catalog:
         file_io: FileIO,
         *,
         external_roots: tuple[str, ...] = (),
+        lookup_folder: str = "",
         options: Mapping[str, str] | None = None,
     ) -> None:
         self.path = path
@@ -63,6 +64,8 @@ class Catalog:
         """Its store."""
         self.external_roots = external_roots
         """Folders outside of it that data files of any table may be in."""
+        self.lookup_folder = lookup_folder
+        """Where lookup stores are kept; empty: where the system has temporary files."""
         self.options = dict(options or {"warehouse": path})
         """The catalog options, by Paimon's keys."""
 
@@ -336,6 +339,7 @@ class Catalog:
             file_io=file_io,
             layout=layout,
             publisher=RenamelessPublisher(file_io, layout),
+            lookup_folder=self.lookup_folder,
         )
         definition = TableDefinition(name=store.name, schema=schema, options=options)
         return Table(identifier, definition, store)

@@ -22,9 +22,13 @@ from paimonlab.datafile.masks import Mask
 from paimonlab.datafile.reader import DataFile
 from paimonlab.merge.groups import Positions
 from paimonlab.merge.order import one_array, sort_keys
-from paimonlab.read.deletions import surviving_rows
-from paimonlab.read.merging import open_data_file
+from paimonlab.read.deletions import surviving_rows, vectors_of
+from paimonlab.read.lazy_file import LazyFile
+from paimonlab.read.lookup_stores.key_search import find_keys
+from paimonlab.read.lookup_stores.store_file import StoreFile
+from paimonlab.read.lookup_stores.stores import LookupStores
 from paimonlab.read.read_plan import ReadPlan
+from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import (
@@ -37,6 +41,7 @@ from paimonlab.spec.predicates.predicate import (
 )
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.system_fields import key_column
 from paimonlab.storage import FileIO
 
 _FEW_KEYS = 200
@@ -85,6 +90,7 @@ class OlderFiles:
             At most one for each key: that of the first level, going down, that has one. Rows
             that deletion vectors delete are left out.
         """
+        self._stores.drop_others(self.bucket.files)
         is_open = np.ones(keys.num_rows, np.bool_)
         parts: list[OlderRows] = []
         files = sorted(self.files, key=lambda file: file.level)
@@ -119,16 +125,31 @@ class OlderFiles:
         starts, stops = np.searchsorted(ours, low, "left"), np.searchsorted(ours, high, "right")
         return list(zip(starts.tolist(), stops.tolist(), strict=True))
 
+    @property
+    def _stores(self) -> LookupStores:
+        keys = file_columns(self.plan.schema).keys
+        # Key columns of the table are in the key copies.
+        names = {*self.plan.schema.trimmed_primary_keys, *(field.name for field in keys)}
+        others = tuple(field for field in self.fields if field.name not in names)
+        return LookupStores(self.plan, self.bucket.folder, keys, others if self._reads_rows else ())
+
+    @property
+    def _reads_rows(self) -> bool:
+        return self.with_rows or self.expiry is not None
+
     def _in_file(self, file: DataFileMeta, keys: pa.Table, wanted: Positions) -> OlderRows:
         split = self.bucket.split_of([file])
-        (alive,) = surviving_rows(split, self.plan, self.file_io)
-        with open_data_file(split, file, self.plan, self.file_io) as data:
-            pairs = list(self._joined(data, keys, wanted, alive))
-            key_numbers = np.concatenate([one for one, _ in pairs]) if pairs else wanted[:0]
-            positions = np.concatenate([one for _, one in pairs]) if pairs else wanted[:0]
+        with LazyFile(split, file, self.plan, self.file_io) as data:
+            store = self._stores.find(data, len(wanted))
             rows = None
-            if self.with_rows or self.expiry is not None:
-                rows = self._rows_at(data, positions, file.row_count)
+            if store is None:
+                key_numbers, positions = self._in_data(data, split, keys, wanted)
+                if self._reads_rows:
+                    rows = self._rows_at(data.data, positions, file.row_count)
+            else:
+                key_numbers, positions = self._in_store(store, split, keys, wanted)
+                if self._reads_rows:
+                    rows = self._stored_rows(store, positions)
         if self.expiry is not None and rows is not None:
             young = self.expiry.is_young(rows)
             key_numbers, positions, rows = (
@@ -139,6 +160,30 @@ class OlderFiles:
         levels = np.full(len(key_numbers), file.level, np.int8)
         places = ((file.file_name, positions),) if len(positions) else ()
         return OlderRows(key_numbers, levels, places, rows if self.with_rows else None)
+
+    def _in_store(
+        self, store: StoreFile, split: DataSplit, keys: pa.Table, wanted: Positions
+    ) -> tuple[Positions, Positions]:
+        found, positions = find_keys(store.keys, keys.take(pa.array(wanted)))
+        (vector,) = vectors_of(split, self.plan, self.file_io)
+        if vector is not None:
+            is_alive = ~vector.has(positions)
+            found, positions = found[is_alive], positions[is_alive]
+        return wanted[found], positions
+
+    def _stored_rows(self, store: StoreFile, positions: Positions) -> pa.Table:
+        stored = store.rows_at(positions)
+        keys = {name: key_column(name) for name in self.plan.schema.trimmed_primary_keys}
+        columns = [stored[keys.get(field.name, field.name)] for field in self.fields]
+        return pa.table(columns, schema=arrow_schema(self.fields))
+
+    def _in_data(
+        self, data: LazyFile, split: DataSplit, keys: pa.Table, wanted: Positions
+    ) -> tuple[Positions, Positions]:
+        (alive,) = surviving_rows(split, self.plan, self.file_io)
+        pairs = list(self._joined(data.data, keys, wanted, alive))
+        key_numbers = np.concatenate([wanted[:0], *(one for one, _ in pairs)])
+        return key_numbers, np.concatenate([wanted[:0], *(one for _, one in pairs)])
 
     def _joined(
         self, data: DataFile, keys: pa.Table, wanted: Positions, alive: Mask | None

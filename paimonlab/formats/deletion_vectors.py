@@ -74,6 +74,12 @@ class DeletionVector:
         ]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
+    def has(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Say of each of n positions whether that row is deleted: (n,) bool."""
+        asked = DeletionVector.of(positions)
+        both = [one & two for one, two in zip(self.bitmaps, asked.bitmaps, strict=False)]
+        return np.isin(positions, DeletionVector(tuple(both)).positions())
+
     def survivors(self, row_count: int, *, path: str) -> npt.NDArray[np.bool_]:
         """Mark the rows that are not deleted.
 

@@ -45,15 +45,22 @@ def surviving_rows(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Ma
     """
     if not split.has_deletions:
         return [None] * len(split.files)
-    vectors = read_deletion_vectors(
-        split.deletion_files, plan, file_io, snapshot_id=split.snapshot_id
-    )
+    vectors = vectors_of(split, plan, file_io)
     return [
         None
         if vector is None or place is None
         else vector.survivors(file.row_count, path=plan.layout.index_file(place.path))
         for file, place, vector in zip(split.files, split.deletion_files, vectors, strict=True)
     ]
+
+
+def vectors_of(
+    split: DataSplit, plan: ReadPlan, file_io: FileIO
+) -> Sequence[DeletionVector | None]:
+    """Read the deletion vectors of the files of a split, as they are; see `surviving_rows`."""
+    if not split.has_deletions:
+        return [None] * len(split.files)
+    return read_deletion_vectors(split.deletion_files, plan, file_io, snapshot_id=split.snapshot_id)
 
 
 def read_deletion_vectors(

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from paimonlab.errors import SchemaNotFoundError
 from paimonlab.metadata.layout import TableLayout
+from paimonlab.read.lookup_options import LookupStorePlan
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.options.table_options import option_field
@@ -69,6 +70,8 @@ class ReadPlan:
     engine: MergeEngine = field(default_factory=MergeEngine)
     """What becomes of several rows of one key."""
     bounds: ReadBounds = field(default_factory=ReadBounds)
+    lookup_stores: LookupStorePlan = field(default_factory=LookupStorePlan)
+    """Where copies of files for finding rows by their keys are."""
     keeps_deletes: bool = False
     """Whether a key whose newest row is a delete keeps that row."""
 

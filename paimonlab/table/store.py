@@ -55,6 +55,8 @@ class TableStore:
     publisher: SnapshotPublisher
     callbacks: tuple[CommitCallback, ...] = ()
     """Called after every commit."""
+    lookup_folder: str = ""
+    """Where lookup stores are kept; empty: where the system has temporary files."""
 
     @cached_property
     def snapshots(self) -> SnapshotManager:

@@ -49,11 +49,7 @@ lookup.async  boolean  false
 lookup.async-thread-number  int  16
 lookup.bootstrap-parallelism  int  4
 lookup.cache  enum  AUTO  AUTO|FULL|MEMORY
-lookup.cache-file-retention  duration  1 h
-lookup.cache-max-disk-size  memory  infinite
-lookup.cache-max-memory-size  memory  256 mb
 lookup.cache-rows  long  10000
-lookup.cache-spill-compression  string  zstd
 lookup.cache.bloom.filter.enabled  boolean  true
 lookup.cache.bloom.filter.fpp  float  0.05
 lookup.cache.high-priority-pool-ratio  float  0.25

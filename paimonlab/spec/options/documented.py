@@ -112,6 +112,10 @@ incremental-to-auto-tag  string  -
 index-file-in-data-file-dir  boolean  false
 lookup-compact  enum  RADICAL  RADICAL*|GENTLE*
 lookup-compact.max-interval  int  -
+lookup.cache-file-retention  duration  1 h
+lookup.cache-max-disk-size  memory  infinite
+lookup.cache-max-memory-size  memory  256 mb
+lookup.cache-spill-compression  enum  -  none*|lz4*|zstd*|lzo
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
 manifest.delete-file-drop-stats  boolean  false
 manifest.format  enum  avro  avro*|orc*|parquet*

@@ -30,7 +30,7 @@ _GROUPS: tuple[tuple[str, Status, frozenset[Operation]], ...] = (
 )
 _ONLY_FOR_WRITING = {
     *("changelog-producer", "file.compression", "manifest.compression"),
-    "partition.expiration-strategy",
+    *("partition.expiration-strategy", "lookup.cache-spill-compression"),
 }
 
 IMMUTABLE_KEYS = frozenset(

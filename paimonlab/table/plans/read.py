@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paimonlab.read.lookup_options import LookupStoreOptions, LookupStorePlan
 from paimonlab.read.read_plan import ReadOptions, ReadPlan
 from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.predicates.predicate import Predicate
@@ -52,5 +53,8 @@ def read_plan(
         predicate=predicate,
         options=definition.options.slice(ReadOptions),
         external_roots=store.layout.external_roots,
+        lookup_stores=LookupStorePlan(
+            options=definition.options.slice(LookupStoreOptions), folder=store.lookup_folder
+        ),
         engine=MergeEngine.of(schema.fields, schema.primary_keys, definition.options),
     )

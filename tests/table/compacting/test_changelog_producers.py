@@ -45,11 +45,26 @@ ALLOWED = [
 TURNS = 8
 
 
-@pytest.mark.parametrize(("producer", "engine"), ALLOWED)
+@pytest.mark.parametrize(
+    ("producer", "engine", "place"),
+    [
+        (producer, engine, place)
+        for producer, engine in ALLOWED
+        for place in ("files", "stores")
+        if producer != "full-compaction" or place == "files"
+    ],
+)
 def test_the_changelog_adds_up_to_the_table(
-    producer: str, engine: str, tmp_path: Path, rng: np.random.Generator
+    producer: str,
+    engine: str,
+    place: str,
+    tmp_path: Path,
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    catalog = paimonlab.connect(tmp_path)
+    look_up_in(place, monkeypatch)
+    folder = str(tmp_path / "stores")
+    catalog = paimonlab.connect({"warehouse": str(tmp_path), "lookup.cache-folder": folder})
     catalog.create_database("db")
     options = {
         "bucket": "2",
@@ -85,6 +100,13 @@ def test_the_changelog_adds_up_to_the_table(
         seen = latest
         rows = {row["k"]: row for row in table.scan().to_arrow().to_pylist()}
         assert state == rows, turn
+
+
+def look_up_in(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look keys up in stores, however small files are, or leave it to the sizes of files."""
+    if place == "stores":
+        monkeypatch.setattr("paimonlab.read.lookup_stores.stores._LEAST_ROWS", 0)
+        monkeypatch.setattr("paimonlab.read.lookup_stores.stores._ROWS_PER_KEY", 0)
 
 
 def random_rows(rng: np.random.Generator, turn: int, *, retracts: bool) -> pa.Table:
@@ -123,10 +145,19 @@ KEYS: dict[str, dict[str, str]] = {
 @pytest.mark.parametrize("producer", ["lookup", "lookup, vectors"])
 @pytest.mark.parametrize("keys", KEYS)
 @pytest.mark.parametrize("options", [{}, {"data-file.thin-mode": "true"}], ids=["", "thin"])
+@pytest.mark.parametrize("place", ["files", "stores"])
 def test_keys_of_any_type_are_found(
-    keys: str, producer: str, options: dict[str, str], tmp_path: Path, rng: np.random.Generator
+    keys: str,
+    producer: str,
+    options: dict[str, str],
+    place: str,
+    tmp_path: Path,
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    catalog = paimonlab.connect(tmp_path)
+    look_up_in(place, monkeypatch)
+    folder = str(tmp_path / "stores")
+    catalog = paimonlab.connect({"warehouse": str(tmp_path), "lookup.cache-folder": folder})
     catalog.create_database("db")
     usual = {"bucket": "1", "write-only": "true", "target-file-size": "4 kb"}
     catalog.create_table(

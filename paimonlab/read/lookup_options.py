@@ -1,0 +1,40 @@
+"""Where lookup stores are, and how much of them there may be."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paimonlab.spec.options.table_options import option_field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookupStoreOptions:
+    """The table options that steer lookup stores."""
+
+    retention_millis: int = option_field("lookup.cache-file-retention", "duration", "1 h")
+    """``lookup.cache-file-retention``: a store that was not used for so long is deleted."""
+    max_disk_bytes: int = option_field("lookup.cache-max-disk-size", "memory", "infinite")
+    """``lookup.cache-max-disk-size``: what all stores of a folder may have together."""
+    memory_bytes: int = option_field("lookup.cache-max-memory-size", "memory", "256 mb")
+    """``lookup.cache-max-memory-size``: what making a store takes at most."""
+    compression: str = option_field("lookup.cache-spill-compression", "enum", "none")
+    """``lookup.cache-spill-compression``: of columns that are no keys: none, lz4 or zstd."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookupStorePlan:
+    """All that finding and making stores takes, as one value."""
+
+    options: LookupStoreOptions = field(default_factory=LookupStoreOptions)
+    folder: str = ""
+    """``lookup.cache-folder`` of the catalog, absolute; empty: `default_folder`. No option of a
+    table says it: whoever defines a table would choose where its users write."""
+
+
+def default_folder() -> str:
+    """Return where stores are if nobody says where: this user's folder among temporary ones."""
+    user = f"-{os.geteuid()}" if hasattr(os, "geteuid") else ""
+    return str(Path(tempfile.gettempdir()) / f"paimonlab-lookup{user}")

@@ -1,0 +1,103 @@
+"""Finding sorted keys among many that are sorted: what is read grows with the keys asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paimonlab.merge.order import one_array, sort_keys
+from paimonlab.read.lookup_stores.store_file import StoredBatch, pieces
+
+Positions = npt.NDArray[np.int64]
+
+_FAN_OUT = 16
+"""Into how many ranges each step of a search divides one."""
+
+
+def find_keys(stored: Sequence[StoredBatch], asked: pa.Table) -> tuple[Positions, Positions]:
+    """Find keys in batches of keys.
+
+    Parameters
+    ----------
+    stored
+        Batches of keys, sorted within and among them, no two alike; with the columns of ``asked``.
+    asked
+        k keys, sorted, no two alike.
+
+    Returns
+    -------
+    found : (m,) int64
+        Which of the keys were found, ascending.
+    positions : (m,) int64
+        Where, counted from the first row of the first batch.
+    """
+    filled = [batch for batch in stored if batch.rows.num_rows]
+    last_keys = [batch.rows.slice(batch.rows.num_rows - 1) for batch in filled]
+    if not filled or not asked.num_rows:
+        nothing = np.empty(0, np.int64)
+        return nothing, nothing
+    ours, ends = _codes(asked, pa.Table.from_batches(last_keys))
+    of_batch = np.searchsorted(ends, ours)
+    found, positions = [], []
+    for number, chosen in pieces(of_batch[of_batch < len(filled)]):
+        batch = filled[number]
+        within, at = _in_batch(batch.rows, asked.slice(chosen.start, chosen.stop - chosen.start))
+        found.append(chosen.start + within)
+        positions.append(batch.first_row + at)
+    empty = np.empty(0, np.int64)
+    return np.concatenate([empty, *found]), np.concatenate([empty, *positions])
+
+
+def _in_batch(rows: pa.RecordBatch, asked: pa.Table) -> tuple[Positions, Positions]:
+    """Find keys, none of which is greater than the last of the batch."""
+    if asked.num_columns == 1 and _is_stored_as_sorted(rows.column(0).type):
+        theirs = sort_keys([rows.column(0)])  # not a copy
+        ours = sort_keys([asked.column(0)])
+        at = np.searchsorted(theirs, ours)
+        within = np.flatnonzero(theirs[at] == ours)
+        return within, at[within]
+    return _narrowed(rows, asked)
+
+
+def _is_stored_as_sorted(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_temporal(kind)
+
+
+def _narrowed(rows: pa.RecordBatch, asked: pa.Table) -> tuple[Positions, Positions]:
+    """Narrow the range of each key down, all keys at once.
+
+    Codes of keys compare only when they are made together, so each step takes what bounds the
+    smaller ranges and encodes that with the keys.
+    """
+    count = rows.num_rows
+    step = 1
+    while step * _FAN_OUT < count:
+        step *= _FAN_OUT
+    low = np.zeros(asked.num_rows, np.int64)
+    width = -(-count // step)
+    while True:
+        bounds = np.unique(low)[:, None] + np.arange(width) * step
+        bounds = bounds[bounds < count]
+        ours, theirs = _codes(asked, rows.take(pa.array(bounds)))
+        at = np.maximum(np.searchsorted(theirs, ours, side="right") - 1, 0)
+        low = bounds[at]
+        if step == 1:
+            within = np.flatnonzero(theirs[at] == ours)
+            return within, low[within]
+        step, width = step // _FAN_OUT, _FAN_OUT
+
+
+def _codes(
+    asked: pa.Table, others: pa.Table | pa.RecordBatch
+) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.generic]]:
+    """Encode two lots of keys so that they compare."""
+    codes = sort_keys(
+        [
+            pa.concat_arrays([one_array(asked.column(name)), one_array(others.column(name))])
+            for name in asked.column_names
+        ]
+    )
+    return codes[: asked.num_rows], codes[asked.num_rows :]
