@@ -13,5 +13,6 @@ SUBJECTS = (
     "small_files",
     "first_second",
     "lookup_changelogs",
+    "memory",
 )
 """Modules of this package, in the order of the table."""

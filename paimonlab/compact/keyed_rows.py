@@ -21,6 +21,7 @@ from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.record_expiry import RecordExpiry
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, file_columns
 from paimonlab.datafile.masks import Mask
+from paimonlab.formats.row_group import rows_within
 from paimonlab.merge.engines import merge
 from paimonlab.merge.groups import Members
 from paimonlab.merge.levels import without_deeper_levels
@@ -254,15 +255,16 @@ class _Reader:
     def _batch_rows(self, runs: Sequence[SortedRun]) -> int:
         """Choose how many rows of each run to read at once."""
         bounds = self.plan.bounds
-        rows = bounds.piece_rows
+        rows = bounds.piece_rows // len(runs)
         for run in runs:
-            rows = min(rows, bounds.piece_bytes // self._row_bytes(run[0]))
-        return max(1, min(rows // len(runs), bounds.batch_rows))
+            rows = min(rows, self._rows_within(run, bounds.piece_bytes // len(runs)))
+        return max(1, min(rows, bounds.batch_rows))
 
-    def _row_bytes(self, position: int) -> int:
-        """Estimate how much memory a row of a file takes."""
-        file = self.split.files[position]
-        by_size = _COMPRESSION * file.file_size_bytes // max(1, file.row_count)
-        with open_data_file(self.split, file, self.plan, self.file_io) as data:
-            groups = [group.index for group in data.content.row_groups]
-            return max(1, by_size, data.content.row_bytes(data.fields, groups))
+    def _rows_within(self, run: SortedRun, most_bytes: int) -> int:
+        """Choose how many rows of a run take so many bytes, about."""
+        files = [self.split.files[position] for position in run]
+        by_size = rows_within(
+            [(file.row_count, _COMPRESSION * file.file_size_bytes) for file in files], most_bytes
+        )
+        with open_data_file(self.split, files[0], self.plan, self.file_io) as data:
+            return min(by_size, data.rows_within(data.fields, most_bytes))

@@ -28,7 +28,7 @@ from paimonlab.datafile.opening import fields_of, referred_to_by, require_size, 
 from paimonlab.datafile.tracking import tracked
 from paimonlab.formats.data_format import DataInput, open_input
 from paimonlab.formats.parquet.cut import RowRanges, count_rows, cut_ranges, ranges_of_rows
-from paimonlab.formats.row_group import RowGroup
+from paimonlab.formats.row_group import RowGroup, rows_within
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns, evaluate
 from paimonlab.spec.schema.definition import TableSchema
@@ -38,8 +38,10 @@ from paimonlab.storage import FileIO
 
 _FEW_ROWS = 1 << 14
 """Rows of which all columns are read at once: reading twice costs more than what is spared."""
-_BATCH_BYTES = 64 << 20
-"""What a batch should not be larger than, by the average row of the widest row group."""
+_BATCH_BYTES = 16 << 20
+"""What a batch should not be larger than."""
+_ASKED_BYTES = 64 << 20
+"""Of a row group, what the columns of a predicate may take to be read before the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +165,8 @@ class DataFile:
         others = [field for field in wanted if field.name not in names]
         asking = Evolution.between(self.fields, asked, table=self.table)
         ranges = self._wanted_rows(group, asking, predicate, keep)
-        row_bytes = self.content.row_bytes(asking.file_fields, [group.index])
-        if count_rows(ranges) <= _FEW_ROWS or row_bytes * group.row_count > _BATCH_BYTES:
+        asked_bytes = self.content.group_bytes(asking.file_fields, group.index)
+        if count_rows(ranges) <= _FEW_ROWS or asked_bytes > _ASKED_BYTES:
             asked, others = list(wanted), []
             asking = Evolution.between(self.fields, asked, table=self.table)
         is_match = np.zeros(self.meta.row_count if others else 0, np.bool_)
@@ -355,21 +357,25 @@ class DataFile:
         (rows,) = pa.concat_tables(tables).combine_chunks().to_batches()
         return evolution.apply(rows)
 
-    def row_bytes(self, wanted: Sequence[DataField]) -> int:
-        """Return the bytes of an average row of the widest row group, encoded, of columns."""
+    def rows_within(self, wanted: Sequence[DataField], most_bytes: int) -> int:
+        """Choose how many rows to read at once so that columns take so many bytes, about."""
         evolution = Evolution.between(self.fields, wanted, table=self.table)
         with referred_to_by(self.table):
-            groups = [group.index for group in self.content.row_groups]
-            return self.content.row_bytes(evolution.file_fields, groups)
+            return self._rows_within(evolution.file_fields, self.content.row_groups, most_bytes)
+
+    def _rows_within(
+        self, fields: Sequence[DataField], groups: Sequence[RowGroup], most_bytes: int
+    ) -> int:
+        sizes = [(group, self.content.group_bytes(fields, group.index)) for group in groups]
+        return rows_within([(group.row_count, size) for group, size in sizes], most_bytes)
 
     def _batch_rows(
         self, wanted: int, groups: Sequence[RowGroup], fields: Sequence[DataField]
     ) -> int:
         """Choose the rows of a batch: fewer where rows are wide."""
-        widest = max(group.size_bytes // max(1, group.row_count) for group in groups)
-        if widest * wanted > _BATCH_BYTES:
-            widest = self.content.row_bytes(fields, [group.index for group in groups])
-        return max(1, min(wanted, _BATCH_BYTES // max(1, widest)))
+        if sum(group.row_count * group.size_bytes for group in groups) <= _BATCH_BYTES:
+            return wanted  # even if all values of a column are the same, and stored once
+        return min(wanted, self._rows_within(fields, groups, _BATCH_BYTES))
 
     def _groups(
         self, evolution: Evolution, predicate: Predicate | None, keep: Mask | None

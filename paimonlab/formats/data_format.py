@@ -43,8 +43,8 @@ class DataInput(Protocol):
     def row_groups(self) -> tuple[RowGroup, ...]:
         """The parts that can be read by themselves, in file order."""
 
-    def row_bytes(self, fields: Sequence[DataField], row_groups: Sequence[int]) -> int:
-        """Return about how many bytes an average row of the widest row group has."""
+    def group_bytes(self, fields: Sequence[DataField], index: int) -> int:
+        """Return about how many bytes columns of a row group take in memory."""
 
     def matching_row_groups(
         self, predicate: Predicate, fields: Sequence[DataField]

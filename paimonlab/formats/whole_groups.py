@@ -17,8 +17,10 @@ from paimonlab.formats.open_file import OpenFile
 from paimonlab.formats.parquet.cut import RowRanges, count_rows, select, whole
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.predicates.predicate import ColumnStats, Predicate
-from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.arrow import arrow_schema, to_arrow
 from paimonlab.spec.types.data_types import DataField
+
+_OFFSET_BYTES = 8
 
 
 class WholeGroups(OpenFile):
@@ -84,14 +86,19 @@ class WholeGroups(OpenFile):
         """Rows in the file."""
         return sum(group.row_count for group in self.row_groups)
 
-    def row_bytes(
+    def group_bytes(
         self,
-        fields: Sequence[DataField],  # noqa: ARG002 - sizes of columns are not known
-        row_groups: Sequence[int],
+        fields: Sequence[DataField],
+        index: int,
     ) -> int:
-        """Return the stored bytes of an average row of the widest row group; of all columns."""
-        chosen = [self.row_groups[index] for index in row_groups]
-        return max((group.size_bytes // max(1, group.row_count) for group in chosen), default=0)
+        """Return about how many bytes columns of a row group take in memory.
+
+        Sizes of columns are not known: those of variable width count as all of what is stored.
+        """
+        group = self.row_groups[index]
+        widths = [_fixed_width(field) for field in fields]
+        stored = group.size_bytes if None in widths else 0
+        return stored + group.row_count * sum(width or _OFFSET_BYTES for width in widths)
 
     def wanted_rows(
         self,
@@ -120,3 +127,14 @@ class WholeGroups(OpenFile):
         pieces = self.batches(fields, batch_rows=group.row_count, row_groups=[group.index])
         table = pa.Table.from_batches(list(pieces), arrow_schema(fields))
         return select(table, whole(group.row_count), ranges)
+
+
+def _fixed_width(field: DataField) -> int | None:
+    """Return the bytes of each value in memory; None: they differ."""
+    type_ = to_arrow(field.type)
+    if pa.types.is_nested(type_):
+        return None
+    try:
+        return -(-type_.bit_width // 8)
+    except ValueError:
+        return None

@@ -68,7 +68,9 @@ def read_changes(
     sources: list[Callable[[], Iterable[pa.RecordBatch]]] = [
         partial(read_change_split, split, plan, file_io) for split in splits
     ]
-    batches = in_threads(sources, threads=threads or os.cpu_count() or 1)
+    batches = in_threads(
+        sources, threads=threads or os.cpu_count() or 1, size_of=lambda batch: batch.nbytes
+    )
     return pa.RecordBatchReader.from_batches(change_schema(plan), batches)
 
 
@@ -109,7 +111,9 @@ def read_inserts(
                 yield rows.filter(arrow_array(keeps)).select(list(plan.columns))
 
     some = [split for split in splits if not (split.is_diff and split.fate is Fate.GONE)]
-    batches = in_threads([partial(inserts, split) for split in some])
+    batches = in_threads(
+        [partial(inserts, split) for split in some], size_of=lambda batch: batch.nbytes
+    )
     if limit is not None:
         batches = limited(batches, limit)
     return pa.RecordBatchReader.from_batches(plan.arrow_schema, batches)

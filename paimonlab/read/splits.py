@@ -177,7 +177,9 @@ def _batches(
         ]
     else:
         sources = _file_sources(largest_first, plan, file_io, threads)
-    yield from in_threads(told(sources, file_count, progress), threads=threads)
+    yield from in_threads(
+        told(sources, file_count, progress), threads=threads, size_of=lambda batch: batch.nbytes
+    )
 
 
 def _file_sources(

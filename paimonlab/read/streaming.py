@@ -17,10 +17,19 @@ T = TypeVar("T")
 _HALF_READ = ("a scan that has begun", "scan anew here")
 _WAIT_SECONDS = 0.2
 """How often a thread that waits for room looks whether anybody still wants its work."""
+_MOST_WAITING_BYTES = 32 << 20
+"""What items that wait to be taken may have together, unless one alone has more."""
+
+
+def _no_size(_item: object) -> int:
+    return 0
 
 
 def in_threads(
-    sources: Sequence[Callable[[], Iterable[T]]], *, threads: int | None = None
+    sources: Sequence[Callable[[], Iterable[T]]],
+    *,
+    threads: int | None = None,
+    size_of: Callable[[T], int] = _no_size,
 ) -> Generator[T, None, None]:
     """Yield what several sources produce, in any order, each source run by one thread.
 
@@ -30,12 +39,15 @@ def in_threads(
         Functions that return what is to be iterated; they run when a thread is free.
     threads
         How many run at once; None: one per CPU.
+    size_of
+        Bytes of an item, where items may be large.
 
     Notes
     -----
-    At most two items a thread wait to be taken. When the iterator is closed, or a source
-    raises, the other sources stop at their next item. An error is raised here as it was. In a
-    process that is forked meanwhile the iterator raises `ForkedProcessError`.
+    At most two items a thread wait to be taken, or fewer that together have 32 MB. When the
+    iterator is closed, or a source raises, the other sources stop at their next item. An error is
+    raised here as it was. In a process that is forked meanwhile the iterator raises
+    `ForkedProcessError`.
     """
     home = Home()
     count = min(threads or os.cpu_count() or 1, len(sources))
@@ -45,7 +57,7 @@ def in_threads(
                 yield item
                 home.check(*_HALF_READ)
         return
-    feed = _Feed(sources, room=2 * count)
+    feed = _Feed(sources, room=2 * count, size_of=size_of)
     # Daemons: a reader that was not closed must not keep the interpreter from ending.
     workers = [
         threading.Thread(target=feed.run, name=f"paimonlab-read-{number}", daemon=True)
@@ -74,7 +86,16 @@ def _end(feed: _Feed[T], workers: Sequence[threading.Thread]) -> None:
 class _Feed(Generic[T]):
     """A bounded queue that several threads fill from sources and one consumer empties."""
 
-    def __init__(self, sources: Sequence[Callable[[], Iterable[T]]], *, room: int) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Callable[[], Iterable[T]]],
+        *,
+        room: int,
+        size_of: Callable[[T], int],
+    ) -> None:
+        self._size_of = size_of
+        self._waiting_bytes = 0
+        self._was_taken = threading.Condition()
         self._waiting = iter(sources)
         self._open_sources = len(sources)
         self._items: queue.Queue[T | BaseException | None] = queue.Queue(room)
@@ -86,7 +107,7 @@ class _Feed(Generic[T]):
         while (source := self._next_source()) is not None:
             try:
                 for item in source():
-                    if not self._put(item):
+                    if not (self._makes_room(self._size_of(item)) and self._put(item)):
                         return
             except BaseException as error:  # noqa: BLE001 - raised again by the consumer
                 self._put(error)
@@ -100,6 +121,16 @@ class _Feed(Generic[T]):
     def _next_source(self) -> Callable[[], Iterable[T]] | None:
         with self._lock:
             return None if self._is_stopped.is_set() else next(self._waiting, None)
+
+    def _makes_room(self, size: int) -> bool:
+        """Wait until an item of so many bytes may wait too; False if it is no longer wanted."""
+        with self._was_taken:
+            while self._waiting_bytes and self._waiting_bytes + size > _MOST_WAITING_BYTES:
+                if self._is_stopped.is_set():
+                    return False
+                self._was_taken.wait(_WAIT_SECONDS)
+            self._waiting_bytes += size
+        return True
 
     def _put(self, item: T | BaseException | None) -> bool:
         """Wait for room; False if the item is no longer wanted."""
@@ -119,4 +150,9 @@ class _Feed(Generic[T]):
             if item is None:
                 self._open_sources -= 1
             else:
+                size = self._size_of(item)
+                if size:
+                    with self._was_taken:
+                        self._waiting_bytes -= size
+                        self._was_taken.notify_all()
                 yield item

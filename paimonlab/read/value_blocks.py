@@ -64,7 +64,7 @@ class ValueBlocks:
             rows = self._rows.get(key)
             if rows is None:
                 start, end = int(blocks.starts[number]), int(blocks.ends[number])
-                if file.data.row_bytes(wanted) * (end - start) > _MOST_BLOCK_BYTES:
+                if file.data.rows_within(wanted, _MOST_BLOCK_BYTES) < end - start:
                     batches.append(file.data.rows_at(wanted, chosen))
                     continue
                 rows = file.data.rows_at(wanted, np.arange(start, end))

@@ -98,3 +98,28 @@ print("end")
     )
 
     assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
+
+
+def test_large_items_wait_by_their_bytes() -> None:
+    produced = []
+
+    def endless() -> Iterator[int]:
+        while True:
+            produced.append(1)
+            yield 1
+
+    items = in_threads([endless, endless], threads=2, size_of=lambda _: 20 << 20)
+    for _ in range(10):
+        next(items)
+    items.close()
+
+    # Taken, one that waits although two would have more than 32 MB, one in hand of each thread.
+    assert len(produced) <= 10 + 1 + 2
+
+
+def test_an_item_larger_than_all_that_may_wait_comes() -> None:
+    sources = [lambda: iter([1, 2, 3])] * 2
+
+    items = in_threads(sources, threads=2, size_of=lambda _: 1 << 40)
+
+    assert sorted(items) == [1, 1, 2, 2, 3, 3]

@@ -25,6 +25,7 @@ from paimonlab.formats.parquet.cut import (
 )
 from paimonlab.formats.parquet.footers import shared_footers
 from paimonlab.formats.parquet.pages import PageIndex, PagePlaces
+from paimonlab.formats.parquet.sizes import decoded_bytes, leaf_count
 from paimonlab.formats.parquet.statistics import page_stats, row_group_stats
 from paimonlab.formats.parquet.thrift_compact import DamagedThriftError
 from paimonlab.formats.row_group import RowGroup
@@ -33,9 +34,11 @@ from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
-STREAM_BUFFER_BYTES = 1 << 20
-"""Compressed bytes of a column that a streaming read holds."""
-
+_STREAM_BYTES = 8 << 20
+"""Compressed bytes that a streaming read holds, of all columns."""
+_LEAST_BUFFER_BYTES = 16 << 10
+_MOST_BUFFER_BYTES = 1 << 20
+"""Bounds of what it holds of a column."""
 
 _WORTH = 0.7
 """Share of the rows of a row group below which its pages are read one by one."""
@@ -87,20 +90,9 @@ class ParquetInput(OpenFile):
             yield RowGroup(index, first_row, group.num_rows, group.total_byte_size)
             first_row += group.num_rows
 
-    def row_bytes(self, fields: Sequence[DataField], row_groups: Sequence[int]) -> int:
-        """Return the bytes of an average row of the widest row group, encoded, of columns."""
-        names = {field.name for field in fields}
-        widest = 0
-        for index in row_groups:
-            group = self._metadata.row_group(index)
-            chunks = (group.column(number) for number in range(group.num_columns))
-            size = sum(
-                chunk.total_uncompressed_size
-                for chunk in chunks
-                if chunk.path_in_schema.split(".")[0] in names
-            )
-            widest = max(widest, size // max(1, group.num_rows))
-        return widest
+    def group_bytes(self, fields: Sequence[DataField], index: int) -> int:
+        """Return about how many bytes columns of a row group take in memory."""
+        return decoded_bytes(self._metadata.row_group(index), [field.name for field in fields])
 
     def group_stats(self, fields: Sequence[DataField]) -> Mapping[str, ColumnStats]:
         """Return what is known of columns, one value per row group."""
@@ -308,8 +300,11 @@ class ParquetInput(OpenFile):
             return
         with damage_named(self.path):
             parts = readings(self._metadata, fields, self.path)
+            leaves = leaf_count(self._metadata, [field.name for field in fields])
+            a_leaf = _STREAM_BYTES // max(1, leaves)
+            buffer_bytes = min(max(a_leaf, _LEAST_BUFFER_BYTES), _MOST_BUFFER_BYTES)
             files = [
-                self._parquet_file(part, buffer_size=STREAM_BUFFER_BYTES, pre_buffer=False)
+                self._parquet_file(part, buffer_size=buffer_bytes, pre_buffer=False)
                 for part in parts
             ]
         for index in indexes:

@@ -21,7 +21,16 @@ from paimonlab.storage import FileIO
 PAGE_ROWS = 8192
 """Rows of a page: few enough that finding one row decodes little, enough that writing and
 scanning take no longer than with pages of a megabyte."""
+_LEAST_PAGE_ROWS = 512
+_PAGES_BYTES = 10 << 20
+"""What a page of every column may take together: whoever reads many columns, or merges many
+files, holds one of each."""
+_BATCH_VALUES = 1024
+"""Values after which the size of a page is looked at, unless they are large."""
 _SAMPLE_ROWS = 8192
+_LEAST_SAMPLE_ROWS = 256
+_SAMPLE_BYTES = 8 << 20
+"""Rows that are looked at to choose columns with dictionaries, and bytes of them, about."""
 _FEW_ROWS = 1024
 """Rows below which compression alone finds what repeats, at less than the price of a dictionary."""
 
@@ -54,6 +63,8 @@ class ParquetWriter:
         self._writer: pq.ParquetWriter | None = None
         self._file = file_io.open_output(path)
         self._end: EndHeldBack | None = None
+        self._page_rows = PAGE_ROWS
+        self._batch_values = _BATCH_VALUES
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Append rows; columns are found by name and may be cast without loss.
@@ -118,6 +129,7 @@ class ParquetWriter:
             return
         table = pa.concat_tables(self._pending.take())
         if self._writer is None:
+            self._page_rows, self._batch_values = _page_bounds(table, self._options.page_bytes)
             self._writer = self._open(self._dictionary_columns(table))
         if self._has_nanos:
             table = table.cast(with_integers(self._schema))
@@ -158,7 +170,8 @@ class ParquetWriter:
             write_time_adjusted_to_utc=True,
             write_page_checksum=True,
             write_page_index=True,
-            max_rows_per_page=PAGE_ROWS,
+            max_rows_per_page=self._page_rows,
+            write_batch_size=self._batch_values,
             store_schema=False,
             data_page_size=self._options.page_bytes,
             dictionary_pagesize_limit=self._options.dictionary_bytes,
@@ -171,13 +184,31 @@ class ParquetWriter:
         return bytes(file.getvalue())
 
 
+def _page_bounds(table: pa.Table, page_bytes: int) -> tuple[int, int]:
+    """Choose the rows of a page, and the values after which its size is looked at.
+
+    Both are fewer where rows, or the values of a column, are large.
+    """
+    count, size = table.num_rows, table.nbytes
+    if size <= page_bytes:
+        return PAGE_ROWS, _BATCH_VALUES
+    page_rows = _PAGES_BYTES * count // size
+    widest = max((column.nbytes for column in table.columns), default=0)
+    batch_values = page_bytes * count // max(widest, 1)
+    return (
+        min(max(page_rows, _LEAST_PAGE_ROWS), PAGE_ROWS),
+        min(max(batch_values, 1), _BATCH_VALUES),
+    )
+
+
 def _repetitive_columns(table: pa.Table) -> list[str]:
     """Name the columns of which at most half of a sample are distinct.
 
     A dictionary makes them small and quick to read; of other columns it would only cost
     time. Nested columns and booleans go without.
     """
-    sample = table.slice(0, _SAMPLE_ROWS)
+    by_bytes = _SAMPLE_BYTES * table.num_rows // max(table.nbytes, 1)
+    sample = table.slice(0, min(max(by_bytes, _LEAST_SAMPLE_ROWS), _SAMPLE_ROWS))
     return [
         name
         for name, column in zip(sample.column_names, sample.columns, strict=True)
