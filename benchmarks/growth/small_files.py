@@ -6,11 +6,13 @@ it; what is printed is milliseconds of processors per file.
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,23 +31,25 @@ _NO_COMPACTION = {"write-only": "true"}
 
 def rows() -> Iterator[GrowthRow]:
     """Write and read files of 100 rows, one and many; commit one row again and again."""
-    for work, peer in (
-        ("write to an append table", "plain write"),
-        ("write to a primary-key table", "plain write"),
-        ("read of an append table", "plain read"),
+    sizes = (FILES // 8, FILES)
+    for work, peers in (
+        ("write to an append table", ("plain write", "plain write, synced")),
+        ("write to a primary-key table", ("plain write", "plain write, synced")),
+        ("read of an append table", ("plain read",)),
     ):
-        costs, peers = (
-            tuple(in_new_process(__name__, what, files) for files in (FILES // 8, FILES))
-            for what in (work, peer)
+        costs, *others = (
+            tuple(in_new_process(__name__, what, files) for files in sizes)
+            for what in (work, *peers)
         )
         yield GrowthRow(
             work=f"{work}, files of {FILE_ROWS} rows, each",
-            sizes=(f"{FILES // 8} files", f"{FILES} files"),
+            sizes=tuple(f"{files} files" for files in sizes),
             costs=costs,
             unit="CPU ms",
-            peers={"plain pyarrow": peers},
+            peers=dict(zip(peers, others, strict=True)),
             goal="twice plain pyarrow",
-            holds=costs[-1] <= 2 * peers[-1],
+            holds=costs[-1] <= 2 * others[0][-1],
+            limit="" if len(others) < 2 else "two folders, four syncs and metadata of each file",
         )
     for work in ("commit to an append table", "commit to a primary-key table"):
         cost = in_new_process(__name__, work, COMMITS)
@@ -112,6 +116,23 @@ def _plain(folder: str, files: int, *, reads: bool) -> float:
     return 1000 * (time.process_time() - start) / files
 
 
+def _plain_durable(folder: str, files: int) -> float:
+    """Write plain files into folders of their own, synced as a commit needs it."""
+    rows = _rows(files)
+    pq.write_table(rows.slice(0, FILE_ROWS), f"{folder}/first.parquet", compression="zstd")
+    start = time.process_time()
+    for number in range(files):
+        bucket = Path(folder, f"part={number}", "bucket-0")
+        bucket.mkdir(parents=True)
+        path = bucket / "data.parquet"
+        pq.write_table(rows.slice(number * FILE_ROWS, FILE_ROWS), path, compression="zstd")
+        for synced in (path, bucket, bucket.parent, folder):
+            descriptor = os.open(synced, os.O_RDONLY)
+            os.fsync(descriptor)
+            os.close(descriptor)
+    return 1000 * (time.process_time() - start) / files
+
+
 def _commit(folder: str, commits: int, *, keyed: bool) -> float:
     catalog = pl.connect(folder)
     catalog.create_database("db")
@@ -133,6 +154,7 @@ _WORKS: Mapping[str, Callable[[str, int], float]] = {
     "write to a primary-key table": lambda folder, files: _write(folder, files, keyed=True),
     "read of an append table": _read,
     "plain write": lambda folder, files: _plain(folder, files, reads=False),
+    "plain write, synced": _plain_durable,
     "plain read": lambda folder, files: _plain(folder, files, reads=True),
     "commit to an append table": lambda folder, commits: _commit(folder, commits, keyed=False),
     "commit to a primary-key table": lambda folder, commits: _commit(folder, commits, keyed=True),

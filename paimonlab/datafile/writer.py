@@ -28,7 +28,7 @@ INDEX_SUFFIX = ".index"
 """What follows the name of a data file in the name of its index file."""
 
 _LEAST_STEP_ROWS = 1000
-_FEW_ROWS = 1024
+_FEW_ROWS = 4096
 """Rows of a writer up to which its files are described together with those of others."""
 
 

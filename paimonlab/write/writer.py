@@ -44,8 +44,8 @@ _STATELESS = (BucketMode.HASH_FIXED, BucketMode.BUCKET_UNAWARE)
 """Modes in which a row alone says its bucket."""
 _PART_ROWS = 1 << 16
 """Rows of buckets that are picked and sorted together: many small buckets cost no more than one."""
-_MOST_TOGETHER = 512
-"""Files that are described together."""
+_MOST_TOGETHER = 128
+"""Files that are described together, each with some rows until then."""
 _THREADS = os.cpu_count() or 1
 
 

@@ -34,9 +34,9 @@ __all__ = [
 ]
 
 _WITHOUT_ORDER = (TypeRoot.VARIANT, TypeRoot.BLOB)
-_KEPT_ROWS = 1024
+_KEPT_ROWS = 4096
 """Rows that a collector keeps at most, to look at them with others."""
-_KEPT_BYTES = 128 << 10
+_KEPT_BYTES = 256 << 10
 _LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 
