@@ -11,6 +11,7 @@ SUBJECTS = (
     "planning",
     "many_groups",
     "small_files",
+    "wide",
     "first_second",
     "lookup_changelogs",
     "memory",

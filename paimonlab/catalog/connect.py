@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from paimonlab.catalog.filesystem import Catalog
+from paimonlab.catalog.filesystem import MAX_COLUMNS, Catalog
 from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.spec.external_paths import root_folder
 from paimonlab.spec.options.grammar import parse_list
@@ -32,7 +32,8 @@ _ROOTS = "allowed-external-roots"
 _READ_ONLY = "read-only"
 _FOLLOW_LINKS = "follow-links"
 _LOOKUP_FOLDER = "lookup.cache-folder"
-_OWN = ("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, _LOOKUP_FOLDER)
+_MAX_COLUMNS = "max-columns"
+_OWN = ("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, _LOOKUP_FOLDER, _MAX_COLUMNS)
 _KNOWN = (
     *(*_OWN, *_SUPPORTED, *sorted(_NO_EFFECT)),
     *("uri", "lock.enabled", "lock.type"),
@@ -40,7 +41,10 @@ _KNOWN = (
 
 
 def connect(
-    warehouse: str | os.PathLike[str] | Mapping[str, str], *, follow_links: bool = False
+    warehouse: str | os.PathLike[str] | Mapping[str, str],
+    *,
+    follow_links: bool = False,
+    max_columns: int | None = None,
 ) -> Catalog:
     """Open a catalog.
 
@@ -59,6 +63,10 @@ def connect(
         catalog option ``follow-links`` says the same. Only for tables of people you trust:
         whoever makes a link chooses which of your files is read. Nothing is written or deleted
         through a link. A warehouse, a database or the folder of a table may be a link anyway.
+    max_columns
+        How many columns a table may have to be created, altered or opened, at least 1; the
+        catalog option ``max-columns`` says the same. None: 20,000. Time and memory grow with the
+        columns of a table, even where a query takes few of them.
 
     Returns
     -------
@@ -70,7 +78,7 @@ def connect(
     UnsupportedError
         If the store or the kind of catalog is not implemented.
     ValueError
-        If an option is unknown or ``warehouse`` is missing.
+        If an option is unknown or ``warehouse`` is missing, or if ``max_columns`` is not positive.
 
     Examples
     --------
@@ -90,7 +98,19 @@ def connect(
         external_roots=tuple(map(root_folder, roots)),
         lookup_folder=_lookup_folder(options),
         options=options,
+        max_columns=_columns_allowed(max_columns, options),
     )
+
+
+def _columns_allowed(given: int | None, options: Mapping[str, str]) -> int:
+    text = options.get(_MAX_COLUMNS)
+    if given is None and text is None:
+        return MAX_COLUMNS
+    if given is None and text is not None and text.isdecimal():
+        given = int(text)
+    if given is None or given < 1:
+        raise ValueError(f"{_MAX_COLUMNS} = {text if given is None else given!r} is not positive")
+    return given
 
 
 def _check(options: Mapping[str, str]) -> None:

@@ -43,6 +43,8 @@ from paimonlab.table.table import Table
 if TYPE_CHECKING:
     from paimonlab.table.system import SystemTable
 
+MAX_COLUMNS = 20_000
+"""How many columns a table may have, unless more are asked for."""
 _ALTER_ATTEMPTS = 100
 
 
@@ -57,6 +59,7 @@ class Catalog:
         external_roots: tuple[str, ...] = (),
         lookup_folder: str = "",
         options: Mapping[str, str] | None = None,
+        max_columns: int = MAX_COLUMNS,
     ) -> None:
         self.path = path
         """The warehouse folder."""
@@ -68,6 +71,8 @@ class Catalog:
         """Where lookup stores are kept; empty: where the system has temporary files."""
         self.options = dict(options or {"warehouse": path})
         """The catalog options, by Paimon's keys."""
+        self.max_columns = max_columns
+        """How many columns a table may have."""
 
     @property
     def is_read_only(self) -> bool:
@@ -221,6 +226,7 @@ class Catalog:
         check_supported(Options(table_schema.options), table_schema, "create")
         catalog.column_types.check_types(table_schema.fields)
         catalog.column_types.check_files(table_schema)
+        self._check_width(identifier, table_schema)
         if not self.has_database(identifier.database):
             raise DatabaseNotFoundError(identifier.database, self.databases())
         schemas = self._schemas(identifier)
@@ -269,6 +275,7 @@ class Catalog:
                 field for field in altered.fields if (field.id, field.type) not in known
             )
             catalog.column_types.check_files(altered, before=current)
+            self._check_width(identifier, altered)
             if schemas.publish(altered):
                 if identifier.branch is not None:
                     opened = self.table(str(identifier))
@@ -329,7 +336,16 @@ class Catalog:
             "damage, table.maintenance.remove_unexisting_files() gives up data files that are lost",
         )
 
+    def _check_width(self, identifier: Identifier, schema: TableSchema) -> None:
+        count = len(schema.fields)
+        if count > self.max_columns:
+            raise SchemaError(
+                f"{identifier.full_name} has {count:,} columns, more than the {self.max_columns:,} "
+                f"allowed; connect(…, max_columns={count}) allows them"
+            )
+
     def _open(self, identifier: Identifier, schema: TableSchema) -> Table:
+        self._check_width(identifier, schema)
         options = Options(schema.options)
         roots = (*options.slice(ExternalPathOptions).readable_folders, *self.external_roots)
         layout = replace(self._layout(identifier), external_roots=roots)

@@ -7,6 +7,7 @@ the row kind.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -120,12 +121,12 @@ def align(
 
 
 def _check_names(names: list[str], schema: TableSchema, table: str) -> None:
-    known = schema.field_names
+    known = set(schema.field_names)
     for name in names:
         if name not in known:
-            raise ColumnNotFoundError(name, table, known)
+            raise ColumnNotFoundError(name, table, schema.field_names)
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(names).most_common(1)[0][0]
         raise DataError(f"{table}: the data has column {twice!r} twice")
 
 

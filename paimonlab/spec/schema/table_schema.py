@@ -88,10 +88,15 @@ class TableSchema:
         ColumnNotFoundError
             If there is no such column; ``table`` is only for the message.
         """
-        for candidate in self.fields:
-            if candidate.name == name:
-                return candidate
-        raise ColumnNotFoundError(name, table, self.field_names)
+        found = self._field_of.get(name)
+        if found is None:
+            raise ColumnNotFoundError(name, table, self.field_names)
+        return found
+
+    @cached_property
+    def _field_of(self) -> Mapping[str, DataField]:
+        # Where a name comes twice in a damaged schema, the first column has it.
+        return {field.name: field for field in reversed(self.fields)}
 
     def to_json(self) -> bytes:
         """Encode as the bytes of a schema file."""

@@ -106,4 +106,4 @@ DataType: TypeAlias = AtomicType | ArrayType | MapType | MultisetType | RowType
 
 def with_nullable(data_type: DataType, nullable: bool) -> DataType:  # noqa: FBT001
     """Return the same type, nullable or not."""
-    return replace(data_type, nullable=nullable)
+    return data_type if data_type.nullable == nullable else replace(data_type, nullable=nullable)

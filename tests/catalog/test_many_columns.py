@@ -1,0 +1,101 @@
+"""Tables of many columns: how many are allowed, and that work grows with them, not faster."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+from paimonlab.errors import SchemaError
+
+TYPES = ("DOUBLE", "STRING", "INT", "TIMESTAMP")
+VALUES = (
+    pa.array([1.5]),
+    pa.array(["x"]),
+    pa.array([3], pa.int32()),
+    pa.array([5], pa.timestamp("us")),
+)
+
+
+def columns(count: int) -> dict[str, str]:
+    return {f"c{number}": TYPES[number % len(TYPES)] for number in range(count)}
+
+
+def catalog_of(folder: Path, **options: Any) -> pl.Catalog:
+    catalog = pl.connect(folder, **options)
+    catalog.create_database("db", exist_ok=True)
+    return catalog
+
+
+def test_a_table_of_more_than_20000_columns_is_refused(tmp_path: Path) -> None:
+    catalog = catalog_of(tmp_path)
+
+    with pytest.raises(SchemaError, match=r"db\.t has 20,001 columns, .*max_columns=20001"):
+        catalog.create_table("db.t", columns(20_001))
+
+    assert catalog.tables("db") == []
+
+
+def test_more_columns_are_allowed_where_they_are_asked_for(tmp_path: Path) -> None:
+    catalog_of(tmp_path, max_columns=5).create_table("db.t", columns(5))
+    options = {"warehouse": str(tmp_path), "max-columns": "4"}
+
+    with pytest.raises(SchemaError, match="5 columns, more than the 4 allowed"):
+        pl.connect(options).table("db.t")
+    with pytest.raises(SchemaError, match="6 columns, more than the 5 allowed"):
+        pl.connect(tmp_path, max_columns=5).alter_table("db.t", pl.AddColumn("d", "INT"))
+    pl.connect(options, max_columns=6).alter_table("db.t", pl.AddColumn("d", "INT"))
+
+    table = pl.connect(tmp_path).table("db.t")
+    assert isinstance(table, pl.Table)
+    assert len(table.schema.fields) == 6
+
+
+@pytest.mark.parametrize("value", ["", "0", "-1", "many"])
+def test_a_number_of_columns_is_positive(tmp_path: Path, value: str) -> None:
+    options: Mapping[str, str] = {"warehouse": str(tmp_path), "max-columns": value}
+
+    with pytest.raises(ValueError, match="max-columns"):
+        pl.connect(options)
+    with pytest.raises(ValueError, match="max-columns"):
+        pl.connect(tmp_path, max_columns=0)
+
+
+def test_work_grows_with_columns_and_not_faster(tmp_path: Path) -> None:
+    wrote, read = [], []
+    for count in (8, 100, 400):  # the first loads what is loaded on use
+        catalog = catalog_of(tmp_path / str(count))
+        table = catalog.create_table("db.t", columns(count))
+        rows = pa.table([*VALUES] * (count // len(VALUES)), names=list(columns(count)))
+        wrote.append(lines_of(lambda table=table, rows=rows: table.write(rows)))
+        read.append(lines_of(lambda table=table: table.scan().to_arrow()))
+        assert table.scan().to_arrow() == rows
+
+    for lines in (wrote, read):
+        assert lines[2] < 4.4 * lines[1]
+
+
+def lines_of(work: Callable[[], Any]) -> int:
+    """Count the lines of Python that are run."""
+    count = 0
+
+    def trace(_frame: Any, event: str, _argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    old = sys.gettrace()
+    threading.settrace(trace)
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(old)
+        threading.settrace(old)  # type: ignore[arg-type]
+    return count
