@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.datafile.layout import FileColumns
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, FileSource
@@ -161,11 +162,11 @@ def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _copied(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return _one(column).take(pa.array(np.arange(len(column))))
+    return _one(column).take(arrow_array(np.arange(len(column))))
 
 
 def _numbers(rows: pa.RecordBatch | pa.Table, column: str) -> npt.NDArray[np.int64]:
-    numbers: npt.NDArray[np.int64] = rows.column(column).to_numpy()
+    numbers: npt.NDArray[np.int64] = numpy_values(rows.column(column))
     return numbers
 
 

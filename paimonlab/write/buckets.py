@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.buckets.key import BucketKey
@@ -128,7 +129,7 @@ def picked_rows(rows: pa.Table, groups: Sequence[Group]) -> list[pa.Table]:
     if len(positions) < len(groups):
         assert len(groups) == 1, "one of many has positions"
         return [rows]
-    gathered = rows.take(pa.array(np.concatenate(positions)))
+    gathered = rows.take(arrow_array(np.concatenate(positions)))
     ends = np.cumsum([len(group) for group in positions]).tolist()
     return [
         gathered.slice(end - len(group), len(group))
@@ -154,7 +155,7 @@ def partition_codes(
     columns = [rows.column(field.name) for field in fields]
     # Encoding is per distinct combination of values, not per row.
     codes, firsts = _distinct(columns)
-    values = [column.take(pa.array(firsts)) for column in columns]
+    values = [column.take(arrow_array(firsts)) for column in columns]
     encoded = encode(values, [field.type for field in fields])
     return codes, encoded.to_pylist()
 
@@ -168,7 +169,7 @@ def _distinct(
         encoded = pc.dictionary_encode(array, null_encoding="encode")
         indices = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         combined = codes * max(len(encoded.dictionary), 1) + indices
-        codes = pc.dictionary_encode(pa.array(combined)).indices.to_numpy().astype(np.int64)
+        codes = pc.dictionary_encode(arrow_array(combined)).indices.to_numpy().astype(np.int64)
     _, firsts = np.unique(codes, return_index=True)
     return codes, firsts.astype(np.int64)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.buckets.key import BucketKey
@@ -42,7 +43,7 @@ def bucket_folders(plan: WritePlan, buckets: Sequence[BucketKey]) -> list[str]:
     keys = plan.schema.partition_keys
     types = [plan.schema.field(key).type for key in keys]
     partitions = list(dict.fromkeys(partition for partition, _ in buckets))
-    values = decode(pa.array(partitions, pa.large_binary()), types)
+    values = decode(arrow_array(partitions, pa.large_binary()), types)
     paths = partition_paths(keys, values, types, plan.partition) if keys else [""]
     for path in paths:
         for key, name in zip(keys, path.split("/"), strict=False):

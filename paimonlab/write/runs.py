@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.merge.deduplicate import newest, oldest
 from paimonlab.merge.engines import merge
 from paimonlab.merge.groups import Members, Positions, by_age
@@ -126,7 +127,7 @@ class _Together:
         columns = [self._pick(name) for name in plan.schema.trimmed_primary_keys]
         if len(self.lengths) > 1:
             buckets = np.repeat(np.arange(len(self.lengths), dtype=np.int32), self.lengths)
-            columns = [pa.array(buckets), *columns]
+            columns = [arrow_array(buckets), *columns]
         return sort_keys(columns)
 
     def sequences(self, plan: WritePlan) -> list[Keys]:
@@ -139,8 +140,12 @@ class _Together:
     def take(self, order: Positions | None) -> pa.Table:
         """Pick rows; None: all, one bucket after the other."""
         if order is None:
-            return self.rows if self.positions is None else self.rows.take(pa.array(self.positions))
-        return self.rows.take(pa.array(order if self.positions is None else self.positions[order]))
+            return (
+                self.rows if self.positions is None else self.rows.take(arrow_array(self.positions))
+            )
+        return self.rows.take(
+            arrow_array(order if self.positions is None else self.positions[order])
+        )
 
     def split(
         self, table: pa.Table, order: Positions, keys: Sequence[str], plan: WritePlan
@@ -162,7 +167,9 @@ class _Together:
             counts = np.bincount(bucket_of[order], minlength=len(self.lengths))
         starts = np.cumsum(self.lengths) - self.lengths
         shift = np.repeat(self.first_sequences - starts, counts)
-        files = physical(table, pa.array(order + shift, pa.int64()), keys, plan.schema.field_names)
+        files = physical(
+            table, arrow_array(order + shift, pa.int64()), keys, plan.schema.field_names
+        )
         if len(counts) == 1:
             return [files]
         first_rows = np.cumsum(counts) - counts
@@ -172,7 +179,7 @@ class _Together:
 
     def _pick(self, name: str) -> pa.ChunkedArray | pa.Array:
         column = self.rows.column(name)
-        return column if self.positions is None else column.take(pa.array(self.positions))
+        return column if self.positions is None else column.take(arrow_array(self.positions))
 
 
 def physical(

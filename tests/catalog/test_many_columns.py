@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,8 @@ def test_work_grows_with_columns_and_not_faster(tmp_path: Path) -> None:
         catalog = catalog_of(tmp_path / str(count))
         table = catalog.create_table("db.t", columns(count))
         rows = pa.table([*VALUES] * (count // len(VALUES)), names=list(columns(count)))
-        wrote.append(lines_of(lambda table=table, rows=rows: table.write(rows)))
-        read.append(lines_of(lambda table=table: table.scan().to_arrow()))
+        wrote.append(lines_of(partial(table.write, rows)))
+        read.append(lines_of(table.scan().to_arrow))
         assert table.scan().to_arrow() == rows
 
     for lines in (wrote, read):
@@ -97,5 +98,5 @@ def lines_of(work: Callable[[], Any]) -> int:
         work()
     finally:
         sys.settrace(old)
-        threading.settrace(old)  # type: ignore[arg-type]
+        threading.settrace(old)
     return count

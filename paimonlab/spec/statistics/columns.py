@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.manifests.data_file import EMPTY_ROW, SimpleStats
 from paimonlab.spec.statistics.extremes import extremes
@@ -265,7 +266,7 @@ def _kept(low: pa.Array, high: pa.Array, mode: StatsMode) -> tuple[pa.Array, pa.
     kind = low.type
     if pa.types.is_floating(kind):
         # NaN is larger than any number to some engines and smaller to none.
-        is_unknown = pc.or_kleene(pc.is_nan(low), low.is_null()).to_numpy(zero_copy_only=False)
+        is_unknown = numpy_values(pc.or_(null_filled(pc.is_nan(low), False), low.is_null()))
         return _with_zero(low, -0.0, is_unknown), _with_zero(high, 0.0, is_unknown)
     is_text = pa.types.is_string(kind)
     if not (is_text or pa.types.is_binary(kind)) or mode.kind is StatsKind.FULL:
@@ -277,16 +278,16 @@ def _kept(low: pa.Array, high: pa.Array, mode: StatsMode) -> tuple[pa.Array, pa.
     lengths = pc.utf8_length(high) if is_text else pc.binary_length(high)
     if (pc.max(lengths).as_py() or 0) <= mode.length:
         return cut, high
-    largest = pa.array(
+    largest = arrow_array(
         [None if value is None else truncate_max(value, mode.length) for value in high.to_pylist()],
         kind,
     )
-    return pc.if_else(largest.is_valid(), cut, pa.scalar(None, kind)), largest
+    return pc.if_else(largest.is_valid(), cut, arrow_scalar(None, kind)), largest
 
 
 def _with_zero(bounds: pa.Array, zero: float, is_unknown: npt.NDArray[np.bool_]) -> pa.Array:
-    values = bounds.to_numpy(zero_copy_only=False)
-    return pa.array(np.where(values == 0, values.dtype.type(zero), values), mask=is_unknown)
+    values = numpy_values(null_filled(bounds, 0.0))
+    return arrow_array(np.where(values == 0, values.dtype.type(zero), values), mask=is_unknown)
 
 
 def truncate_min(value: str | bytes, length: int) -> str | bytes:

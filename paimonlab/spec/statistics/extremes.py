@@ -1,4 +1,4 @@
-"""Smallest and largest values of many groups of values, in one pass over all of them."""
+"""Smallest and largest values of many groups of values, numbers in one pass over all of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, numpy_values
+
 _LONG_PIECE = 4096
 """Values from which a piece is looked at by itself: joining pieces copies them."""
-_FEW_PIECES = 16
-"""Pieces up to which one look at each costs less than setting up one look at all."""
 
 
 def extremes(
@@ -47,25 +47,25 @@ def extremes(
     if pa.types.is_boolean(kind):
         low, high = extremes([piece.cast(pa.int8()) for piece in pieces], groups, group_count)
         return low.cast(kind), high.cast(kind)
-    length = sum(map(len, pieces)) // len(pieces)
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind):
-        if length < _LONG_PIECE:
-            return _of_numbers(pieces, groups, group_count)
-        each = [_of_numbers([piece], np.zeros(1, np.int64), 1) for piece in pieces]
-    elif length < _LONG_PIECE and len(pieces) > _FEW_PIECES:
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)):
         return _of_others(pieces, groups, group_count)
-    else:
-        each = [_of_one(piece) for piece in pieces]
-    if len(each) == group_count:
-        low, high = (pa.concat_arrays(side) for side in zip(*each, strict=True))
-        return low, high
-    ends = [side for sides in each for side in sides]
-    return extremes(ends, np.repeat(groups, 2), group_count)
+    if sum(map(len, pieces)) > _LONG_PIECE * len(pieces):
+        each = [_of_numbers([piece], np.zeros(1, np.int64), 1) for piece in pieces]
+        pieces = [end for ends in each for end in ends]
+        groups = np.repeat(groups, 2)
+    return _of_numbers(pieces, groups, group_count)
 
 
-def _of_one(piece: pa.Array) -> tuple[pa.Array, pa.Array]:
-    found = pc.min_max(piece)
-    return pa.repeat(found["min"], 1), pa.repeat(found["max"], 1)
+def _of_others(
+    pieces: Sequence[pa.Array], groups: npt.NDArray[np.int64], group_count: int
+) -> tuple[pa.Array, pa.Array]:
+    low, high = list[pa.Array](), list[pa.Array]()
+    ends = np.searchsorted(groups, np.arange(group_count), side="right").tolist()
+    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+        found = pc.min_max(pa.chunked_array(pieces[start:end], pieces[0].type))
+        low.append(pa.repeat(found["min"], 1))
+        high.append(pa.repeat(found["max"], 1))
+    return pa.concat_arrays(low), pa.concat_arrays(high)
 
 
 def _of_numbers(
@@ -76,7 +76,7 @@ def _of_numbers(
     stored = joined
     if pa.types.is_temporal(kind):
         stored = joined.view(pa.int64() if kind.bit_width == 64 else pa.int32())
-    values: npt.NDArray[Any] = stored.to_numpy()
+    values: npt.NDArray[Any] = numpy_values(stored)
     is_missing = np.ones(group_count, np.bool_)
     low, high = np.zeros(group_count, values.dtype), np.zeros(group_count, values.dtype)
     if len(values):
@@ -86,23 +86,7 @@ def _of_numbers(
         low[present] = np.minimum.reduceat(values, starts)
         high[present] = np.maximum.reduceat(values, starts)
     mask = is_missing if is_missing.any() else None
-    return pa.array(low, mask=mask).view(kind), pa.array(high, mask=mask).view(kind)
-
-
-def _of_others(
-    pieces: Sequence[pa.Array], groups: npt.NDArray[np.int64], group_count: int
-) -> tuple[pa.Array, pa.Array]:
-    joined, group_of = _joined(pieces, groups)
-    table = pa.table([pa.array(group_of), joined], names=["group", "value"])
-    found = table.group_by("group", use_threads=False).aggregate([("value", "min_max")])
-    found = found.combine_chunks()
-    places = np.full(group_count, -1)
-    places[found.column("group").to_numpy()] = np.arange(found.num_rows)
-    order = pa.array(places, mask=places < 0)
-    bounds = found.column("value_min_max")
-    ends = bounds.chunk(0) if bounds.num_chunks else bounds.combine_chunks()
-    low, high = (ends.field(name).take(order) for name in ("min", "max"))
-    return low, high
+    return arrow_array(low, mask=mask).view(kind), arrow_array(high, mask=mask).view(kind)
 
 
 def _joined(
@@ -112,6 +96,6 @@ def _joined(
     joined = pa.concat_arrays(pieces) if len(pieces) > 1 else pieces[0]
     group_of = np.repeat(groups, np.fromiter(map(len, pieces), np.int64, len(pieces)))
     if joined.null_count:
-        group_of = group_of[joined.is_valid().to_numpy(zero_copy_only=False)]
+        group_of = group_of[numpy_values(joined.is_valid())]
         joined = joined.drop_null()
     return joined, group_of
