@@ -15,5 +15,6 @@ SUBJECTS = (
     "first_second",
     "lookup_changelogs",
     "memory",
+    "histories",
 )
 """Modules of this package, in the order of the table."""

@@ -79,6 +79,7 @@ def left_by_snapshots(
 def left_by_changelogs(gone: Sequence[Snapshot], reader: ReferenceReader) -> Candidates:
     """Return the files that may be deleted with long-lived changelogs, which ascend."""
     candidates = Candidates()
+    listed = set[str]()
     if gone:
         _add_deleted(candidates, gone, gone[0].id, reader, Leaving())
         _add_changelogs(candidates, gone, reader)
@@ -87,7 +88,7 @@ def left_by_changelogs(gone: Sequence[Snapshot], reader: ReferenceReader) -> Can
             (snapshot.base_manifest_list, snapshot.base_manifest_list_size),
             (snapshot.delta_manifest_list, snapshot.delta_manifest_list_size),
         ):
-            _add_list(candidates, name, size, snapshot, reader)
+            _add_list(candidates, name, size, snapshot, reader, listed)
     return candidates
 
 
@@ -151,6 +152,7 @@ def _add_changelogs(
     candidates: Candidates, gone: Sequence[Snapshot], reader: ReferenceReader
 ) -> None:
     """Add changelog files, and the manifests that name them."""
+    listed = set[str]()
     for start in range(0, len(gone), _AT_ONCE):
         chunk = [
             snapshot
@@ -163,7 +165,8 @@ def _add_changelogs(
         ]
         for (snapshot, _), entries in zip(read, _entries(read, reader), strict=True):
             name = str(snapshot.changelog_manifest_list)
-            _add_list(candidates, name, snapshot.changelog_manifest_list_size, snapshot, reader)
+            size = snapshot.changelog_manifest_list_size
+            _add_list(candidates, name, size, snapshot, reader, listed)
             if entries is None:
                 continue
             added = entries.filter(is_kind(entries, FileKind.ADD))
@@ -179,13 +182,14 @@ def _add_metadata(
     candidates: Candidates, gone: Sequence[Snapshot], reader: ReferenceReader, leaving: Leaving
 ) -> None:
     layout = reader.layout
+    listed = set[str]()
     for snapshot in gone:
         if leaving.states:
             for name, size in (
                 (snapshot.base_manifest_list, snapshot.base_manifest_list_size),
                 (snapshot.delta_manifest_list, snapshot.delta_manifest_list_size),
             ):
-                _add_list(candidates, name, size, snapshot, reader)
+                _add_list(candidates, name, size, snapshot, reader, listed)
         reason = f"snapshot {snapshot.id} has it"
         if snapshot.statistics is not None:
             candidates.add(layout.statistics(snapshot.statistics), "statistics", None, reason)
@@ -205,13 +209,21 @@ def _add_metadata(
 
 
 def _add_list(
-    candidates: Candidates, name: str, size: int | None, snapshot: Snapshot, reader: ReferenceReader
+    candidates: Candidates,
+    name: str,
+    size: int | None,
+    snapshot: Snapshot,
+    reader: ReferenceReader,
+    listed: set[str],
 ) -> None:
+    """Add a manifest list, and of its manifests those that no list named before."""
     reason = f"snapshot {snapshot.id} has it"
     candidates.add(reader.layout.manifest(name), "manifest list", size, reason)
     for meta in _metas(name, snapshot, reader) or ():
-        path = reader.layout.manifest(meta.file_name)
-        candidates.add(path, "manifest", meta.file_size_bytes, reason)
+        if meta.file_name not in listed:
+            listed.add(meta.file_name)
+            path = reader.layout.manifest(meta.file_name)
+            candidates.add(path, "manifest", meta.file_size_bytes, reason)
 
 
 def _metas(name: str, snapshot: Snapshot, reader: ReferenceReader) -> list[ManifestFileMeta] | None:

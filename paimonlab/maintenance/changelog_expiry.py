@@ -13,6 +13,7 @@ from paimonlab import clock
 from paimonlab.maintenance.candidates import left_by_changelogs
 from paimonlab.maintenance.deletion import delete_empty_folders, delete_unneeded
 from paimonlab.maintenance.held_back import held_by, next_read
+from paimonlab.maintenance.needed import needed
 from paimonlab.maintenance.retention import (
     Bound,
     ExpireOptions,
@@ -20,14 +21,7 @@ from paimonlab.maintenance.retention import (
     RetentionRequest,
     changelog_bound,
 )
-from paimonlab.maintenance.roots import (
-    Root,
-    changelogs_of,
-    needed,
-    others_of,
-    tags_between,
-    tags_of,
-)
+from paimonlab.maintenance.roots import Root, changelogs_of, others_of, tags_between, tags_of
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.unneeded import Candidates, UnneededFiles
 from paimonlab.metadata.hints import write_hint

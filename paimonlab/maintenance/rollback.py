@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
 from paimonlab.maintenance.deletion import delete_files
+from paimonlab.maintenance.needed import needed
 from paimonlab.maintenance.references import References, union
-from paimonlab.maintenance.roots import Root, kept_by_others, kept_by_tags, needed
+from paimonlab.maintenance.roots import Root, kept_by_others, kept_by_tags
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.metadata.hints import lower_hint, read_hint, write_hint
 from paimonlab.metadata.take_back import take_back

@@ -19,6 +19,7 @@ from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.candidates import Leaving, left_by_snapshots
 from paimonlab.maintenance.deletion import delete_empty_folders, delete_unneeded
 from paimonlab.maintenance.held_back import held_by, next_read
+from paimonlab.maintenance.needed import entries_since, needed
 from paimonlab.maintenance.retention import (
     ExpireOptions,
     Retention,
@@ -29,8 +30,6 @@ from paimonlab.maintenance.roots import (
     Root,
     RootKey,
     changelogs_of,
-    entries_since,
-    needed,
     others_of,
     tags_between,
     tags_of,

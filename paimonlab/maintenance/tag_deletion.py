@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from paimonlab.maintenance.deletion import delete_files
+from paimonlab.maintenance.needed import needed
 from paimonlab.maintenance.references import References
-from paimonlab.maintenance.roots import kept_by_others, needed
+from paimonlab.maintenance.roots import kept_by_others
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.tag_success import success_file
 

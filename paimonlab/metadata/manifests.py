@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from paimonlab.arrow_values import arrow_scalar
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats.manifests import manifest as manifest_avro
+from paimonlab.formats.manifests.former_lists import FormerLists
 from paimonlab.formats.manifests.index_manifest import read_index_manifest, write_index_manifest
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifest_cache import ManifestCache, shared_cache
@@ -59,6 +60,7 @@ class ManifestStore:
         self._layout = layout
         self._cache = cache
         self._names = UniqueNames()
+        self._former = FormerLists()
         self._unsynced: dict[str, int] = {}
 
     def read_list(
@@ -84,7 +86,7 @@ class ManifestStore:
         known = self._cache.get_list(path)
         if known is None:
             data = self._read(path, size_bytes, referrer)
-            known = tuple(manifest_avro.read_manifest_list(data, path=path))
+            known = tuple(manifest_avro.read_manifest_list(data, path=path, former=self._former))
             self._cache.put_list(path, known)
         return list(known)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from paimonlab.maintenance.roots import Root, needed, snapshots_of
+from paimonlab.maintenance.needed import needed
+from paimonlab.maintenance.roots import Root, snapshots_of
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.upkeep.history import history_of
 from tests.maintenance.expiring_tables import new_table, opened, put

@@ -9,7 +9,7 @@ from paimonlab.on_use import attributes_on_use
 if TYPE_CHECKING:
     from paimonlab.formats.avro.container_writing import write_blocks, write_records
     from paimonlab.formats.avro.description import describe_avro
-    from paimonlab.formats.avro.few_records import columns_of, records_of
+    from paimonlab.formats.avro.few_records import columns_of, records_after, records_of
     from paimonlab.formats.avro.input import AvroInput
     from paimonlab.formats.avro.records import read_columns
 
@@ -18,6 +18,7 @@ __all__ = [
     "columns_of",
     "describe_avro",
     "read_columns",
+    "records_after",
     "records_of",
     "write_blocks",
     "write_records",
@@ -29,6 +30,7 @@ __getattr__, __dir__ = attributes_on_use(
     columns_of="few_records",
     describe_avro="description",
     read_columns="records",
+    records_after="few_records",
     records_of="few_records",
     write_blocks="container_writing",
     write_records="container_writing",

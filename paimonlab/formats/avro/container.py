@@ -15,6 +15,7 @@ import bz2
 import json
 import lzma
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,8 @@ from paimonlab.formats.avro.digests import DIGEST_KEY, DIGEST_NAME, digest
 
 FEW = 64
 """Up to as many records are decoded as fast one by one, even where polars is imported."""
+_SMALL_BYTES = 1 << 20
+"""Up to as much is believed to be what a frame says it will be."""
 MAX_DECODED_BYTES = 1 << 30
 """More than this in one file is not believed to be metadata."""
 
@@ -76,7 +79,7 @@ class _Cursor:
 
 
 @dataclass(frozen=True, slots=True)
-class _Container:
+class Container:
     """A file taken apart."""
 
     schema: bytes
@@ -85,6 +88,7 @@ class _Container:
 
     @property
     def record_count(self) -> int:
+        """How many records it says it has."""
         return sum(block.record_count for block in self.blocks)
 
 
@@ -110,7 +114,7 @@ def read_table(data: bytes, *, path: str) -> pa.Table:
     UnsupportedError
         If the file is of another format or compressed with a codec that is not known.
     """
-    return _records([_open(data, path)])
+    return _records([open_container(data, path)])
 
 
 def read_tables(
@@ -127,7 +131,7 @@ def read_tables(
         Applied once to all records of one schema, keeping their number and order; the second
         argument is the path of one of the files, for messages.
     """
-    containers = [_open(data, path) for path, data in files]
+    containers = [open_container(data, path) for path, data in files]
     by_schema: dict[bytes, list[int]] = {}
     for index, container in enumerate(containers):
         by_schema.setdefault(container.schema, []).append(index)
@@ -149,7 +153,7 @@ def read_records(data: bytes, *, path: str) -> list[dict[str, Any]]:
     Cheaper than columns for a few hundred records. Parameters and errors are those of
     `read_table`.
     """
-    container = _open(data, path)
+    container = open_container(data, path)
     return avro.records_of(container.schema, container.blocks, path)
 
 
@@ -180,9 +184,13 @@ def read_head(data: bytes | memoryview, path: str) -> Head:
     return Head(header["avro.schema"], codec, sync, cursor.position)
 
 
-def _open(data: bytes, path: str) -> _Container:
+def open_container(data: bytes, path: str) -> Container:
+    """Take a file apart, and decompress its blocks; errors are those of `read_table`."""
     cursor = _Cursor(data, path)
-    header = _read_header(cursor, path)
+    header = _known_header(data, cursor)
+    if header is None:
+        header = _read_header(cursor, path)
+        _HEADERS.append((data[: cursor.position], header))
     sync = cursor.take(SYNC_BYTES)
     compressed = list(_read_blocks(cursor, sync))
     codec = header.get("avro.codec", b"null")
@@ -191,10 +199,10 @@ def _open(data: bytes, path: str) -> _Container:
     ):
         raise CorruptMetadataError(path, "damaged Avro file: its checksum does not match")
     blocks = tuple(_decompressed(compressed, decompressor(codec, path), cursor))
-    return _Container(header["avro.schema"], blocks, path)
+    return Container(header["avro.schema"], blocks, path)
 
 
-def _records(containers: Sequence[_Container]) -> pa.Table:
+def _records(containers: Sequence[Container]) -> pa.Table:
     """Read containers of one schema one after the other."""
     path = containers[0].path
     blocks = [block for container in containers for block in container.blocks]
@@ -214,7 +222,7 @@ def _records(containers: Sequence[_Container]) -> pa.Table:
     return _unwrap(table) if is_wrapped else table
 
 
-def _blame_one(containers: Sequence[_Container]) -> None:
+def _blame_one(containers: Sequence[Container]) -> None:
     """Find the damaged one of several by reading each alone."""
     if len(containers) > 1:
         for container in containers:
@@ -243,6 +251,18 @@ _WRAPPED = "wrapped"
 def _unwrap(table: pa.Table) -> pa.Table:
     column = table.column(_WRAPPED)
     return pa.table(column.flatten(), names=[field.name for field in column.type])
+
+
+_HEADERS: deque[tuple[bytes, dict[str, bytes]]] = deque(maxlen=4)
+"""What the files read last begin with, up to their marker: others of their kind begin alike."""
+
+
+def _known_header(data: bytes, cursor: _Cursor) -> dict[str, bytes] | None:
+    for begin, header in tuple(_HEADERS):
+        if data.startswith(begin):
+            cursor.position = len(begin)
+            return header
+    return None
 
 
 def _read_header(cursor: _Cursor, path: str) -> dict[str, bytes]:
@@ -321,6 +341,8 @@ def _inflate(data: bytes) -> bytes:
 
 
 def _unzstd(data: bytes) -> bytes:
+    if 0 < zstandard.frame_content_size(data) <= _SMALL_BYTES:
+        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
     pieces, size = [], 0
     for piece in zstandard.ZstdDecompressor().read_to_iter(data):
         pieces.append(piece)

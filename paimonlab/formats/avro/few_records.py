@@ -39,12 +39,45 @@ def records_of(schema: bytes, blocks: Sequence[Block], path: str) -> list[dict[s
     CorruptMetadataError
         If they are damaged.
     """
+    parsed = _parsed(schema, path)
+    with interrupts_held_back():  # fastavro makes a SystemError of one
+        return [record for block in blocks for record, _ in _decoded(block, parsed, path)]
+
+
+def records_after(
+    schema: bytes, block: Block, path: str, *, start: int, count: int
+) -> list[tuple[dict[str, Any], int]]:
+    """Decode the records of a block from some byte on, before which it has some.
+
+    Parameters
+    ----------
+    schema, block, path
+        As of `records_of`.
+    start
+        Where the first one begins.
+    count
+        How many are before it.
+
+    Returns
+    -------
+    list
+        Each record, and where it ends.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If they are damaged.
+    """
+    parsed = _parsed(schema, path)
+    with interrupts_held_back():
+        return list(_decoded(block, parsed, path, start=start, count=count))
+
+
+def _parsed(schema: bytes, path: str) -> Any:
     try:
-        parsed = _parse(schema)
+        return _parse(schema)
     except Exception as error:
         raise CorruptMetadataError(path, f"damaged Avro schema: {error!r}") from error
-    with interrupts_held_back():  # fastavro makes a SystemError of one
-        return [record for block in blocks for record in _decoded(block, parsed, path)]
 
 
 @functools.lru_cache(maxsize=64)
@@ -52,16 +85,19 @@ def _parse(schema: bytes) -> Any:
     return fastavro.parse_schema(json.loads(schema))
 
 
-def _decoded(block: Block, parsed: Any, path: str) -> Iterator[dict[str, Any]]:
+def _decoded(
+    block: Block, parsed: Any, path: str, *, start: int = 0, count: int = 0
+) -> Iterator[tuple[dict[str, Any], int]]:
     stream = io.BytesIO(block.data)
-    for _ in range(block.record_count):
+    stream.seek(start)
+    for _ in range(count, block.record_count):
         try:
             record = fastavro.schemaless_reader(stream, parsed, None)
         except Exception as error:
             raise CorruptMetadataError(path, f"damaged Avro records: {error!r}") from error
         if not isinstance(record, dict):
             raise CorruptMetadataError(path, "its Avro values are not records")
-        yield record
+        yield record, stream.tell()
     if stream.tell() != len(block.data):
         raise CorruptMetadataError(path, "damaged Avro records: bytes are left over")
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.formats import avro, manifests
 from paimonlab.formats.avro.columns import ColumnSource, check_version, conform
-from paimonlab.formats.avro.container import read_records
 from paimonlab.formats.manifests.columns import is_avro, read_table, read_tables, write_rows
 from paimonlab.formats.manifests.entry_rows import table_to_entries
+from paimonlab.formats.manifests.former_lists import FormerLists
 from paimonlab.formats.manifests.records import ENTRY, LIST_ENTRY, LIST_ENTRY_WITH_ROW_IDS
 from paimonlab.spec.manifests.data_file import DataFileMeta, SimpleStats
 from paimonlab.spec.manifests.manifest import (
@@ -186,8 +186,19 @@ def write_entries(
     )
 
 
-def read_manifest_list(data: bytes, *, path: str) -> list[ManifestFileMeta]:
+def read_manifest_list(
+    data: bytes, *, path: str, former: FormerLists | None = None
+) -> list[ManifestFileMeta]:
     """Read a manifest list: its manifests, in order.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    path
+        Only for messages.
+    former
+        The lists read before, whose records need not be decoded again.
 
     Raises
     ------
@@ -200,10 +211,16 @@ def read_manifest_list(data: bytes, *, path: str) -> list[ManifestFileMeta]:
         records = read_table(data, path=path)
         check_version(records, LIST_VERSION, "manifest list entry", path=path)
         rows = conform(records, _LIST_SOURCES, path=path).to_pylist()
-    else:
-        rows = [_list_row(record, path) for record in read_records(data, path=path)]
+        return [_manifest_of(row, path) for row in rows]
+    lists = FormerLists() if former is None else former
+    return lists.read(
+        data, lambda record, path: _manifest_of(_list_row(record, path), path), path=path
+    )
+
+
+def _manifest_of(row: dict[str, Any], path: str) -> ManifestFileMeta:
     try:
-        return [msgspec.convert(_with_stats(row), ManifestFileMeta) for row in rows]
+        return msgspec.convert(_with_stats(row), ManifestFileMeta)
     except msgspec.ValidationError as error:
         raise CorruptMetadataError(path, str(error)) from error
 
