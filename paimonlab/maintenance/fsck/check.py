@@ -15,7 +15,7 @@ from paimonlab.maintenance.fsck.data_files import (
     data_paths,
 )
 from paimonlab.maintenance.fsck.indexes import IndexChecker
-from paimonlab.maintenance.fsck.live import LiveFiles, ManifestWalk, unseen
+from paimonlab.maintenance.fsck.live import LiveFiles, ManifestWalk
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.maintenance.fsck.report import FsckReport
 from paimonlab.maintenance.fsck.roots import Branch, read_branch
@@ -116,16 +116,16 @@ class _Checker:
         indexes = IndexChecker(
             self.file_io, layout, manifests, self.stored, notes, contents, seen_indexes
         )
-        for number, (files, new) in enumerate(unseen(map(walk.live, branch.roots)), start=1):
+        for number, files in enumerate(walk.all_live(branch.roots), start=1):
             root = files.root
             self._check_statistics(layout, files)
             if branch.schema is not None:
                 with notes.taken(root.path, referrer=root.name):
-                    check_key_ranges(files.entries, branch, notes, root.name)
-                    self._check_files(branch, branch.schema, files, new, contents)
-                    options = Options(branch.schema.options).slice(PartitionOptions)
-                    paths = data_paths(files.entries, layout, branch.schema, options)
-                    indexes.check(files, paths, self._index_folders(branch.schema, files))
+                    check_key_ranges(files.deep, branch, notes, root.name)
+                    if files.new.num_rows:
+                        self._check_files(branch, branch.schema, files, contents)
+                    if root.snapshot.index_manifest is not None and not files.is_known:
+                        self._check_indexes(branch.schema, files, indexes)
             self.progress(done + number, total, "snapshots")
 
     def _check_statistics(self, layout: TableLayout, files: LiveFiles) -> None:
@@ -141,11 +141,11 @@ class _Checker:
         branch: Branch,
         schema: TableSchema,
         files: LiveFiles,
-        new: pa.Table,
         contents: ContentChecker | None,
     ) -> None:
         root, layout = files.root, branch.layout
         options = Options(schema.options).slice(PartitionOptions)
+        new = files.new
         paths = data_paths(new, layout, schema, options)
         check_stored(new, paths, self.stored, self.notes, root.name)
         check_numbers(new, paths, branch, self.notes, root.name)
@@ -153,11 +153,16 @@ class _Checker:
             changelog = set(files.changelog["file_name"].to_pylist())
             contents.check(new, paths, changelog, root.name)
 
-    def _index_folders(self, schema: TableSchema, files: LiveFiles) -> dict[BucketKey, str]:
+    def _check_indexes(self, schema: TableSchema, files: LiveFiles, indexes: IndexChecker) -> None:
+        entries = files.read()
+        options = Options(schema.options).slice(PartitionOptions)
+        paths = data_paths(entries, indexes.layout, schema, options)
+        indexes.check(files, entries, paths, self._index_folders(schema, entries))
+
+    def _index_folders(self, schema: TableSchema, entries: pa.Table) -> dict[BucketKey, str]:
         options = Options(schema.options)
         if not options.slice(FsckOptions).index_beside_data:
             return {}
-        entries = files.entries
         layout = TableLayout("/")
         paths = data_paths(entries, layout, schema, options.slice(PartitionOptions))
         places = zip(entries["partition"].to_pylist(), entries["bucket"].to_pylist(), strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.maintenance.fsck.roots import Branch
+from paimonlab.maintenance.fsck.states import Group
 from paimonlab.metadata.layout import TableLayout
-from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.key_ranges import first_overlap
 from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.spec.partitions.folders import PartitionOptions
@@ -118,20 +118,28 @@ def check_numbers(
             notes.add(paths[row], text, referrer=referrer, advice=_REWRITE)
 
 
-def check_key_ranges(entries: pa.Table, branch: Branch, notes: Notes, referrer: str) -> None:
+def check_key_ranges(
+    deep: Mapping[Group, Mapping[str, tuple[bytes, bytes]]],
+    branch: Branch,
+    notes: Notes,
+    referrer: str,
+) -> None:
     """Check that from level 1 on no two files of a bucket and level share keys."""
     schema = branch.schema
-    if schema is None or not schema.primary_keys:
+    files = [
+        (number, name, *keys)
+        for number, group in enumerate(deep.values())
+        if len(group) > 1
+        for name, keys in group.items()
+    ]
+    if schema is None or not schema.primary_keys or not files:
         return
-    deep = entries.filter(pc.greater(entries["level"], arrow_scalar(0)))
-    if deep.num_rows < 2:
-        return
-    names = ("partition", "bucket", "level")
-    group = group_codes([codes(deep[name]) for name in names])
+    groups, names, low, high = zip(*files, strict=True)
     types = [schema.field(name).type for name in schema.trimmed_primary_keys]
-    pair = first_overlap(group, deep["min_key"], deep["max_key"], types)
+    keys = [pa.chunked_array([arrow_array(ends, pa.large_binary())]) for ends in (low, high)]
+    pair = first_overlap(np.array(groups), keys[0], keys[1], types)
     if pair is not None:
-        first, second = deep["file_name"].take(arrow_array(pair)).to_pylist()
-        level = deep["level"][pair[0]].as_py()
+        first, second = names[pair[0]], names[pair[1]]
+        level = [*deep][groups[pair[0]]][2]
         problem = f"it shares keys with {second}, both are in level {level}"
         notes.add(first, problem, referrer=referrer, advice="Compact the bucket fully.")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from paimonlab.formats.deletion_vectors import cut_deletion_vector, decode_deletion_vector
 from paimonlab.formats.manifests.entry_rows import table_to_entries
@@ -44,6 +45,7 @@ class IndexChecker:
     def check(
         self,
         files: LiveFiles,
+        data: pa.Table,
         paths: Sequence[str],
         folders: Mapping[BucketKey, str],
     ) -> None:
@@ -52,7 +54,9 @@ class IndexChecker:
         Parameters
         ----------
         files
-            The root's index files.
+            The root, and what is known of its files.
+        data
+            Additions of its data files (`ENTRY_SCHEMA`).
         paths
             Paths of its data files.
         folders
@@ -68,7 +72,7 @@ class IndexChecker:
             entries = self.manifests.read_index(name, referrer=root.name)
             self.notes.counts["manifests"] += 1
         referrer = f"{root.name}, {name}"
-        owners = _owners(files)
+        owners = _owners(data)
         owned: dict[tuple[bytes, int, str], str] = {}
         for entry in entries:
             index_path = self._path(entry, folders)
@@ -93,7 +97,7 @@ class IndexChecker:
                     self._check_file(entry, index_path, owners, referrer)
                 if self.contents is not None and entry.index_type == HASH:
                     with self.notes.taken(index_path, referrer=referrer):
-                        self._check_hashes(entry, index_path, files, paths, referrer)
+                        self._check_hashes(entry, index_path, data, paths, referrer)
 
     def _path(self, entry: IndexManifestEntry, folders: Mapping[BucketKey, str]) -> str:
         if entry.external_path is not None:
@@ -130,7 +134,7 @@ class IndexChecker:
         self,
         entry: IndexManifestEntry,
         path: str,
-        files: LiveFiles,
+        entries: pa.Table,
         paths: Sequence[str],
         referrer: str,
     ) -> None:
@@ -138,7 +142,7 @@ class IndexChecker:
         known = decode_hashes(
             self.file_io.read(path, limit_bytes=LARGE_LIMIT_BYTES), rows=entry.row_count, path=path
         )
-        for data, data_path in zip(table_to_entries(files.entries), paths, strict=True):
+        for data, data_path in zip(table_to_entries(entries), paths, strict=True):
             if (data.partition, data.bucket) != (entry.partition, entry.bucket):
                 continue
             with self.notes.taken(data_path, referrer=referrer):
@@ -176,7 +180,7 @@ class IndexChecker:
 _STALE = "Rewrite the index of the bucket by a compaction."
 
 
-def _owners(files: LiveFiles) -> dict[tuple[bytes, int, str], int]:
+def _owners(entries: pa.Table) -> dict[tuple[bytes, int, str], int]:
     columns = ("partition", "bucket", "file_name", "row_count")
-    rows = zip(*(files.entries[name].to_pylist() for name in columns), strict=True)
+    rows = zip(*(entries[name].to_pylist() for name in columns), strict=True)
     return {(partition, bucket, name): count for partition, bucket, name, count in rows}

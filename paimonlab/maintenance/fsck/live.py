@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array, arrow_scalar, empty_table
+from paimonlab.arrow_values import empty_table
+from paimonlab.errors import PaimonError
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.maintenance.fsck.roots import Root
+from paimonlab.maintenance.fsck.states import FileState, Group, Moved, unseen
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import live
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta, is_kind
 from paimonlab.spec.snapshot import Snapshot
+
+_AT_ONCE = 64
+"""Of so many roots the manifests are decoded together."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """What metadata says of the rows of a state, and of its commit."""
+
+    rows: int
+    changed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,48 +36,153 @@ class LiveFiles:
     """The data files that a root has."""
 
     root: Root
-    entries: pa.Table
-    """Additions (`ENTRY_SCHEMA`)."""
+    new: pa.Table
+    """Additions of data and changelog files that no earlier root has (`ENTRY_SCHEMA`)."""
+    deep: Mapping[Group, Mapping[str, tuple[bytes, bytes]]]
+    """Levels from 1 on that files came to: smallest and greatest key of all of their files."""
     changelog: pa.Table
     """Additions of changelog files (`ENTRY_SCHEMA`)."""
     is_complete: bool
     """Whether all manifests could be read."""
+    is_known: bool = False
+    """Whether an earlier root has the same manifests and indexes."""
+    read: Callable[[], pa.Table] = lambda: empty_table(ENTRY_SCHEMA)
+    """Reads additions of all its files (`ENTRY_SCHEMA`)."""
 
 
 class ManifestWalk:
-    """Reads the manifests of roots, each of them once."""
+    """Reads the manifests of roots, each of them once, and follows which files are alive.
+
+    A state is made of the one before by the manifests in which they differ. Where that fails, all
+    of its manifests are read, to say what is wrong.
+    """
 
     def __init__(self, manifests: ManifestStore, layout: TableLayout, notes: Notes) -> None:
         self._manifests = manifests
         self._layout = layout
         self._notes = notes
         self._seen: set[str] = set()
+        self._seen_files: set[str] = set()
+        self._known: dict[tuple[str | None, ...], _Counts] = {}
+        self._state: FileState | None = None
 
-    def live(self, root: Root) -> LiveFiles:
-        """Return the files of a root; problems of its manifests are noted."""
+    def all_live(self, roots: Sequence[Root]) -> Iterator[LiveFiles]:
+        """Yield the files of each root; problems of its manifests are noted."""
+        for start in range(0, len(roots), _AT_ONCE):
+            self._read_ahead(roots[start : start + _AT_ONCE])
+            yield from map(self._live, roots[start : start + _AT_ONCE])
+
+    def _read_ahead(self, roots: Sequence[Root]) -> None:
+        """Decode the manifests of roots together; what fails is read again, one by one."""
+        metas: list[ManifestFileMeta] = []
+        try:
+            for root in roots:
+                if not root.is_changelog:
+                    for name, size in _lists(root.snapshot):
+                        metas += self._manifests.read_list(name, size, referrer=root.name)
+            self._manifests.read([meta for meta in metas if meta.file_name not in self._seen])
+        except (PaimonError, OSError, pa.ArrowException):
+            return
+
+    def _live(self, root: Root) -> LiveFiles:
         snapshot = root.snapshot
         changelog: list[pa.Table] = []
         if not root.is_tag:
             changelog, _ = self._list(
                 root, snapshot.changelog_manifest_list, snapshot.changelog_manifest_list_size
             )
+        changes = _concat(changelog)
         if root.is_changelog:
-            return LiveFiles(root, empty_table(ENTRY_SCHEMA), _concat(changelog), is_complete=False)
-        base, base_complete = self._list(
-            root, snapshot.base_manifest_list, snapshot.base_manifest_list_size
+            return LiveFiles(root, self._unseen(changes), {}, changes, is_complete=False)
+        if not root.is_tag:
+            self._check_changelog(root, snapshot, changes)
+        lists = tuple(name for name, _ in _lists(snapshot))
+        key = (*lists, snapshot.index_manifest)
+        if key in self._known:
+            self._check_counts(root, snapshot, self._known[key])
+            return LiveFiles(
+                root, self._unseen(changes), {}, changes, is_complete=True, is_known=True
+            )
+        moved, is_complete = self._moved(root)
+        if moved is None:
+            return LiveFiles(root, self._unseen(changes), {}, changes, is_complete)
+        if self._state is not None:
+            counts = _Counts(self._state.row_count, self._rows_changed(root))
+            self._check_counts(root, snapshot, counts)
+            self._known[key] = counts
+        new = self._unseen(pa.concat_tables([moved.added, changes]).combine_chunks())
+        return LiveFiles(
+            root, new, moved.deep, changes, is_complete, read=lambda: self._all_files(root)
         )
-        delta, delta_complete = self._list(
-            root, snapshot.delta_manifest_list, snapshot.delta_manifest_list_size
-        )
-        is_complete = base_complete and delta_complete
-        entries = empty_table(ENTRY_SCHEMA)
+
+    def _unseen(self, entries: pa.Table) -> pa.Table:
+        new = unseen(entries, self._seen_files)
+        self._seen_files.update(new["file_name"].to_pylist())
+        return new
+
+    def _moved(self, root: Root) -> tuple[Moved | None, bool]:
+        """Return what the state of a root has that the last had not; whether all could be read."""
+        state = FileState() if self._state is None else self._state
+        self._state = None
+        moved = None
+        added, tables = list[ManifestFileMeta](), list[pa.Table]()
+        try:
+            metas = self._metas_of(root)
+            removed = [meta for name, meta in state.manifests.items() if name not in metas]
+            added = [meta for name, meta in metas.items() if name not in state.manifests]
+            tables = self._manifests.read(added, referrer=root.name)
+            moved = state.move(metas, self._manifests.read(removed, referrer=root.name), tables)
+        except (PaimonError, OSError, pa.ArrowException):
+            pass
+        if moved is None:
+            return self._read_whole(root)
+        self._state = state
+        for name, _ in _lists(root.snapshot):
+            self._count(name)
+        for meta, entries in zip(added, tables, strict=True):
+            if self._count(meta.file_name):
+                self._check_manifest(meta, entries, root.name)
+        return moved, True
+
+    def _read_whole(self, root: Root) -> tuple[Moved | None, bool]:
+        """Read all manifests of a root, and note what is wrong with them."""
+        tables: list[pa.Table] = []
+        is_complete = True
+        for name, size in _lists(root.snapshot):
+            found, is_whole = self._list(root, name, size)
+            tables += found
+            is_complete &= is_whole
         if is_complete:
             with self._notes.taken(root.path, referrer=root.name):
-                entries = live([*base, *delta], referrer=root.path)
-                self._check_counts(root, snapshot, entries, _concat(delta))
-        if not root.is_tag:
-            self._check_changelog(root, snapshot, _concat(changelog))
-        return LiveFiles(root, entries, _concat(changelog), is_complete)
+                entries = live(tables, referrer=root.path)
+                state = FileState()
+                moved = state.move(self._metas_of(root), [], [entries])
+                self._state = None if moved is None else state
+                return moved, True
+        return None, is_complete
+
+    def _metas_of(self, root: Root) -> dict[str, ManifestFileMeta]:
+        return {
+            meta.file_name: meta
+            for name, size in _lists(root.snapshot)
+            for meta in self._manifests.read_list(name, size, referrer=root.name)
+        }
+
+    def _all_files(self, root: Root) -> pa.Table:
+        tables = self._manifests.read(self._metas_of(root).values(), referrer=root.name)
+        return live(tables, referrer=root.path)
+
+    def _rows_changed(self, root: Root) -> int:
+        snapshot = root.snapshot
+        name, size = snapshot.delta_manifest_list, snapshot.delta_manifest_list_size
+        metas = self._manifests.read_list(name, size, referrer=root.name)
+        return sum(
+            rows if kind == FileKind.ADD else -rows
+            for entries in self._manifests.read(metas, referrer=root.name)
+            for kind, rows in zip(
+                entries["kind"].to_pylist(), entries["row_count"].to_pylist(), strict=True
+            )
+        )
 
     def _list(
         self, root: Root, name: str | None, size_bytes: int | None
@@ -120,15 +238,10 @@ class ManifestWalk:
                 )
                 self._notes.add(self._layout.manifest(meta.file_name), problem, referrer=referrer)
 
-    def _check_counts(
-        self, root: Root, snapshot: Snapshot, entries: pa.Table, delta: pa.Table
-    ) -> None:
-        total = pc.sum(entries["row_count"]).as_py() or 0
-        sign = pc.if_else(is_kind(delta, FileKind.ADD), arrow_scalar(1), arrow_scalar(-1))
-        changed = pc.sum(pc.multiply(delta["row_count"], sign)).as_py() or 0
+    def _check_counts(self, root: Root, snapshot: Snapshot, counts: _Counts) -> None:
         for what, said, counted in (
-            ("rows", snapshot.total_record_count, total),
-            ("rows more than before", snapshot.delta_record_count, changed),
+            ("rows", snapshot.total_record_count, counts.rows),
+            ("rows more than before", snapshot.delta_record_count, counts.changed),
         ):
             if said is not None and said != counted:
                 problem = f"it says that it has {said:,} {what}, its files have {counted:,}"
@@ -148,18 +261,8 @@ def _concat(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables).combine_chunks() if tables else empty_table(ENTRY_SCHEMA)
 
 
-def unseen(files_of_roots: Iterator[LiveFiles]) -> Iterator[tuple[LiveFiles, pa.Table]]:
-    """Pair the files of each root with those that no earlier root had.
-
-    Yields
-    ------
-    files, entries
-        The entries of data and changelog files that are new with it.
-    """
-    seen = arrow_array([], pa.large_string())
-    for files in files_of_roots:
-        both = pa.concat_tables([files.entries, files.changelog]).combine_chunks()
-        is_new = pc.invert(pc.is_in(both["file_name"], seen))
-        new = both.filter(is_new)
-        seen = pc.unique(pa.chunked_array([seen, *new["file_name"].chunks], pa.large_string()))
-        yield files, new
+def _lists(snapshot: Snapshot) -> tuple[tuple[str, int | None], ...]:
+    return (
+        (snapshot.base_manifest_list, snapshot.base_manifest_list_size),
+        (snapshot.delta_manifest_list, snapshot.delta_manifest_list_size),
+    )
