@@ -94,11 +94,19 @@ class DataFileWriter:
 
     Rows of a primary-key table come sorted by key, one row per key; then all files together
     are one sorted run.
+
+    Parameters
+    ----------
+    file_io, target
+        Where and how to write.
+    threads
+        How many may encode a file: more than one where no other files are written at once.
     """
 
-    def __init__(self, file_io: FileIO, target: FileTarget) -> None:
+    def __init__(self, file_io: FileIO, target: FileTarget, *, threads: int = 1) -> None:
         self._file_io = file_io
         self._target = target
+        self._threads = threads
         self._open: _OpenFile | None = None
         self._files: list[WrittenFile] = []
         self._rows = 0
@@ -118,13 +126,17 @@ class DataFileWriter:
         start = 0
         while start < rows.num_rows:
             if self._open is None:
-                self._open = _OpenFile(self._file_io, self._target)
+                self._open = _OpenFile(self._file_io, self._target, self._threads)
             piece = rows.slice(start, min(step, self._open.free_rows))
             self._open.write(piece, first_sequence_number + start)
             start += piece.num_rows
-            is_full = self._open.bytes_written >= self._target.target_file_size_bytes
-            if is_full or not self._open.free_rows:
+            if self._open.is_full():
                 self._finish()
+
+    def settle(self) -> None:
+        """Wait until rows that are being encoded are in the file, and out of memory."""
+        if self._open is not None:
+            self._open.settle()
 
     def _step_rows(self, rows: pa.RecordBatch | pa.Table) -> int:
         """Rows after which the size of the file is looked at: fewer when files are small."""
@@ -187,22 +199,31 @@ def described_by(writers: Sequence[DataFileWriter]) -> list[list[DataFileMeta]]:
 class _OpenFile:
     """One file that is being written, and what is known of its rows so far."""
 
-    def __init__(self, file_io: FileIO, target: FileTarget) -> None:
+    def __init__(self, file_io: FileIO, target: FileTarget, threads: int) -> None:
         self._target = target
         self._name, self._external_path = target.new_file()
         self._path = folder_of(self._external_path or join(target.folder, self._name))
         self._file_io = file_io
         physical = target.columns.physical
         with failures_named(self._path):
-            self._writer = target.format.open_output(file_io, self._path, physical)
+            self._writer = target.format.open_output(file_io, self._path, physical, threads=threads)
         columns = target.columns
         self._rows = RowFacts(columns, target.stats)
         self._indexes = FileIndexBuilder(columns.values, target.indexes)
         self._trimmed = _trimmed_columns(columns.values, target)
 
-    @property
-    def bytes_written(self) -> int:
-        return self._writer.bytes_written
+    def settle(self) -> None:
+        with failures_named(self._path):
+            self._writer.settle()
+
+    def is_full(self) -> bool:
+        """Whether the next rows go to another file."""
+        if not self.free_rows:
+            return True
+        if self._writer.bytes_written < self._target.target_file_size_bytes:
+            return False
+        self.settle()  # what is being encoded may be smaller than it seems
+        return self._writer.bytes_written >= self._target.target_file_size_bytes
 
     @property
     def free_rows(self) -> int:

@@ -43,6 +43,9 @@ class DataOutput(Protocol):
     def bytes_written(self) -> int:
         """About how large the file would be if it were closed now."""
 
+    def settle(self) -> None:
+        """Wait for what is still being encoded: its size is known then, its memory free."""
+
     def close(self) -> int:
         """Finish the file; returns its size in bytes."""
 
@@ -60,7 +63,9 @@ class DataFormat:
     extension: str
     """What names of files end with, without the point before it."""
 
-    def open_output(self, file_io: FileIO, path: str, fields: Sequence[DataField]) -> DataOutput:
+    def open_output(
+        self, file_io: FileIO, path: str, fields: Sequence[DataField], *, threads: int = 1
+    ) -> DataOutput:
         """Begin a file.
 
         Parameters
@@ -69,6 +74,8 @@ class DataFormat:
             Where to write; the file must not exist.
         fields
             The physical columns, in file order.
+        threads
+            How many may encode it, where the format can be encoded in parts: Parquet.
 
         Raises
         ------
@@ -77,7 +84,7 @@ class DataFormat:
         """
         match self.options:
             case ParquetOptions():
-                return ParquetWriter(file_io, path, fields, self.options)
+                return ParquetWriter(file_io, path, fields, self.options, threads=threads)
             case OrcOptions():
                 return OrcWriter(file_io, path, fields, self.options)
             case AvroOptions():

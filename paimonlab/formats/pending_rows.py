@@ -39,9 +39,17 @@ class PendingRows(Generic[Piece]):
         self._pieces.clear()
         self.rows = self.memory_bytes = 0
 
-    def with_file(self, file_bytes: int) -> int:
-        """Estimate the size of a file of so many bytes once the waiting rows are in it."""
+    def with_file(self, file_bytes: int, unwritten_bytes: int = 0) -> int:
+        """Estimate the size of a file once all rows are in it.
+
+        Parameters
+        ----------
+        file_bytes
+            Its size now.
+        unwritten_bytes
+            Memory of rows that were handed over and are not in it yet.
+        """
         ratio = _GUESSED_COMPRESSION
-        if self._written_memory_bytes:
-            ratio = file_bytes / self._written_memory_bytes
-        return file_bytes + int(self.memory_bytes * ratio)
+        if self._written_memory_bytes > unwritten_bytes:
+            ratio = file_bytes / (self._written_memory_bytes - unwritten_bytes)
+        return file_bytes + int((unwritten_bytes + self.memory_bytes) * ratio)

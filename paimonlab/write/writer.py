@@ -248,6 +248,7 @@ class TableWriter:
     def _write_runs(self, rows: pa.Table, groups: list[Group]) -> None:
         self._add_targets(groups)
         firsts = self._first_numbers(rows, groups)
+        threads = _threads_of_each(groups)
         new: dict[BucketKey, list[DataFileMeta]] = {}
 
         def run(part: list[Group]) -> None:
@@ -257,12 +258,14 @@ class TableWriter:
                 runs = [waiting_rows(rows, positions, self._plan) for positions in members]
             else:
                 runs = sorted_runs(rows, members, numbers, self._plan)
-            for group, files in zip(part, self._written(part, self._targets, runs), strict=True):
+            for group, files in zip(
+                part, self._written(part, self._targets, runs, threads), strict=True
+            ):
                 new[group.key] = files
                 self._files[group.key] += files
             if self._changelog_targets:
                 changes = sorted_changes(rows, members, numbers, self._plan)
-                logs = self._written(part, self._changelog_targets, changes)
+                logs = self._written(part, self._changelog_targets, changes, threads)
                 for group, files in zip(part, logs, strict=True):
                     self._changelogs[group.key] += files
 
@@ -275,9 +278,12 @@ class TableWriter:
         part: Sequence[Group],
         targets: Mapping[BucketKey, FileTarget],
         runs: Sequence[pa.Table],
+        threads: int,
     ) -> list[list[DataFileMeta]]:
         """Write a run of each bucket; describe the files of each."""
-        writers = [DataFileWriter(self._file_io, targets[group.key]) for group in part]
+        writers = [
+            DataFileWriter(self._file_io, targets[group.key], threads=threads) for group in part
+        ]
         try:
             for writer, run in zip(writers, runs, strict=True):
                 writer.write(run)
@@ -303,11 +309,16 @@ class TableWriter:
         firsts = self._first_numbers(rows, groups)
         for group in groups:
             if group.key not in self._open:
-                self._open[group.key] = DataFileWriter(self._file_io, self._targets[group.key])
+                target = self._targets[group.key]
+                self._open[group.key] = DataFileWriter(
+                    self._file_io, target, threads=_threads_of_each(groups)
+                )
 
         def run(part: list[Group]) -> None:
             for group, picked in zip(part, picked_rows(rows, part), strict=True):
-                self._open[group.key].write(picked, firsts[group.key])
+                writer = self._open[group.key]
+                writer.write(picked, firsts[group.key])
+                writer.settle()
 
         # Rows that wait in an open file must not keep those of other files in memory.
         part_rows = _PART_ROWS if is_last else 1
@@ -374,6 +385,11 @@ def _largest(groups: list[Group], total: int) -> tuple[list[Group], list[Group]]
 def _count(group: Group) -> int:
     assert group.rows is not None, "a group of many has positions"
     return len(group.rows)
+
+
+def _threads_of_each(groups: list[Group]) -> int:
+    """How many threads may encode the files of a group: many groups are written at once anyway."""
+    return _THREADS if len(groups) == 1 else 1
 
 
 def _in_threads(run: Any, jobs: list[Any]) -> Any:

@@ -90,9 +90,9 @@ def test_many_small_buckets_are_described_together(
         described.append(len(args[0]))
         return finish(*args, **options)
 
-    def opening(*args: Any) -> None:
+    def opening(*args: Any, **options: Any) -> None:
         opened.append(1)
-        start(*args)
+        start(*args, **options)
 
     monkeypatch.setattr("paimonlab.datafile.written_file.finish_each", counted)
     monkeypatch.setattr(ParquetWriter, "__init__", opening)

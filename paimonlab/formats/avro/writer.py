@@ -80,6 +80,9 @@ class AvroWriter:
         """About how large the file would be if it were closed now."""
         return self._pending.with_file(self._file.tell())
 
+    def settle(self) -> None:
+        """Do nothing: rows are encoded as they come."""
+
     def close(self) -> int:
         """Finish the file; returns its size in bytes."""
         self._flush()

@@ -95,6 +95,9 @@ class OrcWriter:
         flushed = self._flushed_bytes if has_stripes else 0
         return self._seen_bytes + int((self._memory_bytes - flushed) * ratio)
 
+    def settle(self) -> None:
+        """Do nothing: rows are encoded as they come."""
+
     def close(self) -> int:
         """Finish the file; returns its size in bytes."""
         self._sink.hold()

@@ -89,12 +89,14 @@ def decode(data: bytes, start: int = 0) -> Struct:
     {1: 3}
     """
     try:
-        return _Reader(data, start).struct(0)
+        return Reader(data, start).struct(0)
     except IndexError as error:
         raise DamagedThriftError("a structure is cut off") from error
 
 
-class _Reader:
+class Reader:
+    """Reads values one after the other; IndexError: the bytes end too early."""
+
     __slots__ = ("data", "position")
 
     def __init__(self, data: bytes, position: int) -> None:
@@ -102,6 +104,7 @@ class _Reader:
         self.position = position
 
     def varint(self) -> int:
+        """Read a number of at least 0."""
         byte = self.data[self.position]
         self.position += 1
         if byte < 0x80:
@@ -118,10 +121,12 @@ class _Reader:
                 raise DamagedThriftError("a number is too long")
 
     def integer(self) -> int:
+        """Read a number of any sign."""
         value = self.varint()
         return (value >> 1) ^ -(value & 1)
 
     def binary(self) -> bytes:
+        """Read bytes or a text."""
         size = self.varint()
         start = self.position
         self.position = start + size
@@ -130,6 +135,7 @@ class _Reader:
         return self.data[start : self.position]
 
     def struct(self, depth: int) -> Struct:
+        """Read a structure."""
         if depth > _MOST_DEPTH:
             raise DamagedThriftError("structures are nested too deeply")
         data = self.data
@@ -151,6 +157,7 @@ class _Reader:
                 fields[field] = self.value(kind, depth)
 
     def value(self, kind: int, depth: int) -> Any:
+        """Read what is of a kind."""
         if Kind.I16 <= kind <= Kind.I64:
             return self.integer()
         match kind:
@@ -178,7 +185,8 @@ class _Reader:
             return byte == Kind.TRUE
         raise DamagedThriftError(f"unknown kind {kind} of field")
 
-    def items(self, depth: int) -> list[Any]:
+    def list_head(self) -> tuple[int, int]:
+        """Read how many items a list has, and of which kind."""
         head = self.data[self.position]
         self.position += 1
         size, kind = head >> 4, head & 15
@@ -186,11 +194,17 @@ class _Reader:
             size = self.varint()
         if size > len(self.data):  # every item has at least one byte
             raise DamagedThriftError("a list is longer than the file")
+        return size, kind
+
+    def items(self, depth: int) -> list[Any]:
+        """Read a list."""
+        size, kind = self.list_head()
         if kind == Kind.STRUCT:
             return [self.struct(depth + 1) for _ in range(size)]
         return [self.value(kind, depth) for _ in range(size)]
 
     def pairs(self, depth: int) -> list[tuple[Any, Any]]:
+        """Read a map."""
         size = self.varint()
         if not size:
             return []
@@ -222,14 +236,15 @@ def encode(fields: Sequence[tuple[int, Kind, Any]]) -> bytes:
             out.append((field - last) << 4 | kind)
         else:
             out.append(kind)
-            out += _encoded(Kind.I16, field)
+            out += encoded(Kind.I16, field)
         last = field
-        out += _encoded(kind, value)
+        out += encoded(kind, value)
     out.append(0)
     return bytes(out)
 
 
-def _encoded(kind: Kind, value: Any) -> bytes:
+def encoded(kind: Kind, value: Any) -> bytes:
+    """Encode one value; see `encode`."""
     if kind in (Kind.I16, Kind.I32, Kind.I64):
         return _varint(value << 1 if value >= 0 else (-value << 1) - 1)
     if kind is Kind.BINARY:
@@ -239,7 +254,7 @@ def _encoded(kind: Kind, value: Any) -> bytes:
         size = len(items)
         head = bytes([min(size, _SHORT_LIST) << 4 | item_kind])
         rest = _varint(size) if size >= _SHORT_LIST else b""
-        return head + rest + b"".join(_encoded(item_kind, item) for item in items)
+        return head + rest + b"".join(encoded(item_kind, item) for item in items)
     if kind is Kind.STRUCT:
         return bytes(value)
     raise AssertionError(f"nothing is written as {kind!r}")

@@ -6,6 +6,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.format.parquet``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 
 from paimonlab.formats.parquet.fields import file_schema, has_nanos
 from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.parallel_groups import MOST_BYTES, ParallelGroups
 from paimonlab.formats.parquet.timestamps import EndHeldBack, with_integers
 from paimonlab.formats.pending_rows import PendingRows
 from paimonlab.spec.types.data_types import DataField
@@ -38,7 +40,8 @@ _FEW_ROWS = 1024
 class ParquetWriter:
     """Writes one file.
 
-    Rows are gathered until they fill a row group, whatever the size of the batches.
+    Rows are gathered until they fill a row group, whatever the size of the batches. Full row
+    groups may be encoded by several threads, and become one file (`joined_groups`).
     Every page has a checksum. Timestamps finer than microseconds are stored as INT96, for Java
     reads INT64 nanos wrongly, all others as INT64; see `parquet_timestamps`.
 
@@ -50,17 +53,27 @@ class ParquetWriter:
         The physical columns, key copies and system columns included, in file order.
     options
         Compression and size of row groups.
+    threads
+        How many encode row groups. More than one pays only where the processor has nothing else
+        to do: row groups take a tenth more of its time then.
     """
 
     def __init__(
-        self, file_io: FileIO, path: str, fields: Sequence[DataField], options: ParquetOptions
+        self,
+        file_io: FileIO,
+        path: str,
+        fields: Sequence[DataField],
+        options: ParquetOptions,
+        *,
+        threads: int = 1,
     ) -> None:
+        self._threads = threads
         self._schema = file_schema(fields)
         self._has_nanos = any(has_nanos(field.type) for field in fields)
         self._options = options
         self._codec = options.codec
         self._pending: PendingRows[pa.Table] = PendingRows()
-        self._writer: pq.ParquetWriter | None = None
+        self._writer: pq.ParquetWriter | ParallelGroups | None = None
         self._file = file_io.open_output(path)
         self._end: EndHeldBack | None = None
         self._page_rows = PAGE_ROWS
@@ -87,16 +100,24 @@ class ParquetWriter:
             self._pending.add(piece)
             start += piece.num_rows
             if self._is_full():
-                self._flush()
+                self._flush(is_last=False)
 
     @property
     def bytes_written(self) -> int:
         """About how large the file would be if it were closed now."""
-        return self._pending.with_file(self._file.tell())
+        unwritten = 0
+        if isinstance(self._writer, ParallelGroups):
+            unwritten = self._writer.unwritten_bytes
+        return self._pending.with_file(self._file.tell(), unwritten)
+
+    def settle(self) -> None:
+        """Wait until all full row groups are in the file."""
+        if isinstance(self._writer, ParallelGroups):
+            self._writer.settle()
 
     def close(self) -> int:
         """Finish the file; returns its size in bytes."""
-        self._flush()
+        self._flush(is_last=True)
         writer = self._writer or self._open([])
         if self._end is not None:
             self._end.hold_back()
@@ -110,6 +131,8 @@ class ParquetWriter:
     def abort(self) -> None:
         """Stop writing; the caller deletes what was written."""
         self._pending.clear()
+        if isinstance(self._writer, ParallelGroups):
+            self._writer.abort()
         self._file.close()
 
     def _room_for(self, table: pa.Table) -> int:
@@ -124,13 +147,22 @@ class ParquetWriter:
             or self._pending.memory_bytes >= self._options.row_group_bytes
         )
 
-    def _flush(self) -> None:
+    def _flush(self, *, is_last: bool) -> None:
         if not self._pending.rows:
             return
         table = pa.concat_tables(self._pending.take())
         if self._writer is None:
             self._page_rows, self._batch_values = _page_bounds(table, self._options.page_bytes)
-            self._writer = self._open(self._dictionary_columns(table))
+            dictionaries = self._dictionary_columns(table)
+            # Ends of files with INT96 are held back, which takes one writer from start to end.
+            if is_last or self._has_nanos or self._threads < 2 or table.nbytes > MOST_BYTES:
+                self._writer = self._open(dictionaries)
+            else:
+                start = partial(self._start, schema=self._schema, dictionary_columns=dictionaries)
+                self._writer = ParallelGroups(self._file, start, self._threads)
+        if isinstance(self._writer, ParallelGroups):
+            self._writer.write(table)
+            return
         if self._has_nanos:
             table = table.cast(with_integers(self._schema))
         self._writer.write_table(table, row_group_size=table.num_rows)
