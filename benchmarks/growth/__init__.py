@@ -16,5 +16,6 @@ SUBJECTS = (
     "lookup_changelogs",
     "memory",
     "histories",
+    "limits",
 )
 """Modules of this package, in the order of the table."""

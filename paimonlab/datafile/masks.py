@@ -50,6 +50,31 @@ WHOLE = Share(0, 1)
 """All of a file."""
 
 
+def first_of(mask: Mask | None, row_count: int, limit: int) -> Mask | None:
+    """Return a mask of the first rows that another one has.
+
+    Parameters
+    ----------
+    mask : (row_count,) bool or None
+        None: all rows.
+    row_count
+        Of the file.
+    limit
+        How many rows, at least 1.
+
+    Examples
+    --------
+    >>> first_of(np.array([False, True, True]), 3, 1).tolist()
+    [False, True, False]
+    """
+    if mask is None:
+        return None if row_count <= limit else np.arange(row_count) < limit
+    places = np.flatnonzero(mask)
+    if len(places) <= limit:
+        return mask
+    return mask & (np.arange(row_count) < places[limit])
+
+
 def filtered(rows: pa.RecordBatch, mask: Mask) -> pa.RecordBatch:
     """Keep the rows where ``mask`` is true; all of them without a copy."""
     return rows if mask.all() else rows.filter(arrow_array(mask))

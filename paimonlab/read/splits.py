@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
-from paimonlab.datafile.masks import WHOLE, Mask, Share
+from paimonlab.datafile.masks import WHOLE, Mask, Share, first_of
 from paimonlab.progress import Progress
 from paimonlab.read.file_indexes import indexed_rows
 from paimonlab.read.mask_cache import shared_masks
@@ -71,7 +71,8 @@ def read_splits(
         when nothing refers to it any more; pyarrow's ``close`` does not reach what makes the
         batches.
     """
-    batches = _batches(splits, plan, file_io, threads or os.cpu_count() or 1, progress)
+    count = threads or os.cpu_count() or 1
+    batches = _batches(splits, plan, file_io, count, progress, limit=limit)
     if limit is not None:
         batches = limited(batches, limit)
     return pa.RecordBatchReader.from_batches(plan.arrow_schema, batches)
@@ -163,14 +164,22 @@ def _batches(
     file_io: FileIO,
     threads: int,
     progress: Progress | None = None,
+    *,
+    limit: int | None = None,
 ) -> Batches:
-    """Read splits in threads; where there are few of them, their files."""
+    """Read splits in threads; where there are few of them, their files.
+
+    Where a limit says which rows of files are enough, only those are read.
+    """
     file_count = sum(len(split.files) for split in splits)
     if plan.options.data_evolution:
         splits = [group for split in splits for group in group_splits(split, plan.table_name)]
     largest_first = sorted(splits, key=lambda split: -split.size_bytes)
     sources: list[FileSource]
-    if len(splits) >= threads or plan.options.data_evolution:
+    first = None if limit is None else _first_rows(splits, plan, file_io, limit)
+    if first is not None:
+        sources = first
+    elif len(splits) >= threads or plan.options.data_evolution:
         sources = [
             FileSource(partial(read_split, split, plan, file_io), len(split.files))
             for split in largest_first
@@ -205,6 +214,40 @@ def _file_sources(
     shares = (Share(number, parts) for number in range(parts))
     shared = (partial(source, share=share) for share in shares for source in sources)
     return [*merging, *(FileSource(source, 1 / parts) for source in shared)]
+
+
+def _first_rows(
+    splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO, limit: int
+) -> list[FileSource] | None:
+    """Make sources of as many rows as are enough; None: which ones, only reading them tells."""
+    if plan.options.data_evolution or limit > plan.bounds.batch_rows:
+        return None
+    wanted = [(split, within_partition(split, plan)) for split in splits]
+    if any(
+        part is not None and (part.predicate is not None or _merges_values(split, part))
+        for split, part in wanted
+    ):
+        return None
+    bounds = replace(plan.bounds, batch_rows=max(limit, _LEAST_BATCH_ROWS))
+    sources: list[FileSource] = []
+    missing = limit
+    for split, part in wanted:
+        if part is None or missing <= 0:
+            continue
+        masks = _masks(split, part, file_io)
+        small = replace(part, bounds=bounds)
+        for file, mask in zip(split.files, masks, strict=True):
+            rows = file.row_count if mask is None else int(np.count_nonzero(mask))
+            if missing > 0 and rows:
+                keep = first_of(mask, file.row_count, missing)
+                source = partial(_rows, split, file, keep, small, file_io)
+                sources.append(FileSource(source, 1))
+            missing -= rows
+    return sources
+
+
+_LEAST_BATCH_ROWS = 1 << 10
+"""Arrow takes longer for smaller batches than for these."""
 
 
 def _group(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa.RecordBatch]:
