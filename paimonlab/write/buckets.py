@@ -11,11 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array
+from paimonlab.errors import DataError
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.write.gathering import taken
 
 _MOST_GROUPS = 512
 """Groups of a part; each holds some rows until all of the part are described."""
@@ -99,6 +101,24 @@ def grouped(
         yield Group(partitions[partition], bucket, positions)
 
 
+def largest(groups: list[Group], total: int) -> tuple[list[Group], list[Group]]:
+    """Split groups: the largest ones that together hold at least half of ``total`` rows, the rest."""
+    if any(group.rows is None for group in groups):
+        return groups, []
+    by_size = sorted(groups, key=lambda group: -_count(group))
+    taken = 0
+    for number, group in enumerate(by_size, start=1):
+        taken += _count(group)
+        if 2 * taken >= total:
+            return by_size[:number], by_size[number:]
+    raise DataError("groups do not hold all rows")  # unreachable: together they hold them all
+
+
+def _count(group: Group) -> int:
+    assert group.rows is not None, "a group of many has positions"
+    return len(group.rows)
+
+
 def parts_of(
     groups: Sequence[Group], rows: pa.RecordBatch | pa.Table, part_rows: int
 ) -> list[list[Group]]:
@@ -129,7 +149,7 @@ def picked_rows(rows: pa.Table, groups: Sequence[Group]) -> list[pa.Table]:
     if len(positions) < len(groups):
         assert len(groups) == 1, "one of many has positions"
         return [rows]
-    gathered = rows.take(arrow_array(np.concatenate(positions)))
+    gathered = taken(rows, np.concatenate(positions))
     ends = np.cumsum([len(group) for group in positions]).tolist()
     return [
         gathered.slice(end - len(group), len(group))

@@ -22,6 +22,7 @@ from paimonlab.formats.data_output import DataFormat
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.statistics.mode import StatsMode
 from paimonlab.write.file_targets import data_target
+from paimonlab.write.gathering import taken
 from paimonlab.write.runs import physical
 from paimonlab.write.write_plan import WritePlan
 
@@ -77,7 +78,7 @@ def waiting_rows(
     plan
         How to write to the table.
     """
-    chosen = rows if positions is None else rows.take(pa.array(positions))
+    chosen = rows if positions is None else taken(rows, positions)
     numbers = pa.array(np.full(chosen.num_rows, _NO_NUMBER, np.int64))
     schema = plan.schema
     return physical(chosen, numbers, schema.trimmed_primary_keys, schema.field_names)

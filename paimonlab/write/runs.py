@@ -6,7 +6,7 @@ between the rows that came together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -21,6 +21,7 @@ from paimonlab.merge.order import Keys, as_numpy, sort_keys
 from paimonlab.spec.merge_engine import EngineKind
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
+from paimonlab.write.gathering import piece_rows, taken
 from paimonlab.write.write_plan import WritePlan
 
 
@@ -29,13 +30,14 @@ def sorted_runs(
     members: Sequence[Positions | None],
     first_sequences: Sequence[int],
     plan: WritePlan,
-) -> list[pa.Table]:
+) -> list[Iterable[pa.Table]]:
     """Make the physical rows of level-0 runs, one per bucket.
 
     Parameters
     ----------
     rows
-        n rows: the table's columns and ``_VALUE_KIND``, in order of arrival.
+        n rows: the table's columns and ``_VALUE_KIND``, in order of arrival, as
+        `paimonlab.write.gathering.ready` makes them.
     members
         (m,) ascending each: the rows of a bucket; None, if there is only one: all rows.
     first_sequences
@@ -45,22 +47,22 @@ def sorted_runs(
 
     Returns
     -------
-    list of pyarrow.Table
-        k <= m rows each in file layout, sorted by key, one per key.
+    list of iterables of pyarrow.Table
+        k <= m rows each in file layout, sorted by key, one per key, in pieces.
 
     Notes
     -----
     Buckets are sorted and picked together, with the bucket in front of the key: a hundred small
-    takes cost a hundred times what one large take does.
+    takes cost a hundred times what one large take does. A large bucket is picked piece by piece
+    while it is written, so that its rows are not in memory twice.
     """
-    schema = plan.schema
     together = _Together.of(rows, members, first_sequences)
     keys, sequences = together.keys(plan), together.sequences(plan)
     if not plan.engine.selects_rows:
         return _merged(together, Members.of(keys, sequences), plan)
     is_first = plan.engine.kind is EngineKind.FIRST_ROW
     order = oldest(keys) if is_first else newest(keys, sequences)
-    return together.split(together.take(order), order, schema.trimmed_primary_keys, plan)
+    return together.gathered(order, plan)
 
 
 def sorted_changes(
@@ -68,18 +70,17 @@ def sorted_changes(
     members: Sequence[Positions | None],
     first_sequences: Sequence[int],
     plan: WritePlan,
-) -> list[pa.Table]:
+) -> list[Iterable[pa.Table]]:
     """Make the physical rows of changelogs: all that came, by key and in order of age.
 
     Parameters and columns are those of `sorted_runs`.
     """
     together = _Together.of(rows, members, first_sequences)
     order = by_age(together.keys(plan), together.sequences(plan))[0]
-    keys = plan.schema.trimmed_primary_keys
-    return together.split(together.take(order), order, keys, plan)
+    return together.gathered(order, plan)
 
 
-def _merged(together: _Together, members: Members, plan: WritePlan) -> list[pa.Table]:
+def _merged(together: _Together, members: Members, plan: WritePlan) -> list[Iterable[pa.Table]]:
     """Make one row of the rows of each key; it has the sequence number of the newest."""
     schema = plan.schema
     chosen = together.take(None)
@@ -97,7 +98,7 @@ def _merged(together: _Together, members: Members, plan: WritePlan) -> list[pa.T
     table = pa.table(
         {**merged.columns, VALUE_KIND: given if merged.kinds is None else merged.kinds}
     )
-    return together.split(table, last, schema.trimmed_primary_keys, plan)
+    return [[run] for run in together.split(table, last, plan)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,24 +141,24 @@ class _Together:
     def take(self, order: Positions | None) -> pa.Table:
         """Pick rows; None: all, one bucket after the other."""
         if order is None:
-            return (
-                self.rows if self.positions is None else self.rows.take(arrow_array(self.positions))
-            )
-        return self.rows.take(
-            arrow_array(order if self.positions is None else self.positions[order])
-        )
+            return self.rows if self.positions is None else taken(self.rows, self.positions)
+        return taken(self.rows, order if self.positions is None else self.positions[order])
 
-    def split(
-        self, table: pa.Table, order: Positions, keys: Sequence[str], plan: WritePlan
-    ) -> list[pa.Table]:
+    def gathered(self, order: Positions, plan: WritePlan) -> list[Iterable[pa.Table]]:
+        """Pick rows for the files of each bucket; those of a single one when they are asked for."""
+        if len(self.lengths) > 1:
+            return [[run] for run in self.split(self.take(order), order, plan)]
+        step = piece_rows(self.rows)
+        pieces = (order[start : start + step] for start in range(0, len(order), step))
+        return [(self.split(self.take(piece), piece, plan)[0] for piece in pieces)]
+
+    def split(self, table: pa.Table, order: Positions, plan: WritePlan) -> list[pa.Table]:
         """Give each bucket its rows of a table, with their sequence numbers.
 
         Parameters
         ----------
         table, order
             k rows, one bucket after the other, and which rows they come from.
-        keys
-            Key columns.
         plan
             How to write to the table.
         """
@@ -167,9 +168,9 @@ class _Together:
             counts = np.bincount(bucket_of[order], minlength=len(self.lengths))
         starts = np.cumsum(self.lengths) - self.lengths
         shift = np.repeat(self.first_sequences - starts, counts)
-        files = physical(
-            table, arrow_array(order + shift, pa.int64()), keys, plan.schema.field_names
-        )
+        numbers = arrow_array(order + shift, pa.int64())
+        schema = plan.schema
+        files = physical(table, numbers, schema.trimmed_primary_keys, schema.field_names)
         if len(counts) == 1:
             return [files]
         first_rows = np.cumsum(counts) - counts

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.datafile.writer import DataFileWriter, FileTarget, described_by
-from paimonlab.errors import DataError, UnsupportedError
+from paimonlab.errors import UnsupportedError
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
@@ -27,7 +27,8 @@ from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.types.system_fields import VALUE_KIND
 from paimonlab.storage import FileIO
 from paimonlab.storage.forks import Home
-from paimonlab.write.buckets import Group, parts_of, picked_rows
+from paimonlab.write import gathering
+from paimonlab.write.buckets import Group, largest, parts_of, picked_rows
 from paimonlab.write.compactions import BucketCompactions
 from paimonlab.write.file_targets import changelog_target, data_target
 from paimonlab.write.folders import bucket_folders
@@ -46,6 +47,8 @@ _PART_ROWS = 1 << 16
 """Rows of buckets that are picked and sorted together: many small buckets cost no more than one."""
 _MOST_TOGETHER = 128
 """Files that are described together, each with some rows until then."""
+_PASSED_ON_BYTES = 64 << 20
+"""Bytes of rows that need no sorting at which they go to their file, to wait there."""
 _THREADS = os.cpu_count() or 1
 
 
@@ -100,6 +103,7 @@ class TableWriter:
         self._compactions = compactions
         self._buffer: list[pa.RecordBatch] = []
         self._buffered_bytes = 0
+        self._most_buffered_bytes = _most_buffered_bytes(plan)
         self._targets: dict[BucketKey, FileTarget] = {}
         self._open: dict[BucketKey, DataFileWriter] = {}
         self._files: defaultdict[BucketKey, list[DataFileMeta]] = defaultdict(list)
@@ -157,7 +161,7 @@ class TableWriter:
                 self._buffer.append(rows)
                 self._buffered_bytes += rows.nbytes
                 self._handed_over = False
-            if self._buffered_bytes >= plan.options.write_buffer_size_bytes:
+            if self._buffered_bytes >= self._most_buffered_bytes:
                 self._flush(everything=False)
 
     def prepare_commit(self) -> list[CommitMessage]:
@@ -235,11 +239,13 @@ class TableWriter:
         self._buffer.clear()
         self._buffered_bytes = 0
         rows, groups = self._router.route(rows)
-        if len(groups) > 1:
-            rows = _in_one_piece(rows)
+        if len(groups) > 1 or self._plan.schema.primary_keys:
+            columns, schema = rows.columns, rows.schema
+            del rows
+            rows = gathering.ready(columns, schema)
         everything = everything or self._router.remembers
         if self._plan.schema.primary_keys:
-            now, later = (groups, []) if everything else _largest(groups, rows.num_rows)
+            now, later = (groups, []) if everything else largest(groups, rows.num_rows)
             self._write_runs(rows, now)
             self._keep(rows, later)
         else:
@@ -255,7 +261,9 @@ class TableWriter:
             members = [group.rows for group in part]
             numbers = [firsts[group.key] for group in part]
             if self._postpones:
-                runs = [waiting_rows(rows, positions, self._plan) for positions in members]
+                runs: list[Iterable[pa.Table]] = [
+                    [waiting_rows(rows, positions, self._plan)] for positions in members
+                ]
             else:
                 runs = sorted_runs(rows, members, numbers, self._plan)
             for group, files in zip(
@@ -269,7 +277,8 @@ class TableWriter:
                 for group, files in zip(part, logs, strict=True):
                     self._changelogs[group.key] += files
 
-        list(_in_threads(run, parts_of(groups, rows, _PART_ROWS)))
+        part_rows = min(_PART_ROWS, gathering.piece_rows(rows))
+        list(_in_threads(run, parts_of(groups, rows, part_rows)))
         if self._compactions is not None:
             self._compactions.add(new)
 
@@ -277,16 +286,17 @@ class TableWriter:
         self,
         part: Sequence[Group],
         targets: Mapping[BucketKey, FileTarget],
-        runs: Sequence[pa.Table],
+        runs: Sequence[Iterable[pa.Table]],
         threads: int,
     ) -> list[list[DataFileMeta]]:
-        """Write a run of each bucket; describe the files of each."""
+        """Write a run of each bucket, piece by piece; describe the files of each."""
         writers = [
             DataFileWriter(self._file_io, targets[group.key], threads=threads) for group in part
         ]
         try:
             for writer, run in zip(writers, runs, strict=True):
-                writer.write(run)
+                for piece in run:
+                    writer.write(piece)
                 writer.finish()
             return described_by(writers)
         except BaseException:
@@ -299,7 +309,7 @@ class TableWriter:
         positions = [group.rows for group in groups if group.rows is not None]
         if positions:
             # In order of arrival: that is what sequence numbers will say.
-            kept = rows.take(pa.array(np.sort(np.concatenate(positions))))
+            kept = gathering.taken(rows, np.sort(np.concatenate(positions)))
             self._buffer = kept.combine_chunks().to_batches()
             self._buffered_bytes = sum(batch.nbytes for batch in self._buffer)
 
@@ -321,7 +331,7 @@ class TableWriter:
                 writer.settle()
 
         # Rows that wait in an open file must not keep those of other files in memory.
-        part_rows = _PART_ROWS if is_last else 1
+        part_rows = min(_PART_ROWS, gathering.piece_rows(rows)) if is_last else 1
         list(_in_threads(run, parts_of(groups, rows, part_rows)))
 
     def _close_files(self) -> None:
@@ -359,32 +369,13 @@ class TableWriter:
                 self._changelog_targets[bucket] = changelog_target(self._plan, folder)
 
 
-def _in_one_piece(rows: pa.Table) -> pa.Table:
-    """Put the pieces of each column together, as picking rows of many pieces looks at them all."""
-    schema, columns = rows.schema, rows.columns
-    del rows
-    for position, column in enumerate(columns):
-        # One column after the other: what was put together needs no second copy.
-        columns[position] = pa.table([column], names=["column"]).combine_chunks().column(0)
-    return pa.table(columns, schema=schema)
-
-
-def _largest(groups: list[Group], total: int) -> tuple[list[Group], list[Group]]:
-    """Split groups: the largest ones that together hold at least half of the rows, the rest."""
-    if any(group.rows is None for group in groups):
-        return groups, []
-    by_size = sorted(groups, key=lambda group: -_count(group))
-    taken = 0
-    for number, group in enumerate(by_size, start=1):
-        taken += _count(group)
-        if 2 * taken >= total:
-            return by_size[:number], by_size[number:]
-    raise DataError("groups do not hold all rows")  # unreachable: together they hold them all
-
-
-def _count(group: Group) -> int:
-    assert group.rows is not None, "a group of many has positions"
-    return len(group.rows)
+def _most_buffered_bytes(plan: WritePlan) -> int:
+    """Say at how many bytes rows are written: sorting needs many, dividing them, too."""
+    option = plan.options.write_buffer_size_bytes
+    is_divided = plan.schema.primary_keys or plan.schema.partition_keys
+    if is_divided or plan.bucket_mode is not BucketMode.BUCKET_UNAWARE:
+        return option
+    return min(option, _PASSED_ON_BYTES)
 
 
 def _threads_of_each(groups: list[Group]) -> int:

@@ -1,0 +1,100 @@
+"""Picking rows of a table whose columns are in many pieces.
+
+Arrow puts the pieces of a column together each time rows are picked of it. Here that is done once,
+column by column, so that a table is not in memory twice. A column of large values may be most of
+the table: it stays in pieces, and rows are picked of each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.arrow_values import arrow_array
+from paimonlab.merge.groups import Positions
+
+_LARGE_VALUE_BYTES = 1024
+_FREED_BYTES = 32 << 20
+PIECE_BYTES = 16 << 20
+"""Bytes of rows that are picked at once."""
+_STEP_ROWS = 1 << 17
+"""Pieces have multiples of so many rows, the rows of a row group, or fewer."""
+
+
+def ready(columns: list[pa.ChunkedArray], schema: pa.Schema) -> pa.Table:
+    """Put the pieces of each column together, unless its values are large.
+
+    Parameters
+    ----------
+    columns
+        Emptied meanwhile, so that no column is in memory twice, if nobody else has a reference.
+    schema
+        Of the columns.
+    """
+    columns.reverse()
+    joined, freed = list[pa.ChunkedArray](), 0
+    for _ in range(len(columns)):
+        column = columns.pop()
+        is_large = column.nbytes // max(len(column), 1) >= _LARGE_VALUE_BYTES
+        if not is_large and column.num_chunks > 1:
+            freed += column.nbytes
+            column = pa.table([column], names=["column"]).combine_chunks().column(0)
+        joined.append(column)
+        if freed >= _FREED_BYTES:
+            # Arrow's allocator waits before it gives back what many small pieces took.
+            pa.default_memory_pool().release_unused()
+            freed = 0
+    return pa.table(joined, schema=schema)
+
+
+def taken(rows: pa.Table, positions: Positions) -> pa.Table:
+    """Pick rows.
+
+    Parameters
+    ----------
+    rows
+        n rows.
+    positions
+        (m,) rows to pick, in any order.
+
+    Returns
+    -------
+    pyarrow.Table
+        m rows in the order of ``positions``.
+    """
+    if all(column.num_chunks <= 1 for column in rows.columns):
+        return rows.take(arrow_array(positions))
+    indices = arrow_array(positions)
+    columns = [
+        column.take(indices) if column.num_chunks <= 1 else _of_pieces(column, positions)
+        for column in rows.columns
+    ]
+    return pa.table(columns, schema=rows.schema)
+
+
+def piece_rows(rows: pa.Table) -> int:
+    """Choose how many rows to pick at once: about `PIECE_BYTES` of them."""
+    count = PIECE_BYTES * rows.num_rows // max(rows.nbytes, 1)
+    return max(count - count % _STEP_ROWS if count > _STEP_ROWS else count, 1)
+
+
+def _of_pieces(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
+    """Pick values of each piece, then bring them into the order wanted."""
+    lengths = [len(piece) for piece in column.chunks]
+    ends = np.cumsum(lengths)
+    piece_of = np.searchsorted(ends, positions, side="right")
+    order = np.argsort(piece_of, kind="stable")
+    bounds = np.searchsorted(piece_of[order], np.arange(len(lengths) + 1))
+    picked = [
+        piece.take(arrow_array(positions[order[low:high]] - (end - len(piece))))
+        for piece, end, low, high in zip(
+            column.chunks, ends.tolist(), bounds[:-1].tolist(), bounds[1:].tolist(), strict=True
+        )
+        if high > low
+    ]
+    if not picked:
+        return column.chunk(0).slice(0, 0)
+    together = pa.concat_arrays(picked)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return together.take(arrow_array(place))

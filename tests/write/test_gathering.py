@@ -1,0 +1,95 @@
+"""Rows are picked of tables in many pieces, which are not in memory twice."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+from paimonlab.datafile.writer import DataFileWriter
+from paimonlab.write.gathering import PIECE_BYTES, piece_rows, ready, taken
+
+
+def in_many_pieces(rng: np.random.Generator, rows: int) -> pa.Table:
+    """Make rows with small values, large ones and nulls, in pieces of any size, some empty."""
+    large = [None if number % 7 == 0 else str(number) * 500 for number in range(rows)]
+    table = pa.table({"id": np.arange(rows), "s": large, "l": [[n, n] for n in range(rows)]})
+    cuts = [0, *np.sort(rng.integers(0, rows, 9)).tolist(), rows]
+    return pa.concat_tables(table.slice(low, high - low) for low, high in itertools.pairwise(cuts))
+
+
+def test_rows_are_those_that_arrow_takes(rng: np.random.Generator) -> None:
+    rows = in_many_pieces(rng, 1000)
+
+    prepared = ready(rows.columns, rows.schema)
+
+    assert prepared.equals(rows)
+    assert [column.num_chunks == 1 for column in prepared.columns] == [True, False, True]
+    for count in (0, 1, 5, 1000, 3000):
+        positions = rng.integers(0, 1000, count)
+        assert taken(prepared, positions).equals(rows.take(pa.array(positions)))
+
+
+def test_a_column_is_not_in_memory_twice() -> None:
+    pieces = [pa.table({f"c{n}": np.zeros(2000) for n in range(200)}) for _ in range(20)]
+    rows = pa.concat_tables(pieces).cast(pa.schema([(f"c{n}", pa.float32()) for n in range(200)]))
+    del pieces
+    before, size = pa.total_allocated_bytes(), rows.nbytes
+    columns, schema = rows.columns, rows.schema
+    del rows
+
+    joined = ready(columns, schema)
+
+    assert columns == []
+    assert joined.nbytes == size
+    assert pa.total_allocated_bytes() < before + size // 10
+
+
+def test_pieces_are_bounded_by_bytes() -> None:
+    wide = pa.table({"s": ["x" * 100_000] * 1000})
+    narrow = pa.table({"id": np.arange(1_000_000)})
+
+    assert piece_rows(wide) == PIECE_BYTES // 100_004
+    assert piece_rows(narrow) % (1 << 17) == 0
+    assert piece_rows(wide.slice(0, 0)) == 1
+
+
+@pytest.mark.parametrize("keys", [[], ["id"]])
+def test_a_write_holds_the_buffer_and_little_more(
+    keys: list[str], tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = pl.connect(str(tmp_path))
+    catalog.create_database("db")
+    options = {"write-buffer-size": "32 mb", "parquet.block.size": str(1 << 20)}
+    options |= {"bucket": "1", "write-only": "true"} if keys else {}
+    columns = {"id": "BIGINT NOT NULL", "s": "STRING"}
+    table = catalog.create_table("db.t", columns, primary_keys=keys, options=options)
+    held, write = list[int](), DataFileWriter.write
+    monkeypatch.setattr("paimonlab.write.gathering.PIECE_BYTES", 1 << 20)
+
+    def watched(self: DataFileWriter, rows: pa.Table, first: int = 0) -> None:
+        write(self, rows, first)
+        held.append(pa.total_allocated_bytes() - before)
+
+    monkeypatch.setattr(DataFileWriter, "write", watched)
+    # Arrow copies the texts: what Python holds is not counted.
+    texts = pa.array([rng.bytes(10_000).hex() for _ in range(100)])
+    before = pa.total_allocated_bytes()
+    ids = rng.permutation(4000)
+    schema = pa.schema([("id", pa.int64()), ("s", pa.string())])
+    starts = range(0, 4000, 100)
+    orders = [pa.array(rng.permutation(100)) for _ in starts]
+    batches = (
+        pa.record_batch([ids[start : start + 100], texts.take(order)], schema=schema)
+        for start, order in zip(starts, orders, strict=True)
+    )
+
+    table.write(pa.RecordBatchReader.from_batches(schema, batches))
+
+    assert max(held) < 1.3 * (32 << 20)
+    written = table.scan(columns=["id"]).to_arrow()
+    assert np.array_equal(np.sort(written["id"].to_numpy()), np.arange(4000))
