@@ -102,7 +102,7 @@ def grouped(
 
 
 def largest(groups: list[Group], total: int) -> tuple[list[Group], list[Group]]:
-    """Split groups: the largest ones that together hold at least half of ``total`` rows, the rest."""
+    """Split groups: the largest that together hold at least half of ``total`` rows, the others."""
     if any(group.rows is None for group in groups):
         return groups, []
     by_size = sorted(groups, key=lambda group: -_count(group))
