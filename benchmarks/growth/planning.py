@@ -1,7 +1,8 @@
 """The plan of one partition of a table of many files.
 
 The manifests are real, the data files are only named. ``python -m benchmarks.growth.planning
-WAREHOUSE`` plans a table that is there, as `rows` asks for it.
+plan WAREHOUSE`` plans a table that is there, ``… files WAREHOUSE`` reads its system table, as `rows`
+asks for it.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ PARTITIONS = 100
 def rows() -> Iterator[GrowthRow]:
     """Plan one of `PARTITIONS` partitions, nothing cached."""
     with tempfile.TemporaryDirectory() as folder:
-        costs = list[float]()
+        costs, costs_of_system_table = list[float](), list[float]()
         for files in FILES:
             _name_files(Path(folder) / str(files), files)
-            costs.append(in_new_process(__name__, Path(folder) / str(files)))
+            costs.append(in_new_process(__name__, "plan", Path(folder) / str(files)))
+            costs_of_system_table.append(
+                in_new_process(__name__, "files", Path(folder) / str(files))
+            )
         yield GrowthRow(
             work=f"plan of one partition of {PARTITIONS}, nothing cached",
             sizes=tuple(f"{files:,} files" for files in FILES),
@@ -39,6 +43,23 @@ def rows() -> Iterator[GrowthRow]:
             goal="at most 3 times",
             holds=costs[-1] <= 3 * costs[0],
         )
+        yield GrowthRow(
+            work=f"10 rows of $files, and one partition of {PARTITIONS}, manifests known",
+            sizes=tuple(f"{files:,} files" for files in FILES),
+            costs=tuple(costs_of_system_table),
+            goal="at most 0.1 s",
+            holds=costs_of_system_table[-1] <= 0.1,
+            limit="which files are alive is found among all entries",
+        )
+
+
+def _system_table(warehouse: str) -> float:
+    table = pl.connect(warehouse).table("db.files$files")
+    table.scan(limit=1).to_arrow()
+    start = time.process_time()
+    table.scan(limit=10).to_arrow()
+    table.scan(["file_path"], "partition = '{d050}'").to_arrow()
+    return time.process_time() - start
 
 
 def _name_files(folder: Path, count: int) -> None:
@@ -89,4 +110,4 @@ def _plan(warehouse: str) -> float:
 
 
 if __name__ == "__main__":
-    print(_plan(sys.argv[1]))
+    print((_plan if sys.argv[1] == "plan" else _system_table)(sys.argv[2]))

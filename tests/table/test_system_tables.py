@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import paimonlab
 from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
-from paimonlab.table.system import SYSTEM_TABLES, SystemTable
+from paimonlab.scan.statistics import column_stats
+from paimonlab.table.system import SYSTEM_TABLES, SystemTable, files
 
 KINDS = ["+I", "-U", "+U", "-D"]
 
@@ -102,12 +104,47 @@ def test_a_condition_may_look_at_columns_that_are_not_asked_for(
     assert found["record_count"].to_pylist() == [1]
 
 
-def test_the_point_in_time_may_be_an_option(catalog: paimonlab.Catalog) -> None:
-    files = system(catalog, "files")
+@pytest.mark.parametrize("name", ["files", "file_key_ranges"])
+@pytest.mark.parametrize("where", [None, "level = 0", "min_key = '{1}'", "bucket = 7", "1 = 1"])
+@pytest.mark.parametrize("limit", [None, 0, 2])
+def test_columns_and_rows_of_files_are_those_of_all_of_them(
+    catalog: paimonlab.Catalog, name: str, where: str | None, limit: int | None
+) -> None:
+    table = system(catalog, name)
+    whole = table.scan(where=where).to_arrow()
 
-    assert files.scan().count() == 3
-    assert files.scan(options={"scan.snapshot-id": "1"}).count() == 2
-    assert files.scan(snapshot=1).count() == 2
+    for columns in (["max_key", "level"], ["file_path"], None):
+        found = table.scan(columns, where, limit=limit).to_arrow()
+
+        assert found.equals(whole.select(columns or whole.column_names).slice(0, limit))
+    assert table.scan(where=where, limit=limit).count() == whole.slice(0, limit).num_rows
+
+
+def test_of_files_beyond_a_limit_no_statistics_are_decoded(
+    catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded = list[int]()
+    decode = column_stats
+
+    def counted(entries: pa.Table, *arguments: Any) -> Any:
+        decoded.append(entries.num_rows)
+        return decode(entries, *arguments)
+
+    monkeypatch.setattr(files, "column_stats", counted)
+    table = system(catalog, "files")
+    table.scan(limit=1).to_arrow()
+    table.scan(where="partition = '{1}'").to_arrow()
+    table.scan(["level", "partition"]).to_arrow()
+
+    assert decoded == [1, 1]
+
+
+def test_the_point_in_time_may_be_an_option(catalog: paimonlab.Catalog) -> None:
+    table = system(catalog, "files")
+
+    assert table.scan().count() == 3
+    assert table.scan(options={"scan.snapshot-id": "1"}).count() == 2
+    assert table.scan(snapshot=1).count() == 2
 
 
 def test_the_audit_log_shows_the_newest_row_of_each_key_and_its_kind(

@@ -6,7 +6,8 @@ ids and ``$file_key_ranges`` are those of 2.0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from pathlib import PurePosixPath
 
 import pyarrow as pa
@@ -20,11 +21,13 @@ from paimonlab.scan.statistics import column_stats
 from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
+from paimonlab.spec.predicates.predicate import ColumnStats
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import AtomicType, DataField
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
+from paimonlab.table.system.by_column import ByColumn, Make
 from paimonlab.table.system.live import files_of
 from paimonlab.table.texts import key_text, map_text, partition_text, value_texts
 
@@ -58,43 +61,50 @@ FILE_KEY_RANGES = pa.schema(
 )
 
 
-def files(definition: TableDefinition, store: TableStore, snapshot: Snapshot | None) -> pa.Table:
+def files(definition: TableDefinition, store: TableStore, snapshot: Snapshot | None) -> ByColumn:
     """``$files``: one row per live file, in the order of the manifests."""
-    entries = files_of(store.manifests, snapshot).combine_chunks()
     schema = definition.schema
     partition_fields = [schema.field(key) for key in schema.partition_keys]
     key_fields = [schema.field(key) for key in schema.trimmed_primary_keys]
-    nulls, low, high = _stats_texts(definition.schema, store.schemas, entries)
-    columns = [
-        partition_text(_array(entries, "partition"), partition_fields),
-        entries.column("bucket"),
-        _paths(definition.options, store.layout, entries, partition_fields),
-        _formats(entries),
-        entries.column("schema_id"),
-        entries.column("level"),
-        entries.column("row_count"),
-        entries.column("file_size_bytes"),
-        key_text(_array(entries, "min_key"), key_fields),
-        key_text(_array(entries, "max_key"), key_fields),
-        nulls,
-        low,
-        high,
-        entries.column("min_sequence_number"),
-        entries.column("max_sequence_number"),
-        pc.cast(entries.column("creation_time_millis"), pa.timestamp("ms")),
-        entries.column("delete_row_count"),
-        _sources(entries),
-        entries.column("first_row_id"),
-        pc.cast(entries.column("write_cols"), pa.list_(pa.string())),
-    ]
-    return pa.Table.from_arrays(columns, schema=FILES)
+    options, layout = definition.options, store.layout
+
+    stats = _Stats(schema, store.schemas)
+    make: dict[str, Make] = {name: itemgetter(own) for name, own in _STORED.items()}
+    make |= {
+        "partition": lambda found: partition_text(_array(found, "partition"), partition_fields),
+        "file_path": lambda found: _paths(options, layout, found, partition_fields),
+        "file_format": _formats,
+        "min_key": lambda found: key_text(_array(found, "min_key"), key_fields),
+        "max_key": lambda found: key_text(_array(found, "max_key"), key_fields),
+        "null_value_counts": lambda found: stats.texts(found, _null_count),
+        "min_value_stats": lambda found: stats.texts(found, _least),
+        "max_value_stats": lambda found: stats.texts(found, _greatest),
+        "creation_time": lambda found: pc.cast(found["creation_time_millis"], pa.timestamp("ms")),
+        "file_source": _sources,
+        "write_cols": lambda found: pc.cast(found["write_cols"], pa.list_(pa.string())),
+    }
+    return ByColumn(files_of(store.manifests, snapshot), FILES, make)
 
 
 def file_key_ranges(
     definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
-) -> pa.Table:
+) -> ByColumn:
     """``$file_key_ranges``: where the keys of each live file lie."""
-    return files(definition, store, snapshot).select(FILE_KEY_RANGES.names)
+    return files(definition, store, snapshot).only(FILE_KEY_RANGES.names)
+
+
+_STORED = {
+    "bucket": "bucket",
+    "schema_id": "schema_id",
+    "level": "level",
+    "record_count": "row_count",
+    "file_size_in_bytes": "file_size_bytes",
+    "min_sequence_number": "min_sequence_number",
+    "max_sequence_number": "max_sequence_number",
+    "deleteRowCount": "delete_row_count",
+    "first_row_id": "first_row_id",
+}
+"""Columns that are in the entries of files as they are, by name here."""
 
 
 def _array(table: pa.Table, name: str) -> pa.Array:
@@ -132,19 +142,35 @@ def _sources(found: pa.Table) -> pa.Array:
     return names.take(_array(found, "file_source"))
 
 
-def _stats_texts(
-    schema: TableSchema, schemas: SchemaManager, found: pa.Table
-) -> tuple[pa.Array, pa.Array, pa.Array]:
-    """Statistics of all columns of the table, each file's read through its own schema."""
-    names = schema.field_names
-    stats = column_stats(found, "value_stats", names, schema, schemas)
-    nulls, low, high = [], [], []
-    for field in schema.fields:
-        column = stats[field.name]
-        nulls.append(pc.cast(column.null_count, pa.string()))
-        low.append(_texts(column.min, field))
-        high.append(_texts(column.max, field))
-    return map_text(names, nulls), map_text(names, low), map_text(names, high)
+class _Stats:
+    """Statistics of files, each file's read through its own schema; those asked for last kept."""
+
+    def __init__(self, schema: TableSchema, schemas: SchemaManager) -> None:
+        self._schema = schema
+        self._schemas = schemas
+        self._last: tuple[pa.Table, dict[str, ColumnStats]] | None = None
+
+    def texts(self, found: pa.Table, of: Callable[[ColumnStats, DataField], pa.Array]) -> pa.Array:
+        """One statistic of all columns of the table, for each file."""
+        schema = self._schema
+        if self._last is None or self._last[0] is not found:
+            names = schema.field_names
+            self._last = found, column_stats(found, "value_stats", names, schema, self._schemas)
+        stats = self._last[1]
+        values = [of(stats[field.name], field) for field in schema.fields]
+        return map_text(schema.field_names, values)
+
+
+def _null_count(stats: ColumnStats, _field: DataField) -> pa.Array:
+    return pc.cast(stats.null_count, pa.string())
+
+
+def _least(stats: ColumnStats, field: DataField) -> pa.Array:
+    return _texts(stats.min, field)
+
+
+def _greatest(stats: ColumnStats, field: DataField) -> pa.Array:
+    return _texts(stats.max, field)
 
 
 def _texts(values: pa.Array, field: DataField) -> pa.Array:

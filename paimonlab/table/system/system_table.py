@@ -38,13 +38,14 @@ from paimonlab.table.system import (
     statistics,
 )
 from paimonlab.table.system.asking import AboutTable, ScanArguments, SystemRows
+from paimonlab.table.system.by_column import ByColumn
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from paimonlab.table.table import Table
 
-Rows = Callable[[TableDefinition, TableStore, Snapshot | None], pa.Table]
+Rows = Callable[[TableDefinition, TableStore, Snapshot | None], pa.Table | ByColumn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,20 +264,25 @@ class SystemScan:
     """Rows of a system table."""
 
     name: str
-    rows: Callable[[], pa.Table] = field(repr=False)
-    """Computes all of them."""
+    rows: Callable[[], pa.Table | ByColumn] = field(repr=False)
+    """Computes all of them, or says how their columns are computed."""
     columns: tuple[str, ...]
     predicate: Predicate | None
     limit: int | None
 
     def to_arrow(self) -> pa.Table:
         """Compute all rows."""
+        return self._selected(self.columns)
+
+    def _selected(self, columns: Sequence[str]) -> pa.Table:
         table = self.rows()
+        if isinstance(table, ByColumn):
+            return table.select(columns, self.predicate, self.limit)
         if self.predicate is not None:
             table = table.filter(evaluate(self.predicate, table))
         if self.limit is not None:
             table = table.slice(0, self.limit)
-        return table.select(list(self.columns))
+        return table.select(list(columns))
 
     def to_batches(self) -> pa.RecordBatchReader:
         """Compute all rows as a stream."""
@@ -289,7 +295,7 @@ class SystemScan:
 
     def count(self) -> int:
         """Count the rows."""
-        return self.to_arrow().num_rows
+        return self._selected(()).num_rows
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Stream the rows to anything that speaks Arrow."""
