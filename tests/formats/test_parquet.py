@@ -530,3 +530,26 @@ def test_shredded_variants_that_are_damaged_or_inside_of_others_are_refused(
         read_table(FILE_IO, path, fields_of("VARIANT"))
     with pytest.raises(UnsupportedError, match="shredded VARIANT"):
         read_table(FILE_IO, path, fields_of("VARIANT", "ARRAY<VARIANT>")[1:])
+
+
+def test_columns_of_large_row_groups_only_are_decoded_in_parallel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    iterate = pq.ParquetFile.iter_batches
+
+    def counted(*args: Any, use_threads: bool, **options: Any) -> Any:
+        asked.append(use_threads)
+        return iterate(*args, use_threads=use_threads, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", counted)
+    monkeypatch.setattr("paimonlab.formats.parquet.input._LARGE_GROUP_ROWS", 100)
+    fields = [DataField(0, "a", parse_type("INT")), DataField(1, "b", parse_type("STRING"))]
+    table = pa.table({"a": pa.array(range(250), pa.int32()), "b": [f"{n}" for n in range(250)]})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=150)
+
+    with ParquetInput(LocalFileIO(), str(tmp_path / "t.parquet")) as file:
+        read = pa.Table.from_batches(file.batches(fields, batch_rows=40))
+
+    assert asked == [True, False]
+    assert read.equals(table)

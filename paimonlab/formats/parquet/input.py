@@ -34,6 +34,8 @@ from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
+_LARGE_GROUP_ROWS = 1 << 18
+"""Rows of a row group that are too many for one thread: twice those of a group written here."""
 _STREAM_BYTES = 8 << 20
 """Compressed bytes that a streaming read holds, of all columns."""
 _LEAST_BUFFER_BYTES = 16 << 10
@@ -266,9 +268,10 @@ class ParquetInput(OpenFile):
         *,
         batch_rows: int,
         row_groups: Sequence[int] | None = None,
-        use_threads: bool = False,
     ) -> Iterator[pa.RecordBatch]:
         """Read columns piece by piece, holding little more than a piece in memory.
+
+        Columns of a large row group are decoded in parallel: threads cannot share it otherwise.
 
         Parameters
         ----------
@@ -278,8 +281,6 @@ class ParquetInput(OpenFile):
             Rows of a batch; fewer at the end and where Arrow has to cut.
         row_groups
             Indexes; None: all.
-        use_threads
-            Whether columns are decoded in parallel.
 
         Yields
         ------
@@ -308,8 +309,9 @@ class ParquetInput(OpenFile):
                 for part in parts
             ]
         for index in indexes:
+            is_large = self._rows_in([index]) > _LARGE_GROUP_ROWS
             streams = [
-                file.iter_batches(batch_rows, [index], part.column_names, use_threads=use_threads)
+                file.iter_batches(batch_rows, [index], part.column_names, use_threads=is_large)
                 for file, part in zip(files, parts, strict=True)
             ]
             row_count = 0
