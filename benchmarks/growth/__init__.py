@@ -17,5 +17,6 @@ SUBJECTS = (
     "memory",
     "histories",
     "limits",
+    "few_keys",
 )
 """Modules of this package, in the order of the table."""

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.record_expiry import RecordExpiry
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, file_columns
@@ -114,7 +115,7 @@ class OlderFiles:
             self.plan.schema.field(name).type for name in self.plan.schema.trimmed_primary_keys
         ]
         ends = [file.min_key for file in files] + [file.max_key for file in files]
-        bounds = decode(pa.array(ends, pa.large_binary()), types)
+        bounds = decode(arrow_array(ends, pa.large_binary()), types)
         codes = sort_keys(
             [
                 pa.concat_arrays([one_array(column), bound.cast(column.type)])
@@ -155,7 +156,7 @@ class OlderFiles:
             key_numbers, positions, rows = (
                 key_numbers[young],
                 positions[young],
-                rows.filter(pa.array(young)),
+                rows.filter(arrow_array(young)),
             )
         levels = np.full(len(key_numbers), file.level, np.int8)
         places = ((file.file_name, positions),) if len(positions) else ()
@@ -164,7 +165,7 @@ class OlderFiles:
     def _in_store(
         self, store: StoreFile, split: DataSplit, keys: pa.Table, wanted: Positions
     ) -> tuple[Positions, Positions]:
-        found, positions = find_keys(store.keys, keys.take(pa.array(wanted)))
+        found, positions = find_keys(store.keys, keys.take(arrow_array(wanted)))
         (vector,) = vectors_of(split, self.plan, self.file_io)
         if vector is not None:
             is_alive = ~vector.has(positions)
@@ -190,7 +191,7 @@ class OlderFiles:
     ) -> Iterator[tuple[Positions, Positions]]:
         """Yield keys that a file has, and where, both ascending."""
         key_fields = file_columns(self.plan.schema).keys
-        asked = keys.take(pa.array(wanted))
+        asked = keys.take(arrow_array(wanted))
         for start, rows in data.positioned(
             key_fields,
             predicate=_near(asked.column(0), key_fields[0]),

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.read.lazy_file import FileKey, LazyFile
 from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, evaluate, may_match_stats
 from paimonlab.spec.types.data_types import DataField
@@ -56,7 +57,12 @@ class KeyBlocks:
         self._rows: Recent[_KeysOfBlock, pa.RecordBatch] = Recent(limit_bytes)
 
     def find(
-        self, file: LazyFile, fields: tuple[DataField, ...], wanted: Predicate
+        self,
+        file: LazyFile,
+        fields: tuple[DataField, ...],
+        wanted: Predicate,
+        *,
+        most_rows: int | None = None,
     ) -> KeyHits | None:
         """Find the rows of a file whose keys match; None if there are none.
 
@@ -68,23 +74,42 @@ class KeyBlocks:
             All key copies (`paimonlab.datafile.layout.key_field`).
         wanted
             Over key copies.
+        most_rows
+            Stop when more than so many are found, with those; None: find all.
         """
-        key = (file.key, fields)
-        blocks = self._files.get(key)
-        if blocks is None:
-            blocks = Blocks(*file.data.blocks(fields))
-            self._files.put(key, blocks, _BLOCK_OVERHEAD_BYTES * (len(blocks.starts) + 1))
-        may_match = may_match_stats(wanted, blocks.stats, count=len(blocks.starts))
-        hits = [
-            (blocks.starts[number] + within, rows)
-            for number in np.flatnonzero(may_match).tolist()
-            for within, rows in _matching(wanted, self._block(file, fields, blocks, number))
-        ]
+        blocks = self._blocks(file, fields)
+        hits = []
+        count = 0
+        for number in _candidates(blocks, wanted):
+            for within, rows in _matching(wanted, self._block(file, fields, blocks, number)):
+                hits.append((blocks.starts[number] + within, rows))
+                count += len(within)
+            if most_rows is not None and count > most_rows:
+                break
         if not hits:
             return None
         rows = pa.Table.from_batches([rows for _, rows in hits])
         positions = np.concatenate([positions for positions, _ in hits])
         return KeyHits(file, blocks, positions, rows)
+
+    def candidate_rows(
+        self, file: LazyFile, fields: tuple[DataField, ...], wanted: Predicate
+    ) -> int:
+        """Count the rows of the blocks that `find` would look at."""
+        blocks = self._blocks(file, fields)
+        return sum(
+            int(blocks.ends[number] - blocks.starts[number])
+            for number in _candidates(blocks, wanted)
+        )
+
+    def _blocks(self, file: LazyFile, fields: tuple[DataField, ...]) -> Blocks:
+        """Return the blocks of a file."""
+        key = (file.key, fields)
+        blocks = self._files.get(key)
+        if blocks is None:
+            blocks = Blocks(*file.data.blocks(fields))
+            self._files.put(key, blocks, _BLOCK_OVERHEAD_BYTES * (len(blocks.starts) + 1))
+        return blocks
 
     def _block(
         self, file: LazyFile, fields: tuple[DataField, ...], blocks: Blocks, number: int
@@ -104,14 +129,20 @@ class KeyBlocks:
         self._rows.clear()
 
 
+def _candidates(blocks: Blocks, wanted: Predicate) -> list[int]:
+    may_match = may_match_stats(wanted, blocks.stats, count=len(blocks.starts))
+    numbers: list[int] = np.flatnonzero(may_match).tolist()
+    return numbers
+
+
 def _matching(
     predicate: Predicate, rows: pa.RecordBatch
 ) -> Iterator[tuple[npt.NDArray[np.int64], pa.RecordBatch]]:
     """Yield the positions of rows that match and these rows, if there are any."""
-    is_true = evaluate(predicate, rows).fill_null(False)  # noqa: FBT003
-    within = np.flatnonzero(is_true.to_numpy(zero_copy_only=False))
+    is_true = null_filled(evaluate(predicate, rows), False)
+    within = np.flatnonzero(numpy_values(is_true, zero_copy_only=False))
     if within.size:
-        yield within, rows.take(pa.array(within))
+        yield within, rows.take(arrow_array(within))
 
 
 shared_blocks = KeyBlocks(limit_bytes=64 << 20)

@@ -9,20 +9,97 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.types as pt
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.datafile.layout import KIND_FIELD, key_field
 from paimonlab.merge.deduplicate import is_add
+from paimonlab.merge.groups import ends_of_groups
+from paimonlab.merge.order import sort_keys
 from paimonlab.read.key_blocks import KeyHits, shared_blocks
 from paimonlab.read.lazy_file import LazyFile
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.value_blocks import shared_values
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.predicates.predicate import Predicate, columns, rename_columns
+from paimonlab.spec.merge_engine import MergeEngine
+from paimonlab.spec.predicates.predicate import Predicate, columns, evaluate, rename_columns
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.system_fields import VALUE_KIND, key_column
 from paimonlab.storage import FileIO
 
-_ORDER = "order"
+_MOST_CANDIDATES = 4 << 20
+"""Rows whose keys are looked at one block after the other: about as many fit into memory."""
+_SMALL_FILE_BLOCKS = 4
+"""A file of so many blocks costs the same however it is read."""
+_MOST_ROWS = 2_000
+"""Rows that are read one by one; of more of them files are read from one end to the other."""
+
+
+def keeps_newest(plan: ReadPlan) -> bool:
+    """Whether a key's newest row, by sequence number, is the row of the key."""
+    schema = plan.schema
+    key_types = [to_arrow(schema.field(name).type) for name in schema.trimmed_primary_keys]
+    return (
+        plan.engine == MergeEngine()
+        and not plan.options.sequence_fields
+        and not plan.keeps_deletes
+        and not any(pt.is_floating(key_type) for key_type in key_types)
+        and bool(key_types)
+    )
+
+
+def few_rows(
+    split: DataSplit, keys: Predicate | None, plan: ReadPlan, file_io: FileIO
+) -> list[pa.RecordBatch] | None:
+    """Read the rows of a split if a condition on keys leaves few of them.
+
+    Parameters
+    ----------
+    split
+        Any split.
+    keys
+        The part of the plan's predicate over the trimmed primary key columns; None: there is none.
+    plan
+        Columns wanted and the whole predicate, within the partition.
+    file_io
+        The table's store.
+
+    Returns
+    -------
+    list of pyarrow.RecordBatch or None
+        Of ``plan.arrow_schema``, none empty. None if the split has to be merged, or is better
+        merged as a whole.
+    """
+    if keys is None or split.raw_convertible or any(split.deletion_files):
+        return None
+    if not keeps_newest(plan):
+        return None
+    asked = replace(plan, columns=tuple(field.name for field in plan.fields_to_read))
+    batches = newest_rows(split, split.files, keys, asked, file_io, is_bounded=True)
+    if batches is None or plan.predicate == keys:
+        return batches and [batch.select(list(plan.columns)) for batch in batches]
+    assert plan.predicate is not None, "keys are a part of it"
+    found = []
+    for batch in batches:
+        is_true = null_filled(evaluate(plan.predicate, batch), False)
+        kept = batch.filter(is_true).select(list(plan.columns))
+        if kept.num_rows:
+            found.append(kept)
+    return found
+
+
+def rules_out_most(split: DataSplit, keys: Predicate, plan: ReadPlan, file_io: FileIO) -> bool:
+    """Whether a condition on keys leaves less than half of the rows of a split to be looked at."""
+    fields, wanted = _key_fields(plan), _of_copies(keys)
+    left = sum(file.row_count for file in split.files) // 2
+    for file in split.files:
+        with LazyFile(split, file, plan, file_io) as lazy:
+            left -= shared_blocks.candidate_rows(lazy, fields, wanted)
+        if left < 0:
+            return False
+    return True
 
 
 def newest_rows(
@@ -31,6 +108,8 @@ def newest_rows(
     keys: Predicate,
     plan: ReadPlan,
     file_io: FileIO,
+    *,
+    is_bounded: bool = False,
 ) -> list[pa.RecordBatch] | None:
     """Read the newest rows of keys.
 
@@ -47,26 +126,76 @@ def newest_rows(
         Columns wanted; its predicate does not matter.
     file_io
         The table's store.
+    is_bounded
+        Whether to give up where many rows would be looked at or read.
 
     Returns
     -------
     list of pyarrow.RecordBatch or None
-        Of ``plan.arrow_schema``. None if the files do not show which row is the newest; the
-        split has to be merged.
+        Of ``plan.arrow_schema``. None if the files do not show which row is the newest, or there
+        are too many; the split has to be merged.
     """
-    names = {name: key_column(name) for name in columns(keys)}
-    wanted = rename_columns(keys, names)
-    fields = tuple(key_field(plan.schema.field(name)) for name in plan.schema.trimmed_primary_keys)
+    fields, wanted = _key_fields(plan), _of_copies(keys)
     with ExitStack() as opened:
         lazy = [opened.enter_context(LazyFile(split, file, plan, file_io)) for file in files]
-        hits_of_files = (shared_blocks.find(file, fields, wanted) for file in lazy)
-        hits = sorted((hit for hit in hits_of_files if hit), key=_newest_number)
+        found = _hits(lazy, fields, wanted, is_bounded=is_bounded)
+        if found is None:
+            return None
+        hits = sorted(found, key=_newest_number)
         if not all(
             older.file.meta.max_sequence_number < newer.file.meta.min_sequence_number
             for older, newer in pairwise(hits)
         ):
             return None
-        return [rows for hit in _newest(hits) for rows in _read(hit, plan) if rows.num_rows]
+        newest = list(_newest(hits))
+        if is_bounded and not _is_worth_it(newest):
+            return None
+        return [rows for hit in newest for rows in _read(hit, plan) if rows.num_rows]
+
+
+def _key_fields(plan: ReadPlan) -> tuple[DataField, ...]:
+    return tuple(key_field(plan.schema.field(name)) for name in plan.schema.trimmed_primary_keys)
+
+
+def _of_copies(keys: Predicate) -> Predicate:
+    return rename_columns(keys, {name: key_column(name) for name in columns(keys)})
+
+
+def _hits(
+    files: Sequence[LazyFile],
+    fields: tuple[DataField, ...],
+    wanted: Predicate,
+    *,
+    is_bounded: bool,
+) -> list[KeyHits] | None:
+    """Find keys in files; None if that is bounded and there are too many."""
+    if not is_bounded:
+        return [hit for file in files if (hit := shared_blocks.find(file, fields, wanted))]
+    candidates = 0
+    for file in files:
+        candidates += shared_blocks.candidate_rows(file, fields, wanted)
+        if candidates > _MOST_CANDIDATES:
+            return None
+    hits: list[KeyHits] = []
+    left = _MOST_ROWS
+    for file in files:
+        hit = shared_blocks.find(file, fields, wanted, most_rows=left)
+        if hit is not None:
+            hits.append(hit)
+            left -= len(hit.positions)
+        if left < 0:
+            return None
+    return hits
+
+
+def _is_worth_it(hits: Sequence[KeyHits]) -> bool:
+    """Whether most blocks of the large files among them have no row that is wanted."""
+    large = [hit for hit in hits if len(hit.blocks.starts) > _SMALL_FILE_BLOCKS]
+    with_rows = sum(
+        len(np.unique(np.searchsorted(hit.blocks.starts, hit.positions, side="right")))
+        for hit in large
+    )
+    return 2 * with_rows <= sum(len(hit.blocks.starts) for hit in large)
 
 
 def _newest_number(hit: KeyHits) -> int:
@@ -83,10 +212,10 @@ def _newest(hits: Sequence[KeyHits]) -> Iterator[KeyHits]:
         yield hits[-1]
         return
     keys = pa.concat_tables([hit.keys for hit in hits])
-    numbered = keys.append_column(_ORDER, pa.array(np.arange(keys.num_rows)))
-    newest = numbered.group_by(keys.column_names).aggregate([(_ORDER, "max")])
+    codes = sort_keys(keys.columns)
+    order = np.argsort(codes, kind="stable")
     is_newest = np.zeros(keys.num_rows, np.bool_)
-    is_newest[newest[f"{_ORDER}_max"].to_numpy()] = True
+    is_newest[order] = ends_of_groups(codes[order])
     start = 0
     for hit in hits:
         mask = is_newest[start : start + len(hit.positions)]
@@ -102,6 +231,8 @@ def _read(hit: KeyHits, plan: ReadPlan) -> list[pa.RecordBatch]:
     # None: files of old writers do not say.
     hit_rows = shared_values.rows_at(hit.file, hit.blocks, (*fields, KIND_FIELD), hit.positions)
     return [
-        rows.filter(pa.array(is_add(rows.column(VALUE_KIND).to_numpy()))).select(list(plan.columns))
+        rows.filter(arrow_array(is_add(numpy_values(rows.column(VALUE_KIND))))).select(
+            list(plan.columns)
+        )
         for rows in hit_rows
     ]

@@ -21,6 +21,7 @@ from paimonlab.arrow_values import arrow_array
 from paimonlab.datafile.masks import WHOLE, Mask, Share, first_of
 from paimonlab.progress import Progress
 from paimonlab.read.file_indexes import indexed_rows
+from paimonlab.read.lookups import few_rows, rules_out_most
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merged_rows import merged_rows
 from paimonlab.read.merging import key_predicate, masks_of, open_data_file
@@ -97,6 +98,10 @@ def read_split(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa
     if _merges_values(split, wanted):
         read_file = partial(_rows, split, plan=wanted, file_io=file_io)
         yield from merged_rows(split, wanted, file_io, read_file)
+        return
+    few = few_rows(split, key_predicate(wanted), wanted, file_io)
+    if few is not None:
+        yield from few
         return
     masks = _masks(split, wanted, file_io)
     for file, mask in zip(split.files, masks, strict=True):
@@ -202,7 +207,13 @@ def _file_sources(
         if wanted is not None and _merges_values(split, wanted):
             source = partial(read_split, split, wanted, file_io)
             merging.append(FileSource(source, len(split.files)))
-        elif wanted is not None:
+            continue
+        if wanted is None:
+            continue
+        few = few_rows(split, key_predicate(wanted), wanted, file_io)
+        if few is not None:
+            merging.append(FileSource(partial(iter, few), len(split.files)))
+        else:
             masks = _masks(split, wanted, file_io)
             sources += [
                 partial(_rows, split, file, mask, wanted, file_io)
@@ -264,7 +275,12 @@ def _masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask | Non
     if predicate is None:
         return shared_masks.of(split, plan, lambda: masks_of(split, plan, file_io))
     known = shared_masks.get(split, plan)
-    return known or masks_of(split, plan, file_io, predicate=predicate)
+    if known is not None:
+        return known
+    if not rules_out_most(split, predicate, plan, file_io):
+        # Merging all keys costs little more, and is good for other conditions as well.
+        return shared_masks.of(split, plan, lambda: masks_of(split, plan, file_io))
+    return masks_of(split, plan, file_io, predicate=predicate)
 
 
 def _rows(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.read.key_blocks import Blocks
 from paimonlab.read.lazy_file import FileKey, LazyFile
 from paimonlab.spec.types.data_types import DataField
@@ -69,7 +70,7 @@ class ValueBlocks:
                     continue
                 rows = file.data.rows_at(wanted, np.arange(start, end))
                 self._rows.put(key, rows, rows.nbytes)
-            batches.append(rows.take(pa.array(chosen - blocks.starts[number])))
+            batches.append(rows.take(arrow_array(chosen - blocks.starts[number])))
         return batches
 
     @property

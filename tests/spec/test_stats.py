@@ -11,6 +11,7 @@ from paimonlab.errors import SchemaError
 from paimonlab.spec.binary_row.rows import decode, encode
 from paimonlab.spec.manifests.data_file import EMPTY_ROW, SimpleStats
 from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.predicates.predicate import ColumnStats, bind, col, may_match_stats
 from paimonlab.spec.statistics import columns
 from paimonlab.spec.statistics.columns import (
     StatsCollector,
@@ -224,3 +225,25 @@ def test_a_long_column_is_looked_at_when_it_comes() -> None:
         side[0].as_py() for side in (collector.columns()[0].min, collector.columns()[0].max)
     )
     assert (low, high) == (0, 99_999)
+
+
+@pytest.mark.parametrize("count", [1, 5, 300])
+def test_values_of_an_in_are_looked_up_in_each_range(count: int, rng: np.random.Generator) -> None:
+    low = rng.integers(0, 1_000, 200)
+    high = low + rng.integers(0, 5, 200)
+    is_known = rng.random(200) < 0.9
+    values = rng.integers(-10, 1_010, count).tolist()
+    stats = ColumnStats(
+        pa.array(low, pa.int32(), mask=~is_known),
+        pa.array(high, pa.int32(), mask=~is_known),
+        pa.array([0] * 200, pa.int64()),
+        pa.array([9] * 200, pa.int64()),
+    )
+    predicate = bind(col("a").is_in(values), [DataField(0, "a", parse_type("INT"))], "t")
+
+    found = may_match_stats(predicate, {"a": stats})
+
+    assert found.tolist() == [
+        not known or any(first <= value <= last for value in values)
+        for first, last, known in zip(low, high, is_known, strict=True)
+    ]

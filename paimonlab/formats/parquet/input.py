@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paimonlab.arrow_values import empty_table
+from paimonlab.arrow_values import arrow_array, empty_table
 from paimonlab.errors import CorruptDataError, MemoryLimitError
 from paimonlab.formats.open_file import OpenFile
 from paimonlab.formats.parquet.columns import Reading, conform, readings
@@ -164,7 +164,7 @@ class ParquetInput(OpenFile):
                 at = page_stats(self._metadata, self._index, self._file, group.index, fields)
                 first, stats = at
                 if len(first) == 1:
-                    row = pa.array([group.index])
+                    row = arrow_array([group.index], pa.int64())
                     stats = {
                         name: ColumnStats(*(column.take(row) for column in one))
                         for name, one in of_groups.items()

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.merge.order import one_array, sort_keys
 from paimonlab.read.lookup_stores.store_file import StoredBatch, pieces
 
@@ -81,7 +82,7 @@ def _narrowed(rows: pa.RecordBatch, asked: pa.Table) -> tuple[Positions, Positio
     while True:
         bounds = np.unique(low)[:, None] + np.arange(width) * step
         bounds = bounds[bounds < count]
-        ours, theirs = _codes(asked, rows.take(pa.array(bounds)))
+        ours, theirs = _codes(asked, rows.take(arrow_array(bounds)))
         at = np.maximum(np.searchsorted(theirs, ours, side="right") - 1, 0)
         low = bounds[at]
         if step == 1:

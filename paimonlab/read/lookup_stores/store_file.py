@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, no_rows
+
 Positions: TypeAlias = npt.NDArray[np.int64]
 
 _MAGIC = b"PLLOOK01"
@@ -149,7 +151,7 @@ class StoreFile:
         for number, chosen in pieces(numbers):
             batch = batches[number]
             rows = self._read(batch, schema)
-            found.append(rows.take(pa.array(positions[chosen] - batch.first_row)))
+            found.append(rows.take(arrow_array(positions[chosen] - batch.first_row)))
         return pa.Table.from_batches(found, schema)
 
     def _read(self, batch: _Batch, schema: pa.Schema) -> pa.RecordBatch:
@@ -248,7 +250,7 @@ class _BatchWriter:
         self._codec = None if compression is None else pa.Codec(compression)
         self._writer = pa.ipc.new_stream(sink, schema)
         # The schema is written with the first batch; it is known, so nothing reads it.
-        self._writer.write_batch(pa.RecordBatch.from_pylist([], schema))
+        self._writer.write_batch(no_rows(schema))
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Write the columns that are stored here."""

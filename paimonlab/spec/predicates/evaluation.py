@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from paimonlab.arrow_values import arrow_array, arrow_scalar
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.spec.predicates.like import like_regex
 from paimonlab.spec.predicates.tree import (
     AlwaysFalse,
@@ -124,7 +124,7 @@ def _comparison(predicate: Comparison, values: pa.Array) -> pa.Array:
 
 
 def _membership(predicate: In, values: pa.Array) -> pa.Array:
-    literals = arrow_array([literal.scalar for literal in predicate.literals])
+    literals = predicate.members
     values = _typed(values, literals.type)
     if pt.is_floating(literals.type):
         values = pc.add(values, arrow_scalar(0.0, literals.type))  # -0.0 hashes unlike 0.0

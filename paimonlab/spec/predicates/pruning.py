@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
+from paimonlab.arrow_values import arrow_scalar, null_filled, numpy_values
 from paimonlab.spec.predicates.file_filter import after_prefix
 from paimonlab.spec.predicates.tree import (
     AlwaysFalse,
@@ -116,8 +116,8 @@ def _leaf(predicate: Predicate, stats: ColumnStats) -> Mask:
     match predicate:
         case Comparison(_, comparator, literal):
             return has_values & _compare(comparator, literal.scalar, stats)
-        case In(_, literals):
-            return has_values & _any_within([literal.scalar for literal in literals], stats)
+        case In():
+            return has_values & _any_within(predicate.members, stats)
         case Matches(_, TextMatch.STARTS_WITH, prefix):
             return has_values & _may_start_with(prefix, stats)
         case IsNotNull():
@@ -163,12 +163,32 @@ def _reaches_up_to(value: pa.Scalar, stats: ColumnStats) -> Mask:
     return _unless(pc.less(stats.max, value))
 
 
-def _any_within(values: list[pa.Scalar], stats: ColumnStats) -> Mask:
+def _any_within(values: pa.Array, stats: ColumnStats) -> Mask:
+    if pt.is_integer(values.type) and stats.min.type == stats.max.type == values.type:
+        return _any_number_within(values, stats)
     if len(values) > _MOST_SINGLE_LOOKS:
-        ends = pc.min_max(arrow_array(values))
+        ends = pc.min_max(values)
         return _reaches_down_to(ends["max"], stats) & _reaches_up_to(ends["min"], stats)
     looks = [_compare(Comparator.EQ, value, stats) for value in values]
     return functools.reduce(np.logical_or, looks)
+
+
+def _any_number_within(values: pa.Array, stats: ColumnStats) -> Mask:
+    """Look all values up at once; unknown ends may reach any of them."""
+    sorted_values = np.sort(numpy_values(values))
+    low = np.searchsorted(sorted_values, _numbers(stats.min), side="left")
+    high = np.searchsorted(sorted_values, _numbers(stats.max), side="right")
+    first = np.where(_is_known(stats.min), low, 0)
+    after = np.where(_is_known(stats.max), high, len(values))
+    return first < after
+
+
+def _numbers(values: pa.Array) -> npt.NDArray[np.integer]:
+    return numpy_values(null_filled(values, 0))
+
+
+def _is_known(values: pa.Array) -> Mask:
+    return numpy_values(values.is_valid(), zero_copy_only=False)
 
 
 def _may_start_with(prefix: str, stats: ColumnStats) -> Mask:

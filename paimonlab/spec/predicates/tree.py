@@ -10,6 +10,7 @@ rows for which the predicate is true.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -17,7 +18,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from paimonlab.arrow_values import arrow_scalar
+from paimonlab.arrow_values import arrow_array, arrow_scalar
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataType
 
@@ -195,8 +196,31 @@ class In(Predicate):
     column: str
     literals: tuple[Literal, ...]
 
+    @property
+    def members(self) -> pa.Array:
+        """Bound literals as an Arrow array of the column's Arrow type, in their order."""
+        for literals, members in tuple(_recent_members):
+            if literals is self.literals:
+                return members
+        members = _array_of(self.literals)
+        if len(self.literals) <= _MOST_REMEMBERED:
+            _recent_members.append((self.literals, members))
+        return members
+
     def __str__(self) -> str:
         return f"{self.column} IN ({', '.join(map(str, self.literals))})"
+
+
+def _array_of(literals: tuple[Literal, ...]) -> pa.Array:
+    kind = literals[0].type
+    assert kind is not None, "the literals are not bound"
+    return arrow_array([literal.value for literal in literals], to_arrow(kind))
+
+
+_recent_members: deque[tuple[tuple[Literal, ...], pa.Array]] = deque(maxlen=8)
+"""Of the last conditions: files, row groups and pages all ask for them."""
+_MOST_REMEMBERED = 100_000
+"""Literals of an IN whose array is kept."""
 
 
 class TextMatch(Enum):

@@ -10,13 +10,10 @@ import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, empty_table
 from paimonlab.errors import DataError, SchemaError
-from paimonlab.read.lookups import newest_rows
-from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.lookups import keeps_newest, newest_rows
 from paimonlab.read.splits import read_split
 from paimonlab.scan.conditions import Conditions
-from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.predicates.predicate import Predicate, bind, col
-from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.table.memories.planned_files import PlannedFiles
 from paimonlab.table.reading.scan import Scan
 from paimonlab.write.conversion import convert
@@ -104,7 +101,7 @@ def _few(scan: Scan, predicate: Predicate) -> pa.Table:
         return empty_table(scan.arrow_schema)
     files = _files(scan, conditions)
     plan = replace(files.plan, columns=scan.columns, predicate=predicate)
-    is_simple = _keeps_newest(scan, plan)
+    is_simple = keeps_newest(plan)
     batches: list[pa.RecordBatch] = []
     for split, positions in files.matching(conditions, scan.schema):
         of_split = None
@@ -115,18 +112,6 @@ def _few(scan: Scan, predicate: Predicate) -> pa.Table:
             of_split = list(read_split(split, plan, scan.store.file_io))
         batches += of_split
     return pa.Table.from_batches(batches, schema=plan.arrow_schema)
-
-
-def _keeps_newest(scan: Scan, plan: ReadPlan) -> bool:
-    """Whether a key's newest row, by sequence number, is the row of the key."""
-    schema = scan.schema
-    key_types = [to_arrow(schema.field(name).type) for name in schema.trimmed_primary_keys]
-    return (
-        plan.engine == MergeEngine()
-        and not plan.options.sequence_fields
-        and not any(pa.types.is_floating(key_type) for key_type in key_types)
-        and bool(key_types)
-    )
 
 
 def _files(scan: Scan, conditions: Conditions) -> PlannedFiles:
