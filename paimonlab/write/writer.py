@@ -328,7 +328,8 @@ class TableWriter:
             for group, picked in zip(part, picked_rows(rows, part), strict=True):
                 writer = self._open[group.key]
                 writer.write(picked, firsts[group.key])
-                writer.settle()
+                if len(self._open) > 1:
+                    writer.settle()  # or each open file would keep some row groups in memory
 
         # Rows that wait in an open file must not keep those of other files in memory.
         part_rows = min(_PART_ROWS, gathering.piece_rows(rows)) if is_last else 1
