@@ -9,7 +9,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.stats.SimpleStatsEvolution``.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -67,7 +67,8 @@ def column_stats(
         the read schema orders differently. A column that the file is older than is all null.
     """
     fields = [schema.field(name) for name in names]
-    groups = list(_groups(entries, kind, schemas))
+    ids = frozenset(field.id for field in fields)
+    groups = [replace(group, wanted=ids) for group in _groups(entries, kind, schemas)]
     order = np.concatenate([group.rows for group in groups] or [np.empty(0, np.int64)])
     back = arrow_array(np.argsort(order, kind="stable"))
     stats_of_groups = [[group.column(field) for field in fields] for group in groups]
@@ -92,6 +93,8 @@ class _Group:
     null_counts: pa.Array
     path: str
     """One of the files, for messages."""
+    wanted: frozenset[int] = frozenset()
+    """Ids of the columns that are asked for."""
 
     def column(self, field: DataField) -> ColumnStats:
         """Return the statistics of one column of the read schema."""
@@ -113,14 +116,20 @@ class _Group:
         return [stored.type for stored in self.stats_fields or ()]
 
     @cached_property
-    def _lows(self) -> list[pa.Array]:
-        """The least values of all columns: they are decoded together, however many are wanted."""
-        return binary_row.decode(self.min_values, self._types, is_lenient=True)
+    def _lows(self) -> dict[int, pa.Array]:
+        """The least values of wanted columns, by position: they are decoded together."""
+        return self._decoded(self.min_values)
 
     @cached_property
-    def _highs(self) -> list[pa.Array]:
-        """The greatest values of all columns."""
-        return binary_row.decode(self.max_values, self._types, is_lenient=True)
+    def _highs(self) -> dict[int, pa.Array]:
+        """The greatest values of wanted columns, by position."""
+        return self._decoded(self.max_values)
+
+    def _decoded(self, rows: pa.Array) -> dict[int, pa.Array]:
+        stored = enumerate(self.stats_fields or ())
+        wanted = [position for position, field in stored if field.id in self.wanted]
+        arrays = binary_row.decode(rows, self._types, is_lenient=True, wanted=wanted)
+        return dict(zip(wanted, arrays, strict=True))
 
     def _known(self, position: int, field: DataField) -> ColumnStats:
         target = to_arrow(field.type)

@@ -234,6 +234,20 @@ def test_rows_of_all_types_come_back(rng: np.random.Generator) -> None:
         assert actual.equals(expected)
 
 
+@pytest.mark.parametrize("count", [0, 1, 9])
+def test_wanted_fields_are_those_of_all(count: int, rng: np.random.Generator) -> None:
+    types = [parse_type(text) for text in ("INT", "STRING", "DECIMAL(20, 3)", "ARRAY<INT>")]
+    rows = encode([random_column(data_type, count, rng) for data_type in types], types)
+
+    for wanted in ([], [2], [3, 0]):
+        found = decode(rows, types, wanted=wanted)
+
+        every = decode(rows, types)
+        assert [column.to_pylist() for column in found] == [
+            every[position].to_pylist() for position in wanted
+        ]
+
+
 def test_slices_are_encoded_as_what_they_show(rng: np.random.Generator) -> None:
     types = [parse_type(text) for text in ALL_TYPES + NESTED_TYPES]
     columns = [random_column(type_, 40, rng) for type_ in types]

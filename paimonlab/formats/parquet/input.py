@@ -44,6 +44,8 @@ _MOST_BUFFER_BYTES = 1 << 20
 
 _WORTH = 0.7
 """Share of the rows of a row group below which its pages are read one by one."""
+_FEW_ROWS, _FEW_BYTES = 1 << 10, 1 << 16
+"""Of a row group that has no more, all is decoded faster than it is said where its pages are."""
 _BLOCK_ROWS = 1 << 13
 """Rows that are taken for a page where pages are not looked at."""
 
@@ -128,6 +130,8 @@ class ParquetInput(OpenFile):
         """
         everything = whole(group.row_count)
         if predicate is None and (keep is None or _is_dense(keep)):
+            return everything
+        if group.row_count <= _FEW_ROWS and group.size_bytes <= _FEW_BYTES:
             return everything
         asked = frozenset[str]() if predicate is None else columns(predicate)
         with damage_named(self.path):

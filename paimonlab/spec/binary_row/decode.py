@@ -101,8 +101,9 @@ def rows(
     is_null: npt.NDArray[np.bool_],
     *,
     is_lenient: bool = False,
+    wanted: Sequence[int] | None = None,
 ) -> list[pa.Array]:
-    """Decode rows without arity, one array per field; null rows give nulls.
+    """Decode rows without arity, one array per wanted field; null rows give nulls.
 
     With ``is_lenient`` a timestamp that Arrow cannot hold becomes null.
 
@@ -117,10 +118,12 @@ def rows(
     ends = pieces.starts + pieces.lengths
     # A null row may be empty: its slots are looked for where there is something to read.
     starts = np.where(is_null, 0, pieces.starts)
+    chosen = range(len(fields)) if wanted is None else wanted
     if is_null.all():
-        return [pa.nulls(len(is_null), to_arrow(field)) for field in fields]
+        return [pa.nulls(len(is_null), to_arrow(fields[field])) for field in chosen]
     arrays = []
-    for field, data_type in enumerate(fields):
+    for field in chosen:
+        data_type = fields[field]
         byte, bit = divmod(field + ROW_KIND_BITS, 8)
         flags = pieces.data[np.where(is_null, 0, starts + byte)]
         field_is_null = is_null | (flags >> np.uint8(bit) & np.uint8(1)).astype(np.bool_)

@@ -93,6 +93,7 @@ def decode(
     *,
     path: str = "BinaryRow",
     is_lenient: bool = False,
+    wanted: Sequence[int] | None = None,
 ) -> list[pa.Array]:
     """Decode n serialised rows.
 
@@ -107,11 +108,13 @@ def decode(
     is_lenient
         Whether a timestamp that Arrow cannot hold becomes null, as an unknown statistic is,
         instead of an error.
+    wanted
+        Positions of the fields to decode; None: all.
 
     Returns
     -------
     list of pyarrow.Array
-        One per field, of the Arrow type of the field.
+        One per wanted field, of the Arrow type of the field.
 
     Raises
     ------
@@ -129,10 +132,11 @@ def decode(
     pieces, mask = byte_pieces(array), null_mask(array)
     is_null = np.zeros(len(array), np.bool_) if mask is None else mask
     if len(array) == 0:
-        return [pa.nulls(0, to_arrow(data_type)) for data_type in types]
+        chosen = types if wanted is None else [types[position] for position in wanted]
+        return [pa.nulls(0, to_arrow(data_type)) for data_type in chosen]
     try:
         body = _without_arity(pieces, len(types), is_null)
-        return binary_decode.rows(body, types, is_null, is_lenient=is_lenient)
+        return binary_decode.rows(body, types, is_null, is_lenient=is_lenient, wanted=wanted)
     except binary_decode.DamagedRowError as error:
         raise CorruptMetadataError(path, f"damaged row: {error}") from error
 
