@@ -55,7 +55,7 @@ def oldest(keys: Keys) -> npt.NDArray[np.int64]:
     Examples
     --------
     >>> oldest(np.array([7, 9, 7]))
-    arrow_array([0, 1])
+    array([0, 1])
     """
     order, is_last = by_age(keys, ())
     return order[np.flatnonzero(np.concatenate([[True], is_last[:-1]])[: len(keys)])]
@@ -82,9 +82,9 @@ def newest(keys: Keys, sequences: Sequence[Keys] = ()) -> npt.NDArray[np.int64]:
     Examples
     --------
     >>> newest(np.array([7, 9, 7]))
-    arrow_array([2, 1])
+    array([2, 1])
     >>> newest(np.array([7, 9, 7]), [np.array([5, 0, 4])])
-    arrow_array([0, 1])
+    array([0, 1])
     """
     order, is_last = by_age(keys, sequences)
     return order[np.flatnonzero(is_last)]
@@ -123,7 +123,7 @@ def winners(
     Examples
     --------
     >>> winners(np.array([1, 2, 1]), kinds=np.array([0, 0, 3], np.int8))
-    arrow_array([False,  True, False])
+    array([False,  True, False])
     """
     if kinds is not None and engine.ignore_delete:
         return _among(is_add(kinds), keys, sequences, engine)

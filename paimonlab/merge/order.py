@@ -61,9 +61,9 @@ def sort_keys(
     Examples
     --------
     >>> sort_keys([pa.array([3, -1, 2])]).argsort()
-    arrow_array([1, 2, 0])
+    array([1, 2, 0])
     >>> sort_keys([pa.array(["b", None, "a"]), pa.array([1, 1, 1])]).argsort()
-    arrow_array([1, 2, 0])
+    array([1, 2, 0])
     """
     arrays = [one_array(column) for column in columns]
     if len(arrays) == 1 and arrays[0].null_count == 0:

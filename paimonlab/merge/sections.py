@@ -84,7 +84,7 @@ def overlapping(low: Ranks, high: Ranks) -> list[Ranks]:
     Examples
     --------
     >>> overlapping(np.array([5, 0, 3]), np.array([9, 3, 4]))
-    [arrow_array([1, 2]), arrow_array([0])]
+    [array([1, 2]), array([0])]
     """
     order = np.lexsort((high, low))
     reach = np.maximum.accumulate(high[order])
