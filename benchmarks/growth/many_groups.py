@@ -50,7 +50,7 @@ def rows() -> Iterator[GrowthRow]:
         peers={"plain files": plain},
         goal="at most 4 times",
         holds=costs[1] <= 4 * costs[0],
-        limit="plain files are no cheaper",
+        limit="plain files cost four times as much, too",
     )
     cost = in_new_process(__name__, _APPEND, MOST_PARTITIONS, 1)
     yield GrowthRow(
