@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import paimonlab as pl
+from paimonlab.read.lookup_stores import stores
 from tools import short_java
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -90,3 +92,12 @@ def catalog(tmp_path: Path) -> pl.Catalog:
     catalog = pl.connect(tmp_path / "warehouse")
     catalog.create_database("db")
     return catalog
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _lookup_stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep lookup stores of tests that name no folder for them with their other files."""
+    folder = str(tmp_path_factory.mktemp("lookup", numbered=True) / "stores")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stores, "default_folder", lambda: folder)
+        yield
