@@ -37,7 +37,7 @@ def rows_within(parts: Iterable[tuple[int, int]], most_bytes: int) -> int:
     Examples
     --------
     >>> rows_within([(1000, 8000), (1, 500), (1000, 64000)], 8000)
-    125
+    124
     """
     least = sys.maxsize
     rows = size = 0
